@@ -23,6 +23,7 @@ RESULT_FOLDER = "result"  # for graphs and other results
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
 TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
+WORKERS = 1  # processes of this machine that share the crawl
 
 SCOPE_MAX_SITES = 100_000  # sites of a crawl; links to further sites are stored as external links
 
@@ -206,6 +207,8 @@ EXTENSIONS = {
     "crawlers.extensions.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
     "crawlers.extensions.metrics_server.MetricsServer": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "crawlers.extensions.worker_feeds.WorkerFeeds": 0,
     "crawlers.extensions.progress.Progress": 0,
     "crawlers.extensions.summary.CrawlSummary": 10,  # below the live table
     "crawlers.extensions.gc_tuning.GcTuning": 0,

@@ -20,6 +20,7 @@ from crawlers.cli.outcome import check_reach
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
 from crawlers.cli.setting_checks import check_effects
+from crawlers.cli.several_workers import check_workers, run_workers
 from crawlers.crawl.running_crawl import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
@@ -63,8 +64,13 @@ class Command(ProjectCommand, ScrapyCrawl):
             crawler = self._crawler = self._crawler_of(args[0])
             opts.spargs |= _argument(crawler.spidercls, args[1:], opts.spargs)
             check_effects(self.crawler_process.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
+            if has_several := crawler.settings.getint("WORKERS") > 1:
+                check_workers(crawler.settings, crawler.spidercls, opts.spargs)
         except ConfigError as error:
             self._report(error)
+            return
+        if has_several:
+            self.exitcode = run_workers(crawler.settings)
             return
         crawler.signals.connect(self._opened, signals.spider_opened)
         outcome: Any = self.crawler_process.crawl(crawler, **opts.spargs)

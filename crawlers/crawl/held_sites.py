@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.workers.sharing import to_give
 from crawlers.storage.schema.tables import GivenUpSite
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,7 +81,7 @@ class HeldSites:
         frontier = self._session.frontier
         count = to_give(frontier.waiting_sites, hungry, active)
         for site_id in frontier.spare_sites(count, self._sites.fetching) if count else ():
-            frontier.pause(site_id)
+            frontier.pause(site_id, wait=Wait.RESPONSE)
             self._trials.closed(site_id)
             self._parting.add(site_id)
             self.part(site_id)

@@ -18,6 +18,7 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.workers.recent_rate import RecentRate
 from crawlers.algorithms.workers.sharing import BLOCK
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
@@ -35,6 +36,7 @@ from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.schema.tables import SiteRest, SiteRobots
+from crawlers.storage.worker_status import Wait, WorkerStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -124,6 +126,8 @@ class Crawl:
         self._trials = Trials(self._most_leases)
         self._has_room = False  # nothing could be leased although more downloads may run, since the last round
         self._leased = 0  # pages, since the last round
+        self._ended = 0  # pages, of this process
+        self._rate = RecentRate()
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         self._is_in_round = self._is_stopping = False
         self._has_budget = spec.page_budget > 0
@@ -239,7 +243,8 @@ class Crawl:
 
     def _submit_round(self) -> Future[Exchanged]:
         is_hungry = not self._is_stopping and self._held.are_all_open and (self._rests or not self.frontier.is_waiting)
-        takes = not self._is_stopping and (is_hungry or self._has_room or not self._members.others)
+        has_room = self._has_room and not self._members.hungry  # others need free sites more
+        takes = not self._is_stopping and (is_hungry or has_room or not self._members.others)
         best_index = self.frontier.best_index(self.clock())
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
         limit = self.frontier.limit(wanted_pulls) if self._members.others and self._has_budget else -1
@@ -251,6 +256,7 @@ class Crawl:
             leases=self.frontier.leases,
             best_index=best_index,
             is_hungry=is_hungry,
+            status=WorkerStatus(self._rate.at(self.clock(), self._ended), self.frontier.waits).to_json(),
         )
         return self._members.submit(self.session.writer, report)
 
@@ -332,7 +338,7 @@ class Crawl:
                 return lease
             else:
                 self.frontier.release(lease, now)
-                self.frontier.pause(lease.site_id)
+                self.frontier.pause(lease.site_id, wait=Wait.TRIAL)
                 self._trials.wait(lease.site_id)
             if self.clock() - now > MAX_REJECTING_S:
                 break
@@ -446,6 +452,7 @@ class Crawl:
         if home is not None:
             decision.changes.add(home)
         new, page = self.frontier.acknowledge(lease, decision, now, earned)
+        self._ended += 1
         if self.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)
         self._stats.ended(lease, page, new, now)

@@ -68,6 +68,13 @@ class CrawlOwner:
         """Why the crawl could not begin, or ended early; None: it was not aborted."""
         return self._failure if self._crawl is None else self._crawl.failure
 
+    @property
+    def joined_as(self) -> int | None:
+        """The number of this worker if it joined others, or begins again, so that it has files of its own."""
+        if self._crawl is None or not (self._crawl.has_joined or crawl_to_join() is not None):
+            return None
+        return self._crawl.worker_id
+
     def open(self, spider: Spider, wake: Callable[[], None]) -> Crawl | None:
         """Open the crawl of *spider*; None if it can't begin. *wake* lets the engine ask the scheduler again."""
         settings, stats, place = self._crawler.settings, self._crawler.stats, worker_place()

@@ -1,8 +1,12 @@
-"""Stops a crawl gracefully: after `TIMEOUT_SECONDS`, or when `STOP_FILE` appears. Says what any stop waits for."""
+"""Stops a crawl gracefully: after `TIMEOUT_SECONDS`, when `STOP_FILE` appears, or when the command for several workers
+ends that started this one. Says what any stop waits for."""
 
 from __future__ import annotations
 
 import logging
+import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +18,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.inputs.worker_place import worker_place
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,13 +32,33 @@ CHECK_INTERVAL_S = 0.5
 MAX_HOSTS = 3  # that are named
 
 
+class ParentPipe:
+    """The standard input of a worker among several of one command, which ends when that command stops or dies."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._has_ended = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._has_ended.is_set()
+
+    def _read(self) -> None:
+        with suppress(OSError):
+            while os.read(self._descriptor, 1024):
+                pass  # nobody writes into it
+        self._has_ended.set()
+
+
 class Stopping:
-    """Checks both conditions twice a second. The same command resumes the crawl later."""
+    """Checks the conditions twice a second. The same command resumes the crawl later."""
 
     def __init__(self, crawler: Crawler, timeout_s: float, stop_file: Path | None) -> None:
         self._crawler = crawler
         self._timeout_s = timeout_s
         self._stop_file = stop_file
+        self._parent = ParentPipe() if worker_place() is not None else None
         self._is_stopping = self._has_told = False
         self._loop = create_looping_call(self._check)
 
@@ -64,6 +89,8 @@ class Stopping:
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")
+        elif self._parent is not None and self._parent.has_ended:
+            self._stop("shutdown")  # the reason of a signal, too
         elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
             self._stop("timeout")
 

@@ -20,15 +20,18 @@ from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.inputs.program import program, suggested
+from crawlers.inputs.worker_place import worker_place
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
@@ -74,9 +77,17 @@ class CrawlSummary:
         except CrawlersError as error:
             logger.warning("The results can't be summarised: %s", error)
             return
-        # Without a time stamp on a terminal, where a person reads it; a log that goes elsewhere has it as well.
-        is_terminal = sys.stderr.isatty() and prints_for_people(settings)
-        if is_terminal:
-            print("", *lines, sep="\n", file=sys.stderr)
-        if not is_terminal or settings.get("LOG_FILE"):
-            logger.info("%s", "\n".join(lines))
+        place = worker_place()
+        if place is None:
+            show_summary(lines, settings)
+        else:
+            place.summary.write_text("\n".join(lines), "utf-8")
+
+
+def show_summary(lines: Sequence[str], settings: BaseSettings) -> None:
+    """Print *lines* without a time stamp on a terminal, where a person reads them; a log elsewhere has them as well."""
+    is_terminal = sys.stderr.isatty() and prints_for_people(settings)
+    if is_terminal:
+        print("", *lines, sep="\n", file=sys.stderr)
+    if not is_terminal or settings.get("LOG_FILE"):
+        logger.info("%s", "\n".join(lines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ from crawlers import __version__
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.storage.files.warc_file import Exchange, WarcFile, check_warc
+from crawlers.storage.files.names import of_worker
+from crawlers.storage.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
 from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from scrapy import Request
@@ -34,11 +37,18 @@ TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": 
 
 
 class Warc:
-    """Writes everything that *crawler* downloads, including robots.txt and errors, to *file*."""
+    """Writes everything that *crawler* downloads, including robots.txt and errors, to a file.
 
-    def __init__(self, crawler: Crawler, file: WarcFile) -> None:
+    A worker that joins others has a file of its own beside *path*.
+    """
+
+    def __init__(self, crawler: Crawler, path: Path, about: Mapping[str, str]) -> None:
         self._crawler = crawler
-        self._file = file
+        self._path = path
+        self._about = about
+        self._file: WarcFile | None = None  # None: not open yet
+        with suppress(FileInUse):  # by the worker that this one joins, or by another crawl
+            self._file = WarcFile(path, about)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -56,12 +66,28 @@ class Warc:
             "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
             "description": REBUILT,
         }
-        extension = cls(crawler, WarcFile(Path(path), about))
+        extension = cls(crawler, Path(path), about)
+        crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._received, signals.response_received)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
+    def _opened(self) -> None:
+        owner = owner_of(self._crawler)
+        if not owner.has_begun:
+            return
+        path = self._path
+        if owner.joined_as is not None:
+            path = Path(of_worker(str(path), owner.joined_as))
+            self._closed()
+        try:
+            self._file = self._file or WarcFile(path, self._about)
+        except CrawlersError as error:
+            owner.crawl.abort(error)
+
     def _received(self, response: Response, request: Request) -> None:
+        if self._file is None:
+            return
         ip_address = response.ip_address
         try:
             phrase = http.HTTPStatus(response.status).phrase
@@ -87,7 +113,9 @@ class Warc:
             owner_of(self._crawler).crawl.abort(error)
 
     def _closed(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def _pairs(headers: Headers) -> list[tuple[str, str]]:

@@ -29,6 +29,7 @@ from crawlers.frontier.site_start import NOTHING_STORED, read_start
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -413,9 +414,13 @@ class QueuedFrontier:
         """Return the politeness of a site; changes apply from the next lease on."""
         return self._schedule.site(site_id).gate
 
-    def pause(self, site_id: int, *, is_awaited: bool = False) -> None:
+    @property
+    def waits(self) -> dict[Wait, int]:
+        return self._schedule.waits.counts()
+
+    def pause(self, site_id: int, *, is_awaited: bool = False, wait: Wait = Wait.ROBOTS) -> None:
         """Lease nothing of this site until `resume`."""
-        self._schedule.pause(self._schedule.site(site_id), is_awaited=is_awaited)
+        self._schedule.pause(self._schedule.site(site_id), wait, is_awaited=is_awaited)
 
     def resume(self, site_id: int, now: float) -> None:
         self._schedule.resume(self._schedule.site(site_id), now)

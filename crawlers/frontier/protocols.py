@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.items import QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -202,8 +203,11 @@ class SiteControl(Protocol):
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
 
-    def pause(self, site_id: int, *, is_awaited: bool = False) -> None:
-        """Lease nothing of this site until `resume`; a crawl that waits for good sites waits if it *is_awaited*."""
+    def pause(self, site_id: int, *, is_awaited: bool = False, wait: Wait = Wait.ROBOTS) -> None:
+        """Lease nothing of this site until `resume`; people are told that it waits for *wait*.
+
+        A crawl that waits for good sites waits if it *is_awaited*.
+        """
 
     def resume(self, site_id: int, now: float) -> None:
         """Allow leases of this site again."""
@@ -255,6 +259,10 @@ class FrontierStatus(Protocol):
     @property
     def waiting_sites(self) -> int:
         """The number of open sites with URLs that wait or are leased."""
+
+    @property
+    def waits(self) -> Mapping[Wait, int]:
+        """The numbers of open sites by what they wait for; O(1)."""
 
     def best_index(self, now: float) -> float | None:
         """Return the greatest index of the sites that can be fetched from soon; None if there are none.

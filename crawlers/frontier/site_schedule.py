@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, cast
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import Choices
+from crawlers.frontier.wait_counts import WaitCounts, event_of
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterator, Set
@@ -49,6 +51,7 @@ class SiteSchedule:
         self._serial = 0
         self._awaited: list[tuple[float, int]] = []  # (time, site id) of sites that are waited for until then
         self._paused = 0
+        self.waits = WaitCounts()
         self._awake: set[int] = set()
         self.choices = Choices()
         # Sites with URLs that wait or are leased: first those without a lease in this run, then by their last lease.
@@ -64,6 +67,7 @@ class SiteSchedule:
     def close(self, site: SiteQueue) -> None:
         """Forget *site*, which has no leases; its arm of the rule sleeps, and keeps what it has learnt."""
         self._rule.sleep(site.id)
+        self.waits.drop(site.id)
         self._paused -= site.is_paused
         self._awake.discard(site.id)
         self._waiting.pop(site.id, None)
@@ -158,10 +162,13 @@ class SiteSchedule:
         gate = site.gate
         if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
             self._sleep(site)  # a further event will settle it again: a page, a response, `resume`
+            if not site.is_paused:
+                self.waits.set(site.id, event_of(site))
             site.due_at = None
             return False
         if gate.next_at > now:
             self._sleep(site, gate.next_at)
+            self.waits.set(site.id, Wait.REST if gate.resting_until > now else Wait.DELAY)
             if site.due_at != gate.next_at:
                 site.due_at = gate.next_at
                 heapq.heappush(self._due, (gate.next_at, site.id))
@@ -170,6 +177,7 @@ class SiteSchedule:
         if self._rule.weighs_pages:
             self._rule.valued(site.id, site.value)
         self._awake.add(site.id)
+        self.waits.set(site.id, Wait.READY)
         site.due_at = None
         return True
 
@@ -195,11 +203,12 @@ class SiteSchedule:
             self._rule.sleep(site.id)
         self._awake.discard(site.id)
 
-    def pause(self, site: SiteQueue, *, is_awaited: bool) -> None:
+    def pause(self, site: SiteQueue, wait: Wait, *, is_awaited: bool) -> None:
         if not is_awaited:
             site.awaited_until = float("-inf")
         self._paused += not site.is_paused
         site.is_paused = True
+        self.waits.set(site.id, wait)
         site.due_at = None  # `resume` settles it
         self._sleep(site)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 NAME = "crawlers"  # see `crawlers.__main__`
 _MISSION = re.compile(r"\bscrapy crawl (\w+) -a (?:hosts|sources|topic)=")
-_COMMAND = re.compile(r"\bscrapy (crawl\b ?|(?=(?:graph|explain|sites|lab|shell|fetch|parse|view|check|bench)\b))")
+_COMMAND = re.compile(
+    r"\bscrapy (crawl\b ?|(?=(?:graph|explain|sites|workers|lab|shell|fetch|parse|view|check|bench)\b))"
+)
 
 
 def program() -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
 from crawlers.reports.history_wording import cut
+from crawlers.storage.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums
 FRAME_LINES = 5  # title, headings, two rules, and the sums
 WIDE = 110  # columns of a terminal in which all states have their own column
+ASKED = {PAUSE: "paused", STOP: "stopping"}  # by the control of the crawl
 _ALL = (State.DONE, State.WAITING, State.MOVED, State.REFUSED, State.FAILED, State.REJECTED)
 _FEW = (State.DONE, State.WAITING, State.REFUSED, State.FAILED)
 
@@ -31,6 +33,8 @@ class Pace(NamedTuple):
     budget: int = 0  # PAGE_BUDGET; 0: no limit
     used: int = 0  # of the budget
     documents: int | None = None  # None: the crawl collects none
+    workers: int = 1  # active ones
+    control: str | None = None  # what they are asked for
 
 
 def progress_table(
@@ -70,6 +74,10 @@ def progress_table(
 def _title(crawl: NamedCrawl, pace: Pace) -> str:
     name = crawl.mission if crawl.name == crawl.mission else f"{crawl.mission} “{crawl.name}”"
     parts = [name, f"{pace.seconds:,.0f} s", f"{pace.pages_per_s:.1f} pages/s"]
+    if pace.control in ASKED:
+        parts.insert(1, ASKED[pace.control])
+    if pace.workers > 1:
+        parts.append(counted(pace.workers, "worker"))
     if pace.budget:
         parts.append(f"{pace.used:,} of {counted(pace.budget, 'page')} of the budget")
     if pace.documents is not None:

@@ -76,6 +76,7 @@ class SiteSpider(Spider):
     """Crawls the sites of `-a hosts=`: a file, or the sites themselves with commas between them."""
 
     arguments = ("hosts",)  # of -a
+    can_be_shared = False  # whether several workers can work on one crawl
     hosts: str | None = None
     can_be_shared = False  # whether several workers can work on one crawl
     site_limits: list[SiteLimits]

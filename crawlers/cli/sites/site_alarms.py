@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
-from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
+from crawlers.cli.sites.site_parts import opened, seed_named
 from crawlers.inputs.program import suggested
 from crawlers.reports.source_figures import source_figures
+from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.news.alarms import list_alarms
 from crawlers.storage.news.stored_sources import urls_of_feeds
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.cli.sites.site_parts import NOTHING, opened, seed_named, table, time_of
+from crawlers.cli.sites.site_parts import opened, seed_named
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
+from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.news.stored_sources import add_feed, list_feeds, switch_feed
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
-"""Functions that all actions of `scrapy sites` share: opening the store, finding seeds, printing tables."""
+"""Functions that all actions of `scrapy sites` share: opening the store, finding seeds."""
 
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import rule_domain
@@ -12,13 +11,11 @@ from crawlers.storage.database import Database
 from crawlers.storage.seeds import list_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from scrapy.settings import BaseSettings
 
     from crawlers.items import Seed
-
-NOTHING = "-"
 
 
 def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]:
@@ -42,15 +39,3 @@ def domain_named(database: Database, wanted: str) -> str:
     seeds = list_seeds(database)
     named = wanted.strip().lower()
     return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)
-
-
-def time_of(seconds: float | None) -> str:
-    """Return a time in UTC, to the minute; `NOTHING` for None."""
-    return NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return *rows* as text with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_alarms import show_sources
-from crawlers.cli.sites.site_parts import NOTHING, opened, seeds_named, table
+from crawlers.cli.sites.site_parts import opened, seeds_named
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.program import program
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
+from crawlers.reports.text_table import NOTHING, table
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds

@@ -6,11 +6,12 @@ import shlex
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.rule_learner import HAND
-from crawlers.cli.sites.site_parts import NOTHING, domain_named, opened, table, time_of
+from crawlers.cli.sites.site_parts import domain_named, opened
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule, rule_weight
 from crawlers.inputs.text_file import shown
+from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.news import stored_rules as stored
 
 if TYPE_CHECKING:

@@ -3,38 +3,59 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from crawlers.items import Page
 
 COLUMNS = ("time", "state", "status", "level", "url", "reason")
 FLUSH_S = 1.0
+MAX_CHARS = 1 << 16  # of lines that are not written yet
 
 
 class _Log:
-    """A log that is appended to; a file that was moved or removed, as by logrotate, is followed by a new one."""
+    """A log that is appended to, also by several processes: what is written is whole lines, in one piece.
+
+    A file that was moved or removed, as by logrotate, is followed by a new one.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._rows = io.StringIO(newline="")  # not written yet
+        self.writerow = csv.writer(self._rows).writerow
         self._open()
 
     def _open(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._path.open("a", encoding="utf-8", errors="backslashreplace", newline="")
-        self.writerow = csv.writer(self._file).writerow
-        if self._file.tell() == 0:
-            self.writerow(COLUMNS)
+        self._file = self._path.open("ab", buffering=0)
+        try:
+            with _locked(self._file):  # only one process writes the headings
+                if os.fstat(self._file.fileno()).st_size == 0:
+                    headings = io.StringIO(newline="")
+                    csv.writer(headings).writerow(COLUMNS)
+                    self._append(headings.getvalue())
+        except OSError:
+            self._file.close()
+            raise
+
+    @property
+    def is_full(self) -> bool:
+        return self._rows.tell() >= MAX_CHARS
 
     def flush(self) -> None:
-        self._file.flush()
+        rows = self._rows.getvalue()
+        self._rows.seek(0)
+        self._rows.truncate()
+        self._append(rows)
         try:
             is_there = os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
         except OSError:
@@ -44,7 +65,29 @@ class _Log:
             self._open()
 
     def close(self) -> None:
-        self._file.close()
+        if not self._file.closed:
+            with self._file:
+                self._append(self._rows.getvalue())
+
+    def _append(self, text: str) -> None:
+        rest = memoryview(text.encode("utf-8", "backslashreplace"))
+        while rest:
+            rest = rest[self._file.write(rest) or 0 :]
+
+
+@contextmanager
+def _locked(file: IO[bytes]) -> Iterator[None]:
+    """Let no other process into the block with the same *file*; without file locks (on Windows) it may get in."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 class CsvLogs:
@@ -80,7 +123,7 @@ class CsvLogs:
             self._common.writerow(row)
         if is_error and self._errors is not None:
             self._errors.writerow(row)
-        if now - self._flushed_at > FLUSH_S:
+        if now - self._flushed_at > FLUSH_S or any(log.is_full for log in self._files):
             self._flushed_at = now
             self.flush()
 

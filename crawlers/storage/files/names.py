@@ -1,4 +1,4 @@
-"""File names of a site's results."""
+"""Names of files: of a site's results, and of those that each worker of a crawl has for itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from crawlers.algorithms.urls.keys import url_key
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+PACKED = (".gz", ".bz2", ".xz", ".zst")
 MAX_STEM = 200  # a file name has 255 bytes at most, and a suffix
 
 
@@ -39,3 +40,17 @@ def file_stem(site: str, sites: Collection[str] = (), folder: str = "") -> str:
     if len(stem) > MAX_STEM:
         stem = f"{stem[: MAX_STEM - 20]}_{url_key(stem) & (1 << 64) - 1:016x}"
     return f"{stem}_https" if scheme == "https" and f"http://{authority}" in sites else stem
+
+
+def of_worker(name: str, number: int) -> str:
+    """Return the name, path or URI of a file with the number of a worker, before its ending.
+
+    >>> of_worker("out.d/crawl.warc.gz", 17), of_worker("file:///tmp/pages.csv", 2), of_worker("pages", 2)
+    ('out.d/crawl.17.warc.gz', 'file:///tmp/pages.2.csv', 'pages.2')
+    """
+    folder, slash, last = name.rpartition("/")
+    stem, _, ending = last.rpartition(".")
+    if f".{ending}" in PACKED and "." in stem:
+        stem, _, kind = stem.rpartition(".")
+        ending = f"{kind}.{ending}"
+    return f"{folder}{slash}{stem}.{number}.{ending}" if stem else f"{folder}{slash}{last}.{number}"

@@ -45,8 +45,12 @@ class Exchange(NamedTuple):
     ip_address: str
 
 
+class FileInUse(ConfigError):
+    """Another process writes the file."""
+
+
 class WarcFile:
-    """A WARC file, open until `close`. Raises `ConfigError` if it can't be written, or another process writes it."""
+    """A WARC file, open until `close`. Raises `ConfigError` if it can't be written, and `FileInUse`."""
 
     def __init__(self, path: Path, about: Mapping[str, str]) -> None:
         self._path = path
@@ -61,7 +65,7 @@ class WarcFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise ConfigError(f"WARC_FILE={path} is in use by another crawl; name another file") from error
+            raise FileInUse(f"WARC_FILE={path} is in use by another crawl; name another file") from error
         self._size = self._remove_incomplete_end()
         self._about: Mapping[str, str] | None = about
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import io
-import logging
 import re
 import signal
-import sys
 import threading
 
 import pytest
-from rich.console import Console
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
-from crawlers.extensions import progress
-from crawlers.extensions.progress import AboveDisplay, Progress
+from crawlers.extensions.progress import Progress
 from crawlers.spiders.base import SiteSpider
 from tests.support.processes import PATIENCE_S, until
 from tests.support.sites.project import Project
@@ -52,15 +48,6 @@ def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
     assert "Traceback" not in outcome.log
     (sums,) = re.findall(r"1 site +(\d+)", outcome.log.split("sitegraph, ")[-1])
     assert sums == "2"
-
-
-def test_lines_are_printed_when_they_are_complete_and_whole():
-    console = Console(file=io.StringIO(), width=20)
-    above = AboveDisplay(console)
-    above.write("one [bold]line[/] of text that is long\nbegun")
-    assert console.file.getvalue() == "one [bold]line[/] of text that is long\n"
-    above.write(" and ended\n")
-    assert console.file.getvalue().endswith("\nbegun and ended\n")
 
 
 def stalling(release):
@@ -176,23 +163,3 @@ def test_redirected_log_has_all_lines_and_no_control_sequences(tmp_path):
         outcome = Project(tmp_path).crawl(web.hosts())
     assert "3 pages, 4 edges in result/" in outcome.log
     assert "\x1b" not in outcome.log
-
-
-def test_handlers_and_standard_error_are_as_before(monkeypatch):
-    stream = io.StringIO()
-    stream.isatty = lambda: True
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    handler = logging.StreamHandler()
-    logging.root.addHandler(handler)
-    try:
-        display = progress.Terminal()
-        display.start()
-        assert handler.stream is sys.stderr is not stream
-        sys.stderr.write("begun")
-        display.stop()
-        display.stop()
-        assert handler.stream is sys.stderr is stream
-        assert stream.getvalue().endswith("begun")
-    finally:
-        logging.root.removeHandler(handler)

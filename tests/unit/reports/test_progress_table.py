@@ -37,6 +37,12 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
     assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4"]
 
 
+def test_workers_and_their_control_are_in_the_title():
+    assert "sitegraph “mine”, 12 s, 0.0 pages/s, 4 workers" in text([], Pace(12.4, workers=4))
+    assert "sitegraph “mine”, paused, 12 s" in text([], Pace(12.4, control="pause"))
+    assert "sitegraph “mine”, stopping, 12 s" in text([], Pace(12.4, control="stop"))
+
+
 def test_name_of_a_crawl_that_is_its_mission_is_not_repeated():
     crawl = CRAWL._replace(name=CRAWL.mission)
     console = Console(file=io.StringIO(), width=160)

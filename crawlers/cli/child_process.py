@@ -1,0 +1,85 @@
+"""The process of a worker that another process watches.
+
+It has a process group of its own, so that Ctrl-C reaches the watching process only, and a pipe as standard input: when
+that is closed, on purpose or because the watching process died, the worker stops gracefully.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from crawlers.cli.worker_processes import Ended, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from queue import SimpleQueue
+
+    from crawlers.cli.worker_processes import Event
+
+MAX_LINE_BYTES = 1 << 16  # longer lines are divided
+LAST_LINES_S = 2.0  # to read what a process wrote that has ended; programs that it started may keep its pipes open
+
+
+class ChildProcess:
+    """A process of *command* at a place; its lines and its end are put into *events*."""
+
+    def __init__(
+        self, place: int, command: Sequence[str], environment: Mapping[str, str], events: SimpleQueue[Event]
+    ) -> None:
+        self._place = place
+        self._events = events
+        self._process = subprocess.Popen(  # noqa: S603  # our own command
+            command,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+        )
+        self.pid = self._process.pid
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._input = self._process.stdin
+        readers = [
+            threading.Thread(target=self._read, args=(stream, is_output), daemon=True)
+            for stream, is_output in ((self._process.stdout, True), (self._process.stderr, False))
+        ]
+        for thread in (*readers, threading.Thread(target=self._wait, args=(readers,), daemon=True)):
+            thread.start()
+
+    def stop(self) -> None:
+        """Let it stop gracefully."""
+        self._input.close()
+
+    def kill(self) -> None:
+        """End it at once, with all programs that it started."""
+        if sys.platform == "win32":
+            self._process.kill()
+        else:
+            self.send(signal.SIGKILL)
+
+    def send(self, number: int) -> None:
+        """Send a signal to it and to all programs that it started."""
+        if self._process.returncode is None:  # else its number may be that of another group
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def _read(self, stream: IO[bytes], is_output: bool) -> None:
+        with stream:
+            while line := stream.readline(MAX_LINE_BYTES):
+                text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
+                self._events.put(Line(self._place, text, is_output))
+
+    def _wait(self, readers: Sequence[threading.Thread]) -> None:
+        status = self._process.wait()
+        for reader in readers:
+            reader.join(LAST_LINES_S)
+        self._input.close()
+        self._events.put(Ended(self._place, status))

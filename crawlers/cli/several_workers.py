@@ -1,0 +1,192 @@
+"""Runs a crawl with several workers on this machine: the processes, the signals, and what people see of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import re
+import signal
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from crawlers.cli.child_process import ChildProcess
+from crawlers.cli.worker_processes import SUSPEND, Asked, WorkerProcesses
+from crawlers.errors import ConfigError, CrawlersError
+from crawlers.extensions.progress import is_wanted
+from crawlers.extensions.summary import show_summary
+from crawlers.inputs.program import suggested
+from crawlers.inputs.worker_place import CRAWL, WorkerPlace
+from crawlers.reports.live_display import LiveDisplay
+from crawlers.spiders.base import SiteSpider
+from crawlers.storage.database import Database
+from crawlers.storage.worker_queries import goes_on, last_worker, processes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from types import FrameType
+
+    from scrapy import Spider
+    from scrapy.settings import BaseSettings
+
+    from crawlers.cli.worker_processes import Event
+    from crawlers.storage.worker_queries import SeenProcess
+
+logger = logging.getLogger(__name__)
+
+# Behind the arguments of the command, so that they take precedence. This process writes all logs.
+OF_WORKERS = (
+    "-s",
+    "WORKERS=1",
+    "-s",
+    "PROGRESS_ENABLED=0",
+    "-s",
+    "LOG_FILE=",
+    "--logfile=",
+    "--pidfile=",
+    "--profile=",
+)
+ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
+MOST_WORKERS = 256  # of one machine
+LEAST_INTERVAL_S = 0.01
+_BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
+
+
+def check_workers(settings: BaseSettings, spider: type[Spider], arguments: Mapping[str, str]) -> None:
+    """Raise `ConfigError` if a crawl of *spider* can't have several workers on one machine."""
+    number = settings.getint("WORKERS")
+    if number > MOST_WORKERS:
+        raise ConfigError(f"WORKERS={number} is out of range; write a whole number from 1 to {MOST_WORKERS}")
+    if not issubclass(spider, SiteSpider) or not spider.can_be_shared:
+        raise ConfigError(
+            f"WORKERS={number}: crawls of {spider.name} run in one process for now; leave out WORKERS, or write 1"
+        )
+    if any(str(uri).startswith("stdout:") for uri in settings.getdict("FEEDS")):
+        raise ConfigError(f"WORKERS={number}: workers can't share standard output; write items to a file: -o pages.csv")
+    for name, value in arguments.items():
+        if value.startswith(ONCE):
+            raise ConfigError(f"WORKERS={number}: {name}={value} can be read by one process only; write it to a file")
+
+
+def run_workers(settings: BaseSettings) -> int:
+    """Run a crawl with WORKERS processes of this command; return the exit status."""
+    number = settings.getint("WORKERS")
+    events: SimpleQueue[Event] = SimpleQueue()
+    store, display = _Store(settings.get("DATABASE_URL")), _Terminal(settings)
+    interval_s = max(LEAST_INTERVAL_S, settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
+    with tempfile.TemporaryDirectory(prefix="crawlers-") as folder, _signals(events):
+        summary = Path(folder) / "summary.txt"
+
+        def start(place: int, crawl_id: int | None) -> ChildProcess:
+            environment = os.environ | WorkerPlace(place, number, summary).environment()
+            if crawl_id is not None:
+                environment[CRAWL] = str(crawl_id)
+            return ChildProcess(place, [sys.executable, *sys.orig_argv[1:], *OF_WORKERS], environment, events)
+
+        try:
+            status = WorkerProcesses(number, start, store, display, events, interval_s).run()
+        finally:
+            display.close()
+            store.close()
+        if summary.exists():
+            show_summary(summary.read_text("utf-8").splitlines(), settings)
+    return status
+
+
+class _Store:
+    """What the store knows of processes of this machine; nothing, before a worker has created it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._database: Database | None = None
+        self._after = 0  # the last worker of earlier commands, whose processes may have had the same numbers
+        with suppress(CrawlersError):
+            self._after = last_worker(self._opened())
+
+    def workers(self, processes: Collection[int]) -> dict[int, SeenProcess]:
+        try:
+            return processes_of(self._opened(), platform.node(), processes, self._after)
+        except CrawlersError:
+            self.close()  # workers find a broken store themselves, and report that
+            return {}
+
+    def goes_on(self, crawl_id: int) -> bool:
+        try:
+            return goes_on(self._opened(), crawl_id)
+        except CrawlersError:
+            return True
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _opened(self) -> Database:
+        if self._database is None:
+            self._database = Database(self._url, create=False)
+        return self._database
+
+
+class _Terminal:
+    """Lines of workers above one live display, if one is wanted; in LOG_FILE, if there is one."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._settings = settings
+        self._is_wanted = is_wanted(settings)
+        self._display: LiveDisplay | None = None
+        self._is_error = False  # the last line was part of a message for the user
+
+    def write(self, line: str, *, is_output: bool) -> None:
+        if is_output:
+            print(line, file=sys.stderr if self._display is not None and sys.stdout.isatty() else sys.stdout)
+            return
+        stream = next((one.stream for one in logging.root.handlers if isinstance(one, logging.FileHandler)), None)
+        if stream is None:
+            print(line, file=sys.stderr)
+            return
+        print(line, file=stream, flush=True)
+        text = re.sub(r"^\[\d+\] ", "", line)
+        self._is_error = text.startswith("Error: ") or (self._is_error and not _BEGINS_A_RECORD.match(text))
+        if self._is_error:
+            print(line, file=sys.stderr)
+
+    def refresh(self, crawl_id: int) -> None:
+        if self._display is None and self._is_wanted:
+            with suppress(CrawlersError):
+                self._display = LiveDisplay(self._settings.get("DATABASE_URL"), str(crawl_id))
+        if self._display is not None:
+            self._display.refresh()
+
+    def fail(self, message: str) -> None:
+        print(f"Error: {suggested(message)}", file=sys.stderr)
+        if self._settings.get("LOG_FILE"):
+            logger.error("%s", message)
+
+    def close(self) -> None:
+        if self._display is not None:
+            self._display.close()
+            self._display = None
+
+
+@contextmanager
+def _signals(events: SimpleQueue[Event]) -> Iterator[None]:
+    """Put the signals to this process into *events* during the block."""
+
+    def put(number: int, _: FrameType | None) -> None:
+        events.put(Asked(number))  # which may be called while the queue is being read
+
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform == "win32":
+        numbers.append(signal.SIGBREAK)
+    elif sys.stderr.isatty():
+        numbers.append(signal.Signals(SUSPEND))
+    before = {number: signal.signal(number, put) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

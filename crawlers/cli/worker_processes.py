@@ -1,0 +1,276 @@
+"""Several workers of one crawl on this machine under one command: `scrapy crawl … -s WORKERS=4`.
+
+Each worker is a process of the same command with WORKERS=1. This process only starts and watches them; what it shows is
+read from the store. Nothing here knows how processes are started, see `child_process`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from crawlers.algorithms.plurals import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from crawlers.storage.worker_queries import SeenProcess
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_S = 0.5  # between two looks at the store
+MAX_DEATHS = 5  # of workers at one place in a row, before any of them read a page
+MAX_HELD = 1000  # lines of a worker whose number is not known yet
+SUSPEND = -1 if sys.platform == "win32" else int(signal.SIGTSTP)  # Ctrl-Z
+SEVERITY = (0, 3, 2, 1)  # exit statuses of workers, the worst last
+
+
+class Line(NamedTuple):
+    """A line that a worker wrote."""
+
+    place: int
+    text: str
+    is_output: bool = False  # on standard output, not in the log
+
+
+class Ended(NamedTuple):
+    """The end of a worker; a negative status is the number of the signal that ended it."""
+
+    place: int
+    status: int
+
+
+class Asked(NamedTuple):
+    """A signal to this process."""
+
+    number: int
+
+
+Event = Line | Ended | Asked
+
+
+class Process(Protocol):
+    """The process of a worker."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def stop(self) -> None:
+        """Let it stop gracefully."""
+
+    def kill(self) -> None:
+        """End it at once, with all programs that it started."""
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+
+
+class Store(Protocol):
+    """What the store knows of the workers of this machine."""
+
+    def workers(self, processes: Collection[int]) -> dict[int, SeenProcess]:
+        """Return those of *processes* that have joined a crawl."""
+
+    def goes_on(self, crawl_id: int) -> bool:
+        """Return whether the crawl is running, and is not being stopped."""
+
+
+class Display(Protocol):
+    """What people see."""
+
+    def write(self, line: str, *, is_output: bool) -> None:
+        """Show a line that a worker wrote in its log or, if *is_output*, on its standard output."""
+
+    def refresh(self, crawl_id: int) -> None:
+        """Show the progress of the crawl."""
+
+    def fail(self, message: str) -> None:
+        """Show why the command ends."""
+
+
+class WorkerProcesses:
+    """Starts *number* workers, the first one alone until it has joined, and runs until all have ended.
+
+    *start* starts a worker at a place, 1 to *number*, which joins the crawl of a number, or any; what happens to it is
+    put into *events*. *interval_s* is the time between two looks at the *store*.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        start: Callable[[int, int | None], Process],
+        store: Store,
+        display: Display,
+        events: SimpleQueue[Event],
+        interval_s: float = INTERVAL_S,
+    ) -> None:
+        self._places = range(1, number + 1)
+        self._start_process = start
+        self._store = store
+        self._display = display
+        self._events = events
+        self._interval_s = interval_s
+        self._look_at = 0.0
+        self._running: dict[int, Process] = {}  # by place
+        self._workers: dict[int, int] = {}  # numbers in the store, by place
+        self._held: dict[int, list[str]] = {}  # lines of workers without a number, by place
+        self._deaths = dict.fromkeys(self._places, 0)  # in a row, before a page
+        self._crawl_id: int | None = None  # None: the first worker has not joined yet
+        self._late: set[int] = set()  # places of workers that began when the crawl had ended
+        self._signals = 0
+        self._is_stopping = False
+        self._status = 0
+
+    def run(self) -> int:
+        """Run until all workers have ended; return the worst of their exit statuses."""
+        self._start(1)
+        while self._running:
+            with suppress(Empty):
+                self._take(self._events.get(timeout=self._interval_s))
+            if time.monotonic() >= self._look_at:
+                self._look()
+                self._look_at = time.monotonic() + self._interval_s
+        return self._status
+
+    def _start(self, place: int) -> None:
+        self._running[place] = self._start_process(place, self._crawl_id)
+        self._workers.pop(place, None)
+        if place > 1:  # the lines of the first one come at once, because it may say why the crawl can't begin
+            self._held[place] = []
+
+    # What the store says ----------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        seen = self._store.workers([process.pid for process in self._running.values()])
+        for place, process in self._running.items():
+            if process.pid in seen:
+                self._workers[place] = seen[process.pid].worker  # it may have joined again, under a new number
+                self._release(place)
+        if self._crawl_id is None and seen:
+            self._crawl_id = next(iter(seen.values())).crawl_id
+            if not self._is_stopping:
+                for place in self._places[1:]:
+                    self._start(place)
+        if self._crawl_id is not None:
+            self._display.refresh(self._crawl_id)
+
+    # What happens to workers ------------------------------------------------------------------------
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case Line(place, text, is_output):
+                self._write(place, text, is_output=is_output)
+            case Ended(place, status):
+                self._end(place, status)
+            case Asked(number):
+                self._ask(number)
+
+    def _write(self, place: int, text: str, *, is_output: bool) -> None:
+        if place in self._late:
+            return
+        if is_output:
+            self._display.write(text, is_output=True)
+        elif place in self._held:
+            self._held[place].append(text)
+            if len(self._held[place]) >= MAX_HELD:
+                self._release(place)
+        else:
+            self._display.write(self._named(place, text), is_output=False)
+
+    def _release(self, place: int) -> None:
+        for line in self._held.pop(place, ()):
+            self._display.write(self._named(place, line), is_output=False)
+
+    def _named(self, place: int, line: str) -> str:
+        """Return *line* after the number of its worker; lines of JSON are left as they are."""
+        worker = self._workers.get(place)
+        return line if worker is None or line.startswith("{") else f"[{worker}] {line}"
+
+    def _end(self, place: int, status: int) -> None:
+        process = self._running.pop(place)
+        seen = self._store.workers([process.pid]).get(process.pid)
+        if seen is not None:
+            self._workers[place] = seen.worker
+        self._release(place)
+        if place in self._late:
+            pass  # it had nothing to do
+        elif self._signals > 1:
+            self._status = 1
+        elif status in (0, 2, 3):
+            self._note(status)
+            if self._crawl_id is not None and not self._store.goes_on(self._crawl_id):
+                self._end_late_ones()
+        else:
+            self._replace(place, process, status, seen)
+
+    def _end_late_ones(self) -> None:
+        """End the workers that have not joined the crawl, which has ended meanwhile."""
+        seen = self._store.workers([process.pid for process in self._running.values()])
+        for place, process in self._running.items():
+            if process.pid not in seen:
+                self._late.add(place)
+                self._held.pop(place, None)
+                process.kill()
+
+    def _note(self, status: int) -> None:
+        self._status = max(self._status, status, key=SEVERITY.index)
+
+    def _replace(self, place: int, process: Process, status: int, seen: SeenProcess | None) -> None:
+        self._deaths[place] = 0 if seen is not None and seen.pages else self._deaths[place] + 1
+        how = f"was ended by {_name(-status)}" if status < 0 else f"ended with status {status}"
+        who = f"Worker {place if seen is None else seen.worker} (process {process.pid}) {how}"
+        if self._is_stopping or (seen is not None and not self._store.goes_on(seen.crawl_id)):
+            logger.warning("%s while the crawl was stopping; the same command resumes it", who)
+            self._note(1)
+        elif self._deaths[place] >= MAX_DEATHS:
+            self._note(1)
+            self._stop()
+            self._display.fail(
+                f"{who}, like {MAX_DEATHS - 1} workers before it that read no page either; correct what the log says, "
+                "then run the same command again"
+            )
+        else:
+            logger.warning("%s; another one takes its place", who)
+            self._start(place)
+
+    # What people want -------------------------------------------------------------------------------
+
+    def _ask(self, number: int) -> None:
+        if number == SUSPEND:
+            self._suspend()
+            return
+        self._signals += 1
+        workers = counted(len(self._running), "worker")
+        if self._signals == 1:
+            logger.info("Received %s; stopping %s gracefully. Send it again to end at once", _name(number), workers)
+            self._stop()
+        elif self._signals == 2:
+            logger.info("Received %s twice; ending %s at once", _name(number), workers)
+            for process in self._running.values():
+                process.kill()
+
+    def _stop(self) -> None:
+        self._is_stopping = True
+        for process in self._running.values():
+            process.stop()
+
+    def _suspend(self) -> None:
+        """Suspend all processes, as Ctrl-Z does, until this one is continued."""
+        for process in self._running.values():
+            process.send(signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        for process in self._running.values():
+            process.send(signal.SIGCONT)
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,100 @@
+"""`scrapy workers`: who works on a crawl, and what people ask of its workers. It needs the store only."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from crawlers.algorithms.plurals import counted
+from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.read_crawl import read_crawl
+from crawlers.errors import ConfigError
+from crawlers.inputs.program import suggested
+from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
+from crawlers.storage.database import Database
+from crawlers.storage.locks import is_free
+from crawlers.storage.worker_queries import set_control, sites_with_workers, workers_of
+from crawlers.storage.workers import ACTIVE, PAUSE, STOP
+
+if TYPE_CHECKING:
+    import argparse
+
+    from crawlers.storage.queries import NamedCrawl
+    from crawlers.storage.worker_queries import CrawlWorkers
+
+ACTIONS = {"pause": PAUSE, "resume": None, "stop": STOP}  # with the values of crawl.control
+
+
+class Command(ProjectCommand):
+    requires_project = True
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
+
+    def syntax(self) -> str:
+        return f"[options] [{' | '.join(ACTIONS)}]"
+
+    def short_desc(self) -> str:
+        return "Show the workers of a crawl; pause, resume or stop it"
+
+    def long_desc(self) -> str:
+        return (
+            "Shows who works on a crawl, from the store (DATABASE_URL): on which sites, how fast, and what the sites "
+            "wait for. pause lets all workers wait, resume lets them go on, and stop ends the crawl gracefully, on "
+            "all machines. The crawl is the latest one, or that of -s CRAWL=name."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--sites", action="store_true", help="show sites, their workers, and what they wait for")
+        parser.add_argument("--all", action="store_true", help="include workers that left or were lost")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) > 1 or (args and args[0] not in ACTIONS):
+            raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
+        if args and (opts.sites or opts.all):
+            raise UsageError(f"workers {args[0]} has no options --sites and --all")
+        assert self.settings is not None
+        with reporting_errors(self):
+            self.check_settings()
+            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
+                crawl = read_crawl(database, None, self.settings)
+                found = workers_of(database, crawl.id)
+                dead = _dead(database, found)
+                if args:
+                    print(suggested(_ask(database, crawl, args[0], _working(found) - dead)))
+                elif opts.sites:
+                    now, sites = sites_with_workers(database, crawl.id)
+                    print("\n".join(site_lines(sites, now, dead)))
+                elif _working(found) or (opts.all and found.workers):
+                    deadline = Deadline(self.settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
+                    print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
+                else:
+                    print(suggested(nobody_works(crawl)))
+
+
+def _working(found: CrawlWorkers) -> set[int]:
+    return {one.number for one in found.workers if one.state == ACTIVE}
+
+
+def _dead(database: Database, found: CrawlWorkers) -> set[int]:
+    """Return the numbers of active workers whose processes have ended, however they ended."""
+    return {number for number in _working(found) if is_free(database, number)}
+
+
+def _ask(database: Database, crawl: NamedCrawl, action: str, workers: set[int]) -> str:
+    """Ask *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
+    if not workers:
+        if action == "pause":
+            raise ConfigError(f"{nobody_works(crawl)}, so it can't be paused")
+        return nobody_works(crawl)
+    if not set_control(database, crawl.id, ACTIONS[action]):
+        return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
+    number = counted(len(workers), "worker")
+    return {
+        "pause": f"Crawl {crawl.name} is paused: {number} will request nothing until scrapy workers resume",
+        "resume": f"Crawl {crawl.name} goes on: {number}",
+        "stop": f"Crawl {crawl.name} is stopping: {number} will finish the running downloads and leave; the command "
+        "that began it resumes it",
+    }[action]

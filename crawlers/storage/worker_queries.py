@@ -1,0 +1,179 @@
+"""What people ask of the workers of a crawl, and what they read about them. None of it needs a worker's process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import case, func, select
+
+from crawlers.items import State
+from crawlers.storage.crawls import RUNNING
+from crawlers.storage.pulls import totals
+from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.worker_status import WorkerStatus, read_status
+from crawlers.storage.workers import ACTIVE, STOP, ask, server_time
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawlers.storage.database import Database
+
+
+class WorkerLine(NamedTuple):
+    """A worker of a crawl; times are seconds since 1970 by the clock of the server."""
+
+    number: int
+    machine: str
+    process: int
+    state: str
+    joined_at: float
+    beat_at: float
+    ended_at: float | None
+    granted: int  # pulls of the page budget
+    used: int
+    pages: int
+    leases: int
+    sites: int
+    status: WorkerStatus
+
+
+class CrawlWorkers(NamedTuple):
+    """The workers of a crawl at the time *now* of the server."""
+
+    now: float
+    control: str | None
+    workers: list[WorkerLine]
+    free_sites: int  # with something waiting, that no worker holds
+    budget: int  # pages; 0: no limit
+    used: int  # of the budget, in all runs
+
+
+class SiteLine(NamedTuple):
+    """A site of a crawl, and what is known of its next request."""
+
+    site: str
+    worker: int | None
+    is_open: bool  # named by today's input
+    waiting: int  # URLs
+    resting: int  # of them, those that wait for another attempt
+    retry_at: float | None  # the first of these attempts
+    rest_until: float | None  # the host requested a pause
+    has_robots: bool
+
+
+def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
+    """Return all workers of a crawl by number, those of earlier runs, too. Raises `StoreError`."""
+    held = (
+        select(site.c.worker_id, func.count().label("sites"))
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_not(None))
+        .group_by(site.c.worker_id)
+        .subquery()
+    )
+    columns = [worker.c[name] for name in WorkerLine._fields if name not in ("number", "sites", "status")]
+    rows = (
+        select(worker.c.id, *columns, func.coalesce(held.c.sites, 0), worker.c.status)
+        .outerjoin(held, held.c.worker_id == worker.c.id)
+        .where(worker.c.crawl_id == crawl_id)
+        .order_by(worker.c.id)
+    )
+    waits = select(page.c.id).where(page.c.site_id == site.c.id, page.c.state == int(State.WAITING)).exists()
+    free = select(func.count()).where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_(None), waits)
+    limit = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
+    )
+    with database.read() as connection:
+        control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
+        found = [WorkerLine._make(row)._replace(status=read_status(row[-1])) for row in connection.execute(rows)]
+        free_sites = connection.execute(free).scalar_one()
+        budget = int(connection.execute(limit).scalar() or 0)
+        now = server_time(connection)
+    used = totals(database, crawl_id)[0] if budget else 0
+    return CrawlWorkers(now, control, found, free_sites, budget, used)
+
+
+def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
+    """Return the time of the server, and all sites of a crawl that are not done, by name. Raises `StoreError`."""
+    rests = case((page.c.retry_at.is_not(None), 1), else_=0)
+    waiting = (
+        select(
+            page.c.site_id,
+            func.count().label("urls"),
+            func.sum(rests).label("resting"),
+            func.min(page.c.retry_at).label("retry_at"),
+        )
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, page.c.state == int(State.WAITING))
+        .group_by(page.c.site_id)
+        .subquery()
+    )
+    rows = (
+        select(
+            site.c.site,
+            site.c.worker_id,
+            site.c.is_open,
+            func.coalesce(waiting.c.urls, 0),
+            func.coalesce(waiting.c.resting, 0),
+            waiting.c.retry_at,
+            site.c.rest_until,
+            site.c.robots_at.is_not(None),
+        )
+        .outerjoin(waiting, waiting.c.site_id == site.c.id)
+        .where(site.c.crawl_id == crawl_id, (waiting.c.urls > 0) | site.c.worker_id.is_not(None))
+        .order_by(site.c.site)
+    )
+    with database.read() as connection:
+        return server_time(connection), [SiteLine(*row) for row in connection.execute(rows)]
+
+
+def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:
+    """Return the number of active workers of a crawl, and what they are asked for; None: to crawl."""
+    active = select(func.count()).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).scalar_subquery()
+    with database.read() as connection:
+        number, control = connection.execute(select(active, crawl.c.control).where(crawl.c.id == crawl_id)).one()
+    return number, control
+
+
+def last_worker(database: Database) -> int:
+    """Return the greatest number of a worker of any crawl; 0 if there was none."""
+    with database.read() as connection:
+        return int(connection.execute(select(func.coalesce(func.max(worker.c.id), 0))).scalar_one())
+
+
+class SeenProcess(NamedTuple):
+    """What the store knows of a process that works on a crawl, or did."""
+
+    worker: int  # its number; the last one, if it joined several times
+    crawl_id: int
+    pages: int  # under all its numbers
+
+
+def processes_of(database: Database, machine: str, processes: Collection[int], after: int) -> dict[int, SeenProcess]:
+    """Return what is known of those of *processes* of *machine* that joined a crawl after the worker *after*."""
+    joined = (
+        select(worker.c.process, func.max(worker.c.id), func.max(worker.c.crawl_id), func.sum(worker.c.pages))
+        .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.id > after)
+        .group_by(worker.c.process)
+    )
+    with database.read() as connection:
+        return {row[0]: SeenProcess(row[1], row[2], int(row[3])) for row in connection.execute(joined)}
+
+
+def goes_on(database: Database, crawl_id: int) -> bool:
+    """Return whether a crawl is running, and is not being stopped."""
+    with database.read() as connection:
+        state, control = connection.execute(select(crawl.c.state, crawl.c.control).where(crawl.c.id == crawl_id)).one()
+    return bool(state == RUNNING and control != STOP)
+
+
+def set_control(database: Database, crawl_id: int, control: str | None) -> bool:
+    """Ask the workers of a crawl to pause, to stop, or, with None, to go on; return whether they are asked now.
+
+    Nothing is asked of a crawl that has ended, or that is stopping already. Raises `StoreError`.
+    """
+    with database.write() as connection:
+        now = select(crawl.c.state, crawl.c.control).where(crawl.c.id == crawl_id).with_for_update()
+        state, before = connection.execute(now).one()
+        if state != RUNNING or before == STOP:
+            return False
+        ask(connection, crawl_id, control)
+        return True

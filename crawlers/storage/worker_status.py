@@ -1,0 +1,67 @@
+"""What a worker reports about itself in its rounds, as it is stored in `worker.status`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Wait(StrEnum):
+    """What a site waits for; each open site of a worker waits for one thing."""
+
+    READY = "ready"  # its turn: a page may be requested now
+    RESPONSE = "response"  # responses: as many pages are in flight as it allows, or as its order allows
+    DELAY = "delay"  # its politeness delay
+    REST = "rest"  # a pause that the host requested
+    ROBOTS = "robots"  # robots.txt
+    TRIAL = "trial"  # room among the sites that did not respond yet
+    RETRY = "retry"  # the retry of a failed download
+    REVISIT = "revisit"  # a scheduled revisit
+    NOTHING = "nothing"  # nothing of it waits
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStatus:
+    """The pages per second of a worker over the last minute, and the numbers of its sites by what they wait for."""
+
+    pages_per_s: float = 0.0
+    waits: Mapping[Wait, int] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the status as text.
+
+        >>> WorkerStatus(1.5, {Wait.READY: 2}).to_json()
+        '{"pages_per_s": 1.5, "waits": {"ready": 2}}'
+        """
+        waits = {wait.value: number for wait, number in self.waits.items() if number}
+        return json.dumps({"pages_per_s": round(self.pages_per_s, 3), "waits": waits})
+
+
+def read_status(text: str | None) -> WorkerStatus:
+    """Return the status in *text*; what another version wrote in another way is left out.
+
+    >>> read_status('{"pages_per_s": 1.5, "waits": {"ready": 2, "later": 3}}')
+    WorkerStatus(pages_per_s=1.5, waits={<Wait.READY: 'ready'>: 2})
+    >>> read_status(None), read_status("[]")
+    (WorkerStatus(pages_per_s=0.0, waits={}), WorkerStatus(pages_per_s=0.0, waits={}))
+    """
+    try:
+        found: Any = json.loads(text or "{}")
+    except ValueError:
+        found = {}
+    if not isinstance(found, dict):
+        return WorkerStatus()
+    pages_per_s, waits = found.get("pages_per_s"), found.get("waits")
+    rate = float(pages_per_s) if isinstance(pages_per_s, (int, float)) else 0.0
+    known = {wait.value for wait in Wait}
+    numbers = waits.items() if isinstance(waits, dict) else ()
+    return WorkerStatus(
+        rate if math.isfinite(rate) else 0.0,
+        {Wait(name): number for name, number in numbers if name in known and isinstance(number, int)},
+    )

@@ -1,0 +1,76 @@
+"""What the sites of a frontier wait for is counted: each open site once, whatever happens."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from crawlers.items import State
+from crawlers.storage.worker_status import Wait
+from tests.contracts.site import NOW, Site
+
+if TYPE_CHECKING:
+    from tests.contracts.engines import Engine
+
+
+def test_site_passes_through_all_waits(engine: Engine) -> None:
+    site = Site(engine, parallel=1, delay_s=2.0)
+    frontier = site.frontier
+    assert frontier.waits == {Wait.NOTHING: 1}
+    site.add("/a/", "/b/", "/c/")
+    assert frontier.waits == {Wait.READY: 1}
+    frontier.pause(site.id)
+    assert frontier.waits == {Wait.ROBOTS: 1}
+    frontier.pause(site.id, wait=Wait.TRIAL)
+    assert frontier.waits == {Wait.TRIAL: 1}
+    frontier.resume(site.id, NOW)
+    lease = site.one()
+    assert frontier.waits == {Wait.RESPONSE: 1}
+    site.end(lease)
+    assert frontier.waits == {Wait.DELAY: 1}
+    lease = site.one(NOW + 2)
+    frontier.release(lease, frontier.gate(site.id).refused(NOW + 2, 60.0), failed=True)
+    assert frontier.waits == {Wait.REST: 1}
+
+
+def test_site_waits_for_a_retry_of_its_last_page(engine: Engine) -> None:
+    site = Site(engine)
+    site.add("/a/")
+    site.frontier.release(site.one(), NOW + 30, "timeout", failed=True)
+    assert site.frontier.waits == {Wait.RETRY: 1}
+    site.end(site.one(NOW + 30))
+    assert site.frontier.waits == {Wait.NOTHING: 1}
+
+
+def test_closed_site_is_not_counted(engine: Engine) -> None:
+    frontier = engine.frontier()
+    one, other = Site(engine, frontier), Site(engine, frontier)
+    one.add("/a/")
+    other.add("/a/")
+    frontier.close_site(one.id, NOW)
+    assert frontier.waits == {Wait.READY: 1}
+
+
+def test_each_site_is_counted_once_in_any_history(engine: Engine) -> None:
+    rng = random.Random(3)
+    frontier = engine.frontier()
+    sites = [Site(engine, frontier, delay_s=rng.choice([0.0, 1.0]), parallel=rng.choice([1, 3])) for _ in range(6)]
+    now = NOW
+    for _ in range(150):
+        site = rng.choice(sites)
+        step = rng.choice(["add", "lease", "pause", "resume"])
+        if step == "add":
+            site.add(f"/{rng.randrange(9)}/")
+        elif step == "pause":
+            frontier.pause(site.id)
+        elif step == "resume":
+            frontier.resume(site.id, now)
+        else:
+            for lease in frontier.lease(now, rng.randrange(3)):
+                its = next(one for one in sites if one.id == lease.site_id)
+                if rng.random() < 0.7:
+                    its.end(lease, rng.choice([State.DONE, State.REJECTED]), now=now)
+                else:
+                    frontier.release(lease, now + 3, failed=True)
+        now += rng.random()
+        assert sum(frontier.waits.values()) == len(sites)

@@ -1,0 +1,242 @@
+"""Several workers of one crawl under one command: the same result as that of one, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from collections import Counter
+
+import pytest
+
+from tests.support.processes import Run, until
+from tests.support.running import Crawl
+from tests.support.sites.server import Web, links, pages
+from tests.support.terminal import Terminal
+
+SIZES = {"a": 40, "b": 30, "c": 25}  # of sites, in pages that have links
+
+
+def site_of(pages_with_links, gate):
+    """Return a site whose page /gate is not ready before the event *gate* is set: so no crawl ends before that.
+
+    Meanwhile nothing of the site is in flight, so it can pass from one worker to another.
+    """
+    numbers = range(pages_with_links)
+    bodies = {f"/p{n}": links(f"/p{n * 7 % pages_with_links}", f"/q{n}", "/") for n in numbers}
+    bodies |= {f"/q{n}": f"<title>{n}</title>" for n in numbers}
+    answer = pages(bodies | {"/": links("/gate", *(f"/p{n}" for n in numbers)), "/gate": links("/q0")})
+
+    async def respond(exchange):
+        if exchange.path == "/gate" and not gate.is_set():
+            await exchange.page(status=503, Retry_After=1)
+        else:
+            await answer(exchange)
+
+    return respond
+
+
+@pytest.fixture(scope="module")
+def gate():
+    """An event that lets crawls end; set, unless a test clears it."""
+    event = threading.Event()
+    event.set()
+    return event
+
+
+@pytest.fixture(scope="module")
+def web(gate):
+    with Web(**{name: site_of(size, gate) for name, size in SIZES.items()}) as served:
+        yield served
+
+
+def hosts(web):
+    return web.hosts().split(",")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(web, tmp_path_factory):
+    """A crawl of one worker, for comparison."""
+    with Crawl(tmp_path_factory.mktemp("undisturbed"), hosts(web)) as crawl:
+        ended = crawl.run()
+        assert (ended.status, crawl.states) == (0, ["finished"]), ended.log
+        assert crawl.stored == sum(2 * size + 2 for size in SIZES.values())
+        return crawl
+
+
+@pytest.fixture
+def crawl(web, gate, crawl_in):
+    """A crawl of two workers, which can't end before the gate is set."""
+    for served in web.sites.values():
+        served.requests.clear()
+    gate.clear()
+    yield crawl_in("shared", hosts(web), WORKERS=2, RETRY_REST_TIMES=1000)
+    gate.set()
+
+
+def requests(web):
+    """Return how often each page was requested, without those that were not ready."""
+    found = ((name, path) for name, served in web.sites.items() for path in served.paths if path != "/gate")
+    return Counter(found)
+
+
+def active(crawl):
+    """Return the processes of the active workers, by number."""
+    return dict(crawl.query("SELECT id, process FROM worker WHERE state = 'active' ORDER BY id"))
+
+
+def have_both_sites(crawl):
+    return crawl.query("SELECT count(DISTINCT worker_id) FROM site") == [(2,)]
+
+
+def started(crawl, **settings):
+    """Start the crawl, and return its command when both workers hold sites."""
+    run = crawl.start(is_fresh=True, **settings)  # workers are copies of a command that a user has typed
+    assert run.until(lambda: have_both_sites(crawl), "both workers hold sites"), run.log
+    return run
+
+
+def assert_result(crawl, undisturbed):
+    assert crawl.states == ["finished"]
+    assert crawl.files() == undisturbed.files()
+
+
+def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, undisturbed):
+    run = started(crawl)
+    numbers = list(active(crawl))
+    gate.set()
+    ended = run.wait()
+    assert ended.status == 0, ended.log
+    assert "Traceback" not in ended.log
+    assert_result(crawl, undisturbed)
+    assert set(requests(web).values()) == {1}
+    assert crawl.query("SELECT count(*), sum(pages > 0) FROM worker WHERE state = 'left'") == [(2, 2)]
+    assert len(re.findall(r"Crawl sitegraph is finished: ", ended.log)) == 1  # one summary
+    for number in numbers:
+        assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", ended.log, re.MULTILINE)
+
+
+def test_signal_stops_all_workers_and_the_same_command_resumes(web, gate, crawl, undisturbed):
+    run = started(crawl)
+    run.signal(signal.SIGTERM)  # to the command only
+    ended = run.wait()
+    assert ended.status == 0, ended.log
+    assert "Received SIGTERM; stopping 2 workers gracefully" in ended.log
+    assert "Traceback" not in ended.log
+    assert crawl.states == ["interrupted"]
+    assert crawl.query("SELECT reason FROM crawl") == [("shutdown",)]
+    assert active(crawl) == {}
+    assert ended.log.count("To resume: run the same command again") == 1
+    gate.set()
+    assert crawl.start(is_fresh=True).wait().status == 0
+    assert_result(crawl, undisturbed)
+    assert set(requests(web).values()) == {1}
+
+
+def test_worker_that_is_killed_is_replaced(web, gate, crawl, undisturbed):
+    run = started(crawl)
+    number, process = list(active(crawl).items())[-1]
+    os.kill(process, signal.SIGKILL)
+    assert run.until(lambda: max(active(crawl), default=0) > number, "another one has joined"), run.log
+    gate.set()
+    ended = run.wait()
+    assert ended.status == 0, ended.log
+    assert (
+        ended.log.count(f"Worker {number} (process {process}) was ended by SIGKILL; another one takes its place") == 1
+    )
+    assert_result(crawl, undisturbed)
+
+
+def test_workers_stop_when_the_command_is_killed(web, gate, crawl, undisturbed):
+    run = started(crawl)
+    run.kill()
+    assert run.wait().status == -signal.SIGKILL
+    until(lambda: not active(crawl), "the workers have stopped")
+    until(lambda: crawl.states == ["interrupted"], "the last one has recorded the end")
+    gate.set()
+    assert crawl.start(is_fresh=True).wait().status == 0
+    assert_result(crawl, undisturbed)
+
+
+def test_people_pause_and_stop_a_crawl_on_all_its_workers(crawl):
+    run = started(crawl)
+    assert "paused: 2 workers" in Run(crawl.folder, ["workers", "pause"]).wait().output
+    shown = Run(crawl.folder, ["workers"]).wait().output
+    assert shown.startswith("Crawl sitegraph (number 1), paused: 2 workers\n")
+    assert "Crawl sitegraph is stopping" in Run(crawl.folder, ["workers", "stop"]).wait().output
+    ended = run.wait()
+    assert ended.status == 0, ended.log
+    assert crawl.states == ["interrupted"]
+
+
+def test_bad_input_is_reported_once(crawl_in):
+    crawl = crawl_in("bad", ["http://a.test;x;y"], WORKERS=3)
+    ended = crawl.start(is_fresh=True).wait()
+    assert ended.status == 2
+    assert len(ended.errors) == 1, ended.log
+
+
+@pytest.mark.parametrize(
+    ("spider", "arguments", "settings", "words"),
+    [
+        ("news", ["sources=s.yaml"], {}, "crawls of news run in one process for now; leave out WORKERS, or write 1"),
+        ("sitegraph", ["hosts=/dev/stdin"], {}, "hosts=/dev/stdin can be read by one process only"),
+        ("sitegraph", ["hosts=hosts.txt"], {"FEEDS": '{"stdout:": {"format": "csv"}}'}, "can't share standard output"),
+        ("sitegraph", ["hosts=hosts.txt"], {"WORKERS": 257}, "write a whole number from 1 to 256"),
+        ("sitegraph", ["hosts=hosts.txt"], {"WORKERS": 0}, "WORKERS='0' is out of range"),
+    ],
+)
+def test_what_several_workers_cannot_do_is_one_sentence(web, crawl_in, spider, arguments, settings, words):
+    crawl = crawl_in("refused", hosts(web), spider=spider)
+    ended = crawl.start(arguments=arguments, **{"WORKERS": 2, **settings}).wait()
+    assert ended.status == 2
+    (error,) = ended.errors
+    assert words in error
+    assert crawl.states == []
+
+
+def test_each_worker_has_files_of_its_own_and_the_logs_are_shared(web, gate, crawl, undisturbed):
+    files = {"WARC_FILE": "out/crawl.warc.gz", "FEEDS": '{"out/pages.csv": {"format": "csv", "fields": ["url"]}}'}
+    run = started(crawl, LOG_FILE="crawl.log", **files)
+    first, second = active(crawl)
+    gate.set()
+    ended = run.wait()
+    assert (ended.status, ended.errors) == (0, []), ended.log
+    names = {path.name for path in (crawl.folder / "out").iterdir()}
+    assert names == {"pages.csv", f"pages.{second}.csv", "crawl.warc.gz", f"crawl.{second}.warc.gz"}
+    rows = Counter(
+        line for name in ("pages.csv", f"pages.{second}.csv") for line in _lines(crawl.folder / "out" / name)[1:]
+    )
+    assert {number for url, number in rows.items() if not url.endswith("/gate")} == {1}
+    assert len(rows) == crawl.stored
+    common = _lines(crawl.folder / "logs" / "common_log.csv")
+    assert sum(line.startswith("time,") for line in common) == 1
+    log = (crawl.folder / "crawl.log").read_text("utf-8")
+    assert f"[{second}] " in log
+    assert f"[{first}] " in log
+    assert "Crawl sitegraph is finished" in log
+    assert_result(crawl, undisturbed)
+
+
+def _lines(path):
+    return path.read_text("utf-8").splitlines()
+
+
+def test_lines_are_whole_above_one_display(crawl):
+    with Terminal(100, 30) as terminal:
+        run = crawl.start(is_fresh=True, before=terminal.before, PROGRESS_INTERVAL_SECONDS=0.05)
+        assert run.until(lambda: b" workers" in terminal.output and have_both_sites(crawl), "a display of two workers")
+        terminal.press(b"\x03")
+        ended = run.wait()
+    assert ended.status == 0
+    screen = terminal.screen()
+    assert screen.shows_cursor
+    records = [line for line in screen.lines if re.match(r"(\[\d+\] )?\d{4}-\d\d-\d\d ", line)]
+    assert records
+    for line in records:
+        assert re.fullmatch(r"(\[\d+\] )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: .*", line), line
+        assert line.count(" INFO: ") <= 1, line
+    assert sum("Received SIGINT; stopping" in line for line in screen.lines) == 1
+    assert sum("Crawl sitegraph stopped (shutdown)" in line for line in screen.lines) == 1
+    assert not any("pages/s" in line for line in screen.lines)

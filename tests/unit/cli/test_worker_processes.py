@@ -1,0 +1,308 @@
+"""The supervisor of several workers: whom it starts and replaces, what it shows, and how it ends. No process is started
+here; see test_child_process.py and tests/integration for real ones."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from queue import SimpleQueue
+
+import pytest
+
+from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD, Asked, Ended, Line, WorkerProcesses
+from crawlers.storage.worker_queries import SeenProcess
+
+CRAWL = 7
+
+
+class Process:
+    def __init__(self, group, place, pid):
+        self.pid, self.place, self._group = pid, place, group
+        self.is_stopped = self.is_killed = False
+
+    def stop(self):
+        self.is_stopped = True
+        self._group.on_stop(self)
+
+    def kill(self):
+        self.is_killed = True
+        self._group.events.put(Ended(self.place, -signal.SIGKILL))
+
+    def send(self, number):
+        raise AssertionError
+
+
+class Group:
+    """A supervisor whose workers do what a test says; it is store and display at once."""
+
+    def __init__(self, number, on_start, on_look=lambda group, look: None, on_stop=lambda process: None):
+        self.events = SimpleQueue()
+        self.started = []  # all processes, in order
+        self.crawls = []  # that they were told to join
+        self.lines, self.outputs, self.errors = [], [], []
+        self.joined = {}
+        self.is_going_on = True
+        self.looks = 0
+        self.on_stop = on_stop
+        self._on_start, self._on_look = on_start, on_look
+        self._workers = WorkerProcesses(number, self._start, self, self, self.events, 0.0)
+
+    def run(self):
+        return self._workers.run()
+
+    def _start(self, place, crawl_id):
+        process = Process(self, place, 100 + len(self.started))
+        self.started.append(process)
+        self.crawls.append(crawl_id)
+        self._on_start(self, process)
+        return process
+
+    def join(self, process, pages=0):
+        self.joined[process.pid] = SeenProcess(process.pid - 90, CRAWL, pages)
+
+    def end(self, process, status=0):
+        self.events.put(Ended(process.place, status))
+
+    @property
+    def places(self):
+        return [process.place for process in self.started]
+
+    def workers(self, processes):
+        return {pid: seen for pid, seen in self.joined.items() if pid in processes}
+
+    def goes_on(self, crawl_id):
+        assert crawl_id == CRAWL
+        return self.is_going_on
+
+    def write(self, line, *, is_output):
+        (self.outputs if is_output else self.lines).append(line)
+
+    def refresh(self, crawl_id):
+        assert crawl_id == CRAWL
+        self.looks += 1
+        self._on_look(self, self.looks)
+
+    def fail(self, message):
+        self.errors.append(message)
+
+
+def end_all(group, look):
+    if look == 1:
+        for place in set(group.places):
+            group.events.put(Ended(place, 0))
+
+
+def join(group, process):
+    group.join(process, pages=1)
+
+
+def test_others_start_when_the_first_one_has_joined_and_are_told_its_crawl():
+    group = Group(4, join, end_all)
+    assert group.run() == 0
+    assert group.places == [1, 2, 3, 4]
+    assert group.crawls == [None, CRAWL, CRAWL, CRAWL]
+
+
+def test_bad_input_is_reported_by_the_first_worker_alone():
+    def refuse(group, process):
+        group.events.put(Line(process.place, "Error: there is no file"))
+        group.end(process, 2)
+
+    group = Group(4, refuse)
+    assert group.run() == 2
+    assert group.places == [1]
+    assert group.lines == ["Error: there is no file"]
+
+
+def test_crawl_that_ends_at_once_needs_no_others():
+    group = Group(4, lambda group, process: group.end(process))
+    assert group.run() == 0
+    assert group.places == [1]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "worst"), [((0, 0, 0), 0), ((0, 3, 0), 3), ((0, 3, 2), 2), ((2, 0, 3), 2), ((3, 3, 3), 3)]
+)
+def test_exit_status_is_the_worst_of_the_workers(statuses, worst):
+    def end(group, look):
+        if look == 1:
+            for process, status in zip(group.started, statuses, strict=True):
+                group.end(process, status)
+
+    assert Group(3, join, end).run() == worst
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [(-9, "was ended by SIGKILL"), (1, "ended with status 1"), (-70, "was ended by signal 70"), (120, "status 120")],
+)
+def test_worker_that_dies_is_replaced_with_one_warning(status, how, caplog):
+    def die(group, look):
+        if look == 1:
+            group.end(group.started[1], status)
+        elif len(group.started) == 3 and look > 2:
+            end_all(group, 1)
+
+    group = Group(2, join, die)
+    group.events.put(Line(1, "a"))
+    assert group.run() == 0
+    assert group.places == [1, 2, 2]
+    assert group.crawls[-1] == CRAWL
+    (warning,) = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
+    assert warning.startswith("Worker 11 (process 101) ")
+    assert how in warning
+
+
+def test_first_worker_that_dies_before_it_joins_is_replaced_alone():
+    def start(group, process):
+        if len(group.started) == 1:
+            group.end(process, -signal.SIGSEGV)
+        else:
+            group.join(process)
+
+    group = Group(2, start, end_all)
+    assert group.run() == 0
+    assert group.places == [1, 1, 2]
+    assert group.crawls == [None, None, CRAWL]
+
+
+def test_worker_that_dies_again_and_again_without_a_page_ends_the_command():
+    def die(group, process):
+        group.join(process)
+        if process.place == 2:
+            group.end(process, -signal.SIGSEGV)
+
+    group = Group(3, die, on_stop=lambda process: group.end(process))
+    assert group.run() == 1
+    assert group.places.count(2) == MAX_DEATHS
+    (error,) = group.errors
+    assert "was ended by SIGSEGV, like 4 workers before it that read no page either" in error
+
+
+def test_worker_that_dies_after_pages_is_replaced_as_often_as_it_dies():
+    def die(group, process):
+        group.join(process, pages=1)
+        if process.place == 2:
+            group.end(process, -signal.SIGKILL if len(group.started) < 30 else 0)
+
+    group = Group(2, die, lambda group, look: len(group.started) == 30 and group.end(group.started[0]))
+    assert group.run() == 0
+    assert group.places.count(2) == 29
+    assert not group.errors
+
+
+def test_worker_that_dies_while_the_crawl_is_stopping_is_not_replaced(caplog):
+    def die(group, look):
+        if look == 1:
+            group.is_going_on = False
+            group.end(group.started[0])
+            group.end(group.started[1], -signal.SIGKILL)
+
+    group = Group(2, join, die)
+    assert group.run() == 1
+    assert group.places == [1, 2]
+    assert "while the crawl was stopping; the same command resumes it" in caplog.text
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_all_workers_and_the_command_waits_for_them(number, caplog):
+    caplog.set_level(logging.INFO)
+
+    def ask(group, look):
+        if look == 1:
+            group.events.put(Asked(number))
+
+    group = Group(3, join, ask, on_stop=lambda process: group.end(process))
+    assert group.run() == 0
+    assert all(process.is_stopped and not process.is_killed for process in group.started)
+    assert f"Received {number.name}; stopping 3 workers gracefully" in caplog.text
+
+
+def test_second_signal_ends_all_workers_at_once(caplog):
+    caplog.set_level(logging.INFO)
+
+    def ask(group, look):
+        if look < 3:
+            group.events.put(Asked(signal.SIGINT))
+
+    group = Group(3, join, ask)
+    assert group.run() == 1
+    assert all(process.is_killed for process in group.started)
+    assert "Received SIGINT twice; ending 3 workers at once" in caplog.text
+    assert not [record for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_nobody_is_started_after_a_signal():
+    def start(group, process):
+        group.events.put(Asked(signal.SIGINT))
+        group.join(process)
+
+    group = Group(4, start, on_stop=lambda process: group.end(process))
+    assert group.run() == 0
+    assert group.places == [1]
+
+
+def test_lines_have_the_number_of_their_worker_as_soon_as_it_is_known():
+    def start(group, process):
+        group.events.put(Line(process.place, f"begins {process.place}"))
+        group.join(process)
+
+    def later(group, look):
+        if look == 2:
+            for process in group.started:
+                group.events.put(Line(process.place, f"reads {process.place}"))
+                group.events.put(Line(process.place, '{"json": 1}'))
+                group.events.put(Line(process.place, "an item", is_output=True))
+                group.end(process)
+
+    group = Group(2, start, later)
+    assert group.run() == 0
+    assert group.lines == ["begins 1", "[11] begins 2", "[10] reads 1", '{"json": 1}', "[11] reads 2", '{"json": 1}']
+    assert group.outputs == ["an item", "an item"]
+
+
+def test_lines_of_a_worker_that_never_joins_are_shown_at_its_end():
+    def start(group, process):
+        if process.place == 1:
+            group.join(process)
+        else:
+            group.events.put(Line(process.place, "Error: it can't write"))
+            group.end(process, 2)
+
+    group = Group(2, start, lambda group, look: len(group.started) == 2 and group.end(group.started[0]))
+    assert group.run() == 2
+    assert group.lines == ["Error: it can't write"]
+
+
+def test_worker_that_has_not_joined_when_the_crawl_ends_is_ended_silently(caplog):
+    def start(group, process):
+        group.events.put(Line(process.place, f"line of {process.place}"))
+        if process.place < 3:
+            group.join(process)
+
+    def end(group, look):
+        if look == 3:
+            group.is_going_on = False
+            group.end(group.started[0])
+            group.end(group.started[1], 3)
+
+    group = Group(3, start, end)
+    assert group.run() == 3
+    assert [process.is_killed for process in group.started] == [False, False, True]
+    assert group.lines == ["line of 1", "[11] line of 2"]
+    assert not caplog.records
+
+
+def test_number_of_held_lines_is_bounded():
+    def start(group, process):
+        if process.place == 1:
+            group.join(process)
+        for number in range(MAX_HELD + 5):
+            group.events.put(Line(process.place, f"{process.place}.{number}"))
+        if process.place == 2:
+            group.events.put(Ended(1, 0))
+            group.events.put(Ended(2, 0))
+
+    group = Group(2, start)
+    assert group.run() == 0
+    assert len(group.lines) == 2 * (MAX_HELD + 5)

@@ -1,0 +1,134 @@
+"""`scrapy workers` reads the store, and asks the workers of a crawl for something; none of them need to run here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from functools import partial
+
+import pytest
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+from sqlalchemy import update
+
+from crawlers.commands.workers import Command
+from crawlers.storage import crawls
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import crawl, worker
+from crawlers.storage.worker_queries import standing
+from crawlers.storage.workers import PAUSE, STOP
+
+
+def run_here(database, *arguments, **settings):
+    """Run the command in this process, which is faster; return its exit status."""
+    parser, command = argparse.ArgumentParser(), Command()
+    command.settings = Settings({"DATABASE_URL": database.url.render_as_string(hide_password=False), **settings})
+    command.settings.setmodule("crawlers.settings", priority="default")
+    command.add_options(parser)
+    options, rest = parser.parse_known_args(arguments)
+    command.run(rest, options)
+    return command.exitcode
+
+
+@pytest.fixture
+def locks():
+    """The locks of workers, which a test may release."""
+    found = []
+    yield found
+    for lock in found:
+        lock.release()
+
+
+@pytest.fixture
+def begun(database, locks):
+    """A crawl that this process works on."""
+    rows = [SiteRow(0, "http://a.test", 1, None, 1.0), SiteRow(0, "http://b.test", 1, None, 1.0)]
+    hold = partial(hold_lock, database, locks)
+    return crawls.begin(database, "mine", "sitegraph", rows, {"settings": {}}, 0.0, hold=hold)
+
+
+def hold_lock(database, locks, worker_id):
+    locks.append(WorkerLock(database, worker_id))
+
+
+def lines_of(capsys):
+    read = capsys.readouterr()
+    return [*read.err.splitlines(), *read.out.splitlines()]
+
+
+def test_workers_are_shown(database, begun, capsys):
+    assert run_here(database) == 0
+    reading, heading, _, names, row, *_ = lines_of(capsys)
+    assert reading == "Reading the crawl mine (number 1, running)"
+    assert heading == "Crawl mine (number 1): 1 worker"
+    assert names.split()[:4] == ["worker", "machine", "process", "state"]
+    assert row.split()[:4] == [str(begun.worker_id), platform.node(), str(os.getpid()), "active"]
+
+
+def test_sites_are_shown(database, begun, capsys):
+    assert run_here(database, "--sites") == 0
+    assert [line.split() for line in lines_of(capsys)[2:]] == [
+        [f"http://{name}.test", str(begun.worker_id), "0", "nothing", "waits"] for name in "ab"
+    ]
+
+
+def test_crawl_is_paused_resumed_and_stopped(database, begun, capsys):
+    said = []
+    for action, control in (("pause", PAUSE), ("resume", None), ("stop", STOP), ("resume", STOP)):
+        assert run_here(database, action) == 0
+        assert standing(database, begun.id) == (1, control)
+        said.append(lines_of(capsys)[-1])
+    assert said == [
+        "Crawl mine is paused: 1 worker will request nothing until scrapy workers resume",
+        "Crawl mine goes on: 1 worker",
+        "Crawl mine is stopping: 1 worker will finish the running downloads and leave; the command that began it "
+        "resumes it",
+        "Crawl mine is stopping already; the command that began it resumes it",
+    ]
+
+
+def test_worker_that_was_killed_is_dead(database, begun, locks, capsys):
+    locks[0].release()
+    assert run_here(database) == 0
+    shown = lines_of(capsys)
+    assert "  dead  " in shown[4]
+    assert shown[-1].endswith("the process has ended; its sites are free for other workers")
+    assert run_here(database, "pause") == 2
+    assert lines_of(capsys)[0] == "Reading the crawl mine (number 1, running)"
+    assert standing(database, begun.id)[1] is None
+
+
+def test_crawl_without_workers_is_one_sentence(database, begun, capsys):
+    with database.write() as connection:
+        connection.execute(update(worker).values(state="left", ended_at=5.0))
+        connection.execute(update(crawl).values(state="finished"))
+    sentence = "Crawl mine (number 1) is finished; nobody works on it"
+    for action in ((), ("stop",), ("resume",)):
+        assert run_here(database, *action) == 0
+        assert lines_of(capsys)[1:] == [sentence]
+    assert run_here(database, "pause") == 2
+    assert lines_of(capsys)[1:] == [f"Error: {sentence}, so it can't be paused"]
+    assert run_here(database, "--all") == 0
+    assert "  left  " in lines_of(capsys)[4]
+
+
+def test_crawl_is_chosen_by_its_name(database, begun, capsys):
+    crawls.begin(database, "other", "sitegraph", [], {}, 0.0)
+    assert run_here(database, "pause", CRAWL="mine") == 0
+    assert standing(database, begun.id)[1] == PAUSE
+    lines_of(capsys)
+    assert run_here(database, CRAWL="unknown") == 2
+    assert "CRAWL=unknown" in lines_of(capsys)[-1]
+
+
+def test_store_without_a_crawl_is_one_sentence(database, capsys):
+    assert run_here(database) == 2
+    assert lines_of(capsys) == [f"Error: {database.name} has no crawl yet; run a crawl first"]
+
+
+@pytest.mark.parametrize("arguments", [["kill"], ["pause", "now"], ["pause", "--sites"], ["stop", "--all"]])
+def test_unknown_arguments_are_refused(database, arguments):
+    with pytest.raises(UsageError):
+        run_here(database, *arguments)

@@ -1,0 +1,97 @@
+"""The two CSV logs: whole lines, also when several processes append to them."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+
+import pytest
+
+from crawlers.errors import ConfigError, StoreError
+from crawlers.items import Page, State
+from crawlers.storage.files.csv_logs import COLUMNS, FLUSH_S, MAX_CHARS, CsvLogs
+
+LONG = "é" * 3000  # longer than a third of the buffers of a file
+PAGE = Page(1, "http://a.test/", 0, State.FAILED, reason=LONG)
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def write_many(path, name, number, barrier):
+    logs = CsvLogs(path, path)
+    barrier.wait()
+    for count in range(number):
+        logs.write(PAGE, float(count), is_error=False, reason=f"{name}-{count}{LONG}")
+    logs.close()
+
+
+def test_lines_of_several_processes_are_whole(tmp_path):
+    path, number = tmp_path / "logs" / "common.csv", 200
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(3)
+    writers = [context.Process(target=write_many, args=(path, name, number, barrier)) for name in "abc"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    first, *rows = rows_of(path)
+    assert tuple(first) == COLUMNS
+    assert sorted(row[5].removesuffix(LONG) for row in rows) == sorted(
+        f"{name}-{count}" for name in "abc" for count in range(number)
+    )
+
+
+def test_headings_are_written_once(tmp_path):
+    path = tmp_path / "common.csv"
+    path.touch()
+    for _ in range(2):
+        logs = CsvLogs(path, None)
+        logs.write(PAGE, 0.0, is_error=False)
+        logs.close()
+    assert [row[0] for row in rows_of(path)].count(COLUMNS[0]) == 1
+    assert len(rows_of(path)) == 3
+
+
+def test_lines_are_written_after_a_second_or_when_there_are_many(tmp_path):
+    path = tmp_path / "common.csv"
+    logs = CsvLogs(path, None)
+    logs.write(PAGE, 10.0, is_error=False)  # the first one at once
+    logs.write(PAGE, 10.0 + FLUSH_S, is_error=False)
+    assert len(rows_of(path)) == 2
+    logs.write(PAGE, 10.1 + FLUSH_S, is_error=False)
+    assert len(rows_of(path)) == 4
+    for _ in range(MAX_CHARS // len(LONG) + 1):
+        logs.write(PAGE, 10.1 + FLUSH_S, is_error=False)
+    assert len(rows_of(path)) > 4
+    logs.close()
+
+
+def test_file_that_was_moved_is_followed_by_a_new_one(tmp_path):
+    path = tmp_path / "common.csv"
+    logs = CsvLogs(path, None)
+    logs.write(PAGE, 10.0, is_error=False)
+    path.rename(tmp_path / "old.csv")
+    logs.flush()
+    logs.write(PAGE, 20.0, is_error=False)
+    logs.close()
+    assert len(rows_of(tmp_path / "old.csv")) == len(rows_of(path)) == 2
+
+
+def test_file_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=f"ERROR_LOG_FILE={tmp_path}"):
+        CsvLogs(None, tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+def test_full_disk_is_an_error_of_the_store(tmp_path):
+    path = tmp_path / "common.csv"
+    logs = CsvLogs(path, None)
+    path.unlink()
+    path.symlink_to("/dev/full")
+    with pytest.raises(StoreError, match="No space left on device; free some space"):
+        logs.write(PAGE, 10.0, is_error=False)

@@ -1,0 +1,158 @@
+"""What people and supervisors read about workers, on both databases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import update
+
+from crawlers.errors import StoreError
+from crawlers.items import State
+from crawlers.storage import crawls, workers
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
+from crawlers.storage.worker_queries import (
+    goes_on,
+    last_worker,
+    processes_of,
+    set_control,
+    sites_with_workers,
+    standing,
+    workers_of,
+)
+from crawlers.storage.worker_status import Wait, WorkerStatus
+from crawlers.storage.workers import ACTIVE, LOST, PAUSE, STOP
+from tests.support.stored_rows import write_rows
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+MACHINE = "alpha"
+
+
+def new_page(number: int, site_id: int) -> NewPage:
+    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+
+
+class Shared:
+    """A crawl of three sites with two workers; the last site belongs to nobody."""
+
+    def __init__(self, database: Database, budget: int = 0) -> None:
+        self.database = database
+        rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(3)]
+        begun = crawls.begin(database, "c", "extlinks", rows, {"settings": {"PAGE_BUDGET": budget}}, 0.0)
+        self.id, self.first = begun.id, begun.worker_id
+        self.second = self.join(4711)
+        self.sites = [row.id for row in begun.sites]
+        write_rows(database, *(new_page(10 * number + n, number) for number in self.sites for n in range(number)))
+        self.set(site, self.sites[1], worker_id=self.second)
+        self.set(site, self.sites[2], worker_id=None)
+
+    def join(self, process: int, machine: str = MACHINE) -> int:
+        with self.database.write() as connection:
+            return workers.join(connection, self.id, machine, process, "1.0", 5.0)
+
+    def set(self, table, number, **values):
+        with self.database.write() as connection:
+            connection.execute(update(table).where(table.c.id == number).values(**values))
+
+
+@pytest.fixture
+def shared(database):
+    return Shared(database)
+
+
+def test_workers_are_read_with_their_sites_and_status(shared):
+    status = WorkerStatus(2.5, {Wait.DELAY: 1})
+    shared.set(worker, shared.second, pages=40, leases=3, beat_at=9.0, status=status.to_json())
+    found = workers_of(shared.database, shared.id)
+    first, second = found.workers
+    assert (first.number, first.state, first.sites, first.status) == (shared.first, ACTIVE, 1, WorkerStatus())
+    assert second == (shared.second, MACHINE, 4711, ACTIVE, 5.0, 9.0, None, 0, 0, 40, 3, 1, status)
+    assert (found.control, found.free_sites, found.budget, found.used) == (None, 1, 0, 0)
+    assert found.now > 1_700_000_000
+
+
+def test_sites_that_are_done_or_not_listed_are_not_free(shared):
+    with shared.database.write() as connection:
+        connection.execute(update(page).values(state=int(State.DONE)))
+    assert workers_of(shared.database, shared.id).free_sites == 0
+
+
+def test_workers_of_other_crawls_are_not_shown(shared):
+    assert workers_of(shared.database, shared.id).workers
+    rows = [SiteRow(0, "http://s.test", 1, None, 1.0)]
+    other = crawls.begin(shared.database, "other", "extlinks", rows, {}, 0.0)
+    (only,) = workers_of(shared.database, other.id).workers
+    assert only.number == other.worker_id
+
+
+def test_budget_is_that_of_the_crawl(database):
+    shared = Shared(database, budget=500)
+    assert workers_of(database, shared.id).budget == 500
+
+
+def test_sites_are_read_with_what_they_wait_for(shared):
+    number = shared.sites[1]
+    shared.set(site, number, rest_until=77.0, robots_at=3.0)
+    with shared.database.write() as connection:
+        connection.execute(update(page).where(page.c.site_id == number).values(retry_at=88.0))
+    _, (first, second, third) = sites_with_workers(shared.database, shared.id)
+    waiting = [row.waiting for row in (first, second, third)]
+    assert waiting == shared.sites
+    assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True)
+    assert (first.worker, third.worker, third.has_robots) == (shared.first, None, False)
+
+
+def test_sites_that_are_done_are_left_out_unless_a_worker_holds_them(shared):
+    with shared.database.write() as connection:
+        connection.execute(update(page).values(state=int(State.DONE)))
+    _, rows = sites_with_workers(shared.database, shared.id)
+    assert [(row.site, row.waiting) for row in rows] == [("http://s0.test", 0), ("http://s1.test", 0)]
+
+
+def test_control_is_set_and_read(shared):
+    database = shared.database
+    assert standing(database, shared.id) == (2, None)
+    for control in (PAUSE, None, STOP):
+        assert goes_on(database, shared.id)
+        assert set_control(database, shared.id, control)
+        assert standing(database, shared.id) == (2, control)
+    assert not goes_on(database, shared.id)
+
+
+def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
+    set_control(shared.database, shared.id, STOP)
+    assert not set_control(shared.database, shared.id, None)
+    assert standing(shared.database, shared.id)[1] == STOP
+    shared.set(crawl, shared.id, control=None, state="finished")
+    assert not set_control(shared.database, shared.id, PAUSE)
+    assert not goes_on(shared.database, shared.id)
+    shared.set(worker, shared.first, state=LOST)
+    assert standing(shared.database, shared.id) == (1, None)
+
+
+def test_processes_are_those_of_the_machine_that_joined_since(shared):
+    database, before = shared.database, last_worker(shared.database)
+    assert before == shared.second
+    once, other = shared.join(4712), shared.join(4712, "beta")
+    shared.set(worker, once, pages=7)
+    shared.set(worker, other, pages=100)
+    again = shared.join(4712)
+    shared.set(worker, again, pages=2)
+    found = processes_of(database, MACHINE, [4711, 4712, 4713], before)
+    assert found == {4712: (again, shared.id, 9)}
+    assert processes_of(database, MACHINE, [4711], 0)[4711].worker == shared.second
+    assert processes_of(database, MACHINE, [], 0) == {}
+
+
+def test_last_worker_of_an_empty_store_is_none(database):
+    assert last_worker(database) == 0
+
+
+def test_lost_store_is_an_error_of_the_store(sqlite):
+    with sqlite.write() as connection:
+        connection.exec_driver_sql("DROP TABLE worker")
+    with pytest.raises(StoreError):
+        last_worker(sqlite)
