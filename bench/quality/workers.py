@@ -1,13 +1,16 @@
 """Disturbs the workers of one crawl again and again, and compares the result with that of one undisturbed process.
 
     python -m bench.quality.workers [--workers 4] [--faults 20] [--every 3] [--mode kill] [--store sqlite]
-                                    [--hosts hosts.txt] [--spider sitegraph] [--budget 0] [--scale 2] [--seed 1]
+                                    [--hosts hosts.txt] [--spider sitegraph] [--budget 0] [--scale 2] [--delay 0]
+                                    [--seed 1]
 
 Modes: kill (kill -9, and another worker is started), freeze (SIGSTOP until the worker is declared lost, then SIGCONT),
 terminate (the server terminates all connections), restart (the server is killed and started again); the last two need
-`--store postgresql`. Without `--hosts`, the built-in web is crawled, of which requests are counted. A crawl that ends
-before all faults is followed by another one. With a budget, graphs differ by right, and only the pulls are counted.
-Exit status 1 if anything differs.
+`--store postgresql`. Without `--hosts`, the built-in web is crawled, of which requests are counted; with `--delay`, in
+milliseconds, the shortest time between two requests to a host is printed, as the web sees it (a busy machine delays
+requests: compare it with that of the undisturbed crawl, and take 200 or more). A crawl that ends before all faults is
+followed by another one. With a budget, graphs differ by right, and only the pulls are counted. Exit status 1 if
+anything differs.
 """
 
 from __future__ import annotations
@@ -38,6 +41,22 @@ SETTINGS: dict[str, object] = {"LINK_TAGS": "a,area,frame,iframe,meta", "RETRY_B
 DEADLINE_S = 5.0  # after which a frozen worker is lost
 LOOK_S = 0.02
 SHOWN = 10
+
+
+class Gaps:
+    """The times between requests to each host, as the server sees them."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+        self.least_s = float("inf")
+
+    def __call__(self, url: str) -> float:
+        """Note a request; return the delay of its response, which is none."""
+        host, now = url.split("/", 3)[2], time.monotonic()
+        if host in self._last:
+            self.least_s = min(self.least_s, now - self._last[host])
+        self._last[host] = now
+        return 0.0
 
 
 class Disturbed:
@@ -143,7 +162,9 @@ class Disturbed:
 
 def compare(whole: Crawl, shared: Crawl, runs: list[Run], budget: int) -> list[str]:
     """Return what is wrong with the result of several workers."""
-    problems = [f"exit status {run.wait().status}: {run.log[-500:]}" for run in runs if run.wait().status]
+    # A worker that was started while another one wrote the outputs says that it came too late.
+    failed = [run for run in runs if run.wait().status and " is ending: " not in run.log]
+    problems = [f"exit status {run.wait().status}: {run.log[-500:]}" for run in failed]
     if budget:
         pulls = shared.query("SELECT count(*) FROM pull")[0][0]
         wanted = whole.query("SELECT count(*) FROM pull")[0][0]
@@ -166,6 +187,7 @@ def main() -> None:
     parser.add_argument("--spider", choices=("sitegraph", "extlinks"), default="sitegraph")
     parser.add_argument("--budget", type=int, default=0, help="PAGE_BUDGET")
     parser.add_argument("--scale", type=int, default=2, help="size of the built-in web")
+    parser.add_argument("--delay", type=int, default=0, help="milliseconds between two requests to a host")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.mode in ("terminate", "restart") and options.store == "sqlite":
@@ -174,21 +196,27 @@ def main() -> None:
     rng = random.Random(options.seed)
     worst = 0
     with ExitStack() as stack:
-        web = None if options.hosts else stack.enter_context(WatchedWeb(ALL, options.scale))
-        lines = web.hosts() if web is not None else options.hosts.read_text("utf-8").splitlines()
+        gaps = Gaps()
+        web = None if options.hosts else stack.enter_context(WatchedWeb(ALL, options.scale, gaps))
+        if web is not None:
+            lines = [f"{origin};8;;{options.delay}" for origin in web.origins.values()]
+        else:
+            lines = options.hosts.read_text("utf-8").splitlines()
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="workers-")))
         whole = stack.enter_context(Crawl(folder / "whole", lines, options.spider, **settings))
         ended = whole.run(is_fresh=True)
         if ended.status:
             raise SystemExit(f"the undisturbed crawl ended with status {ended.status}:\n{ended.log}")
         once = web.requests if web is not None else 0
-        print(f"undisturbed: {whole.stored} URLs ended, {once or 'uncounted'} requests")
+        least = f", least gap {1000 * gaps.least_s:.1f} ms" if web is not None else ""
+        print(f"undisturbed: {whole.stored} URLs ended, {once or 'uncounted'} requests{least}")
         print(f"{'crawl':>5} {options.mode:>9} {'workers':>8} {'requests again':>15} {'differences':>12} ", end="")
-        print(f"{'goes on after s (median, most)':>31} {'seconds':>8}")
+        print(f"{'goes on after s (median, most)':>31} {'least gap ms':>13} {'seconds':>8}")
         socket = stack.enter_context(running_postgresql()) if options.store == "postgresql" else None
         faults, number = 0, 0
         while faults < options.faults:
             number += 1
+            gaps.least_s = float("inf")
             if web is not None:
                 web.counts.clear()
             store = {"DATABASE_URL": stack.enter_context(fresh_database(socket))} if socket is not None else {}
@@ -200,10 +228,11 @@ def main() -> None:
             went_on = disturbed.went_on_s
             pauses = f"{median(went_on):.2f}, {max(went_on):.2f}" if went_on else "-"
             again = web.requests - once if web is not None else "-"
+            gap = f"{1000 * gaps.least_s:.1f}" if web is not None else "-"
             workers = shared.query("SELECT count(*) FROM worker")[0][0]
             print(
                 f"{number:>5} {disturbed.faults:>9} {workers:>8} {again:>15} {len(problems):>12} {pauses:>31} "
-                f"{time.monotonic() - began:>8.0f}",
+                f"{gap:>13} {time.monotonic() - began:>8.0f}",
                 flush=True,
             )
             for problem in problems[:SHOWN]:
