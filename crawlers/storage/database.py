@@ -195,6 +195,8 @@ def _problem(error: DatabaseError) -> str:
     if not isinstance(error.orig, sqlite3.Error):
         return f": {_cause(error)}; check that it is a database, that it can be written, and that the server runs"
     kind = _sqlite_kind(error.orig)
+    if kind == sqlite3.SQLITE_BUSY:
+        return " is locked by another process that writes much; wait for it, then run the same command again"
     if kind == sqlite3.SQLITE_NOTADB:
         return " is not an SQLite database; name another file"
     if kind == sqlite3.SQLITE_CORRUPT:

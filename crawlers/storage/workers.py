@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 ACTIVE, LEFT, LOST = "active", "left", "lost"
 PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
 IDLE = "60s"  # in PostgreSQL, after which it ends a transaction in which nothing happens
+MOST_COUNTED = 10_000  # sources of which it is looked up whether something waits
 PULLS_AT_ONCE = 10_000  # that a round reads; the next one reads on
 _SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same names as in a report
 
@@ -292,7 +293,9 @@ def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: i
     Alone, it claims everything; if *share* processes are started at once, it leaves their parts to them.
     """
     is_alone = not others
-    free = _count(connection, _free_sources(crawl_id, idle=is_alone))
+    free = _count(connection, _free_sources(crawl_id, idle=is_alone), MOST_COUNTED)
+    if free == MOST_COUNTED:  # whether something waits is slow to find out of a million sites, and matters no longer
+        free = _count(connection, _free_sources(crawl_id, idle=True))
     takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).hungry)
     return claim(connection, crawl_id, worker_id, to_take(free, takers, free), idle=is_alone)
 

@@ -25,7 +25,7 @@ from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import FINISHED, SiteRow
+from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING, SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock, is_free
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, page, pull, site, worker
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("CLAIMS_EXAMPLES", "0"))
 SITES = 7
 SOURCES = {1: 0, 5: 0, 4: 3}  # by place in the list: the second and sixth site belong to the first one
-PAGES = 3  # of a site
+PAGES = 5  # of a site
 DELAY_S = 2.0
 DEADLINE_S = 10.0
-BUDGET = 15  # less than there are pages
+BUDGET = 25  # less than there are pages
 MOST_WORKERS = 5
 LONGEST_END = 400  # rounds of all workers until a crawl has ended
 
@@ -87,7 +87,8 @@ class Workers(RuleBasedStateMachine):
         self.asked: dict[int, float] = {}  # what the hosts know
         self.ended: Counter[int] = Counter()  # commits of each page
         self.is_over = False
-        self.join()
+        for _ in range(3):
+            self.join(share=3)
 
     # Events -----------------------------------------------------------------------------------------
 
@@ -112,7 +113,8 @@ class Workers(RuleBasedStateMachine):
         client = Client(begun.worker_id, locks[0], self.now)
         self.clients.append(client)
         with self.database.read() as connection:
-            self._open(client, connection, [row.id for row in begun.sites])
+            held = select(site.c.id).where(site.c.worker_id == client.id)
+            self._open(client, connection, list(connection.execute(held).scalars()))
 
     def _add_pages(self, begun: crawls.CrawlRow) -> None:
         with self.database.read() as connection:
@@ -127,8 +129,9 @@ class Workers(RuleBasedStateMachine):
         with self.database.write() as connection:
             write_changes(connection, ChangeSet(*rows))
             for place, leader in SOURCES.items():
+                holder = connection.execute(select(site.c.worker_id).where(site.c.id == numbers[leader])).scalar()
                 led = update(site).where(site.c.id == numbers[place])
-                connection.execute(led.values(source_id=numbers[leader], worker_id=begun.worker_id))
+                connection.execute(led.values(source_id=numbers[leader], worker_id=holder))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 3.0, 6.0, 11.0]))
     def time_passes(self, seconds: float) -> None:
@@ -187,6 +190,28 @@ class Workers(RuleBasedStateMachine):
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data())
+    def die_while_fetching(self, data: st.DataObject) -> None:
+        client = data.draw(st.sampled_from(self._awake()))
+        self._fetch(client, 4)
+        self._exit(client)
+        self._all_work()
+
+    @precondition(lambda self: len(self._awake()) > 1)
+    @rule(data=st.data())
+    def freeze_until_others_notice(self, data: st.DataObject) -> None:
+        client = data.draw(st.sampled_from(self._awake()))
+        self._fetch(client, 4)
+        client.is_frozen = True
+        while self.now - client.beat_at <= DEADLINE_S:
+            self.now += DEADLINE_S / 4
+            self._all_work()
+
+    @rule()
+    def all_work(self) -> None:
+        self._all_work()
+
+    @precondition(lambda self: self._awake())
+    @rule(data=st.data())
     def leave(self, data: st.DataObject) -> None:
         self._leave(data.draw(st.sampled_from(self._awake())))
 
@@ -196,6 +221,13 @@ class Workers(RuleBasedStateMachine):
         for client in list(self.clients):
             if client.is_finishing and not client.is_frozen:
                 self._finish(client)
+
+    def _all_work(self) -> None:
+        for client in self._awake():
+            self._exchange(client)
+            if client in self._awake():
+                self._fetch(client, 2)
+                self._commit(client)
 
     # What a process does ----------------------------------------------------------------------------
 
@@ -366,6 +398,10 @@ class Workers(RuleBasedStateMachine):
         with self.database.read() as connection:
             return set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
 
+    def _state(self) -> str:
+        with self.database.read() as connection:
+            return str(connection.execute(select(crawl.c.state)).scalar_one())
+
     @invariant()
     def sites_have_one_owner_and_sources_one_worker(self) -> None:
         with self.database.read() as connection:
@@ -411,7 +447,7 @@ class Workers(RuleBasedStateMachine):
         for turn in range(LONGEST_END):
             self.now += 1.0
             if not self.clients:
-                if self.ended.total() == pulls:
+                if self._state() != RUNNING and self.ended.total() == pulls:
                     break
                 self.join()
             first = turn % len(self.clients)  # another one is the first in each turn
@@ -422,7 +458,10 @@ class Workers(RuleBasedStateMachine):
                 if client.is_finishing:
                     self._finish(client)
                     continue
-                self._exchange(client)
+                if client.leases:
+                    self._commit(client)
+                if client in self.clients:
+                    self._exchange(client)
                 if client in self.clients and not client.is_finishing:
                     self._fetch(client, 3)
                     self._commit(client)
@@ -430,9 +469,7 @@ class Workers(RuleBasedStateMachine):
             self.budget_is_kept_and_no_page_ends_twice()
         assert not self.clients, "the crawl does not end"
         assert self.ended.total() == pulls, "a part of the crawl was lost"
-        with self.database.read() as connection:
-            state = connection.execute(select(crawl.c.state)).scalar_one()
-        assert state == ("interrupted" if pulls < SITES * PAGES else FINISHED)
+        assert self._state() == (INTERRUPTED if pulls < SITES * PAGES else FINISHED)
 
 
 def histories(examples: int) -> settings:
@@ -446,7 +483,7 @@ def test_claims_in_a_file(tmp_path_factory: pytest.TempPathFactory, empty_store:
     def make() -> Database:
         return Database(f"sqlite:///{copy(empty_store, tmp_path_factory.mktemp('claims') / 'crawl.sqlite')}")
 
-    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(8))
+    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(12))
 
 
 @pytest.mark.parametrize("budget", [0, BUDGET])

@@ -1,0 +1,241 @@
+"""Two transactions of workers that run at the same time in PostgreSQL, stopped before each of their statements in turn.
+
+The first one stops before its n-th statement, or its commit; the second one runs meanwhile, and again after the first
+one if it had to wait for a lock of it. SQLite admits one writer at a time, so there is nothing to interleave.
+With CLAIMS_EXAMPLES in the environment, every statement is tried, otherwise every third one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import event, func, select, update
+
+from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded, StoreError
+from crawlers.items import State
+from crawlers.storage import crawls, workers
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.database import Database
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, crawl, page, site, worker
+from crawlers.storage.workers import Report, Round
+
+if TYPE_CHECKING:
+    from tests.support.services import PostgresqlStore
+
+STEP = 1 if os.environ.get("CLAIMS_EXAMPLES") else 3
+PATIENCE_S = 60.0  # a test that waits longer fails
+SITES = 4
+BUDGET = 3
+GRANTED = 2  # to the first worker
+NOW = 100.0
+ENDED = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
+
+
+@dataclass
+class Store:
+    """A crawl with three workers: the first one holds all sites but one, and was silent for long."""
+
+    url: str
+    all_end: bool  # nothing waits
+    locks: list[WorkerLock] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        database = Database(self.url)
+        begun = self.begin(database)
+        self.crawl_id, self.first = begun.id, begun.worker_id
+        self.sites = [row.id for row in begun.sites]
+        state = State.DONE if self.all_end else State.WAITING
+        waits = (0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+        pages = [NewPage(number, number, 1, "http://a.test/", *waits) for number in self.sites]
+        with database.write() as connection:
+            write_changes(connection, ChangeSet(*pages, GivenUpSite(self.sites[3], 1.0, None)))
+            self.second, self.third = (workers.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
+            led = update(site).where(site.c.id == self.sites[1])
+            connection.execute(led.values(source_id=self.sites[0]))
+            connection.execute(update(worker).values(beat_at=NOW, is_hungry=True))
+            connection.execute(update(worker).where(worker.c.id == self.first).values(beat_at=0.0, granted=GRANTED))
+        self.locks += [WorkerLock(database, number) for number in (self.second, self.third)]
+        self.database = database
+
+    def begin(self, database: Database) -> crawls.CrawlRow:
+        return crawls.begin(
+            database,
+            "c",
+            "extlinks",
+            [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(SITES)],
+            {"settings": {"PAGE_BUDGET": BUDGET}},
+            0.0,
+            hold=lambda number: self.locks.append(WorkerLock(database, number)),
+        )
+
+    def close(self) -> None:
+        for lock in self.locks:
+            lock.release()
+        self.database.close()
+
+    # What workers do; each returns what it has got ---------------------------------------------------
+
+    def exchange(self, database: Database, me: int, **report: Any) -> Round:
+        with database.write() as connection:
+            return workers.exchange(connection, Report(me, self.crawl_id, BUDGET, **report), NOW)
+
+    def claim(self, database: Database, me: int) -> Round:
+        return self.exchange(database, me, wanted_sites=SITES, is_hungry=True)
+
+    def be_granted(self, database: Database, me: int) -> Round:
+        return self.exchange(database, me, best_index=1.0)
+
+    def lose(self, database: Database, me: int) -> list[int]:
+        with database.write() as connection:
+            workers.fence(connection, me, NOW)
+            return workers.lose_dead(connection, self.crawl_id, NOW, 30.0, lambda one: False, me)
+
+    def commit(self, database: Database, me: int) -> str:
+        with database.write() as connection:
+            workers.fence(connection, me, NOW, pulls=1)
+            write_changes(connection, ChangeSet(EndedPage(self.sites[0], *ENDED)))
+        return "committed"
+
+    def give_up(self, database: Database, me: int) -> None:
+        with database.write() as connection:
+            workers.fence(connection, me, NOW)
+            write_changes(connection, ChangeSet(*(GivenUpSite(of, 1.0, None) for of in self.sites[:2])))
+
+    def leave(self, database: Database, me: int) -> bool:
+        with database.write() as connection:
+            return workers.leave(connection, me, NOW)
+
+    def join(self, database: Database, me: int) -> int:
+        return self.begin(database).others
+
+
+class Stopping:
+    """Stops a thread before a statement of its connections, or before the commit."""
+
+    def __init__(self, database: Database, statement: int) -> None:
+        self.is_stopped, self.goes_on = threading.Event(), threading.Event()
+        self._left = statement
+        event.listen(database.engine, "before_cursor_execute", lambda *_: self._pass())
+        event.listen(database.engine, "commit", lambda connection: self._pass())
+
+    def _pass(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self.is_stopped.set()
+            assert self.goes_on.wait(PATIENCE_S)
+
+
+def run_both(store: Store, one: str, first: int, other: str, second: int, statement: int) -> tuple[Any, Any, bool]:
+    """Return what *one* worker got and the *other*; and whether the first one was stopped before that statement."""
+    database, meanwhile = Database(store.url), Database(store.url)
+    stopping = Stopping(database, statement)
+    event.listen(meanwhile.engine, "begin", lambda connection: connection.exec_driver_sql("SET lock_timeout = '10ms'"))
+    results: list[Any] = []
+    waited = object()
+
+    def act(what: str, on: Database, me: int) -> Any:
+        try:
+            return getattr(store, what)(on, me)
+        except (ClaimsLost, ConfigError, CrawlEnded) as error:
+            return error
+
+    def run() -> None:
+        try:
+            results.append(act(one, database, first))
+        finally:
+            stopping.is_stopped.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert stopping.is_stopped.wait(PATIENCE_S)
+    was_stopped = thread.is_alive() and not results
+    try:
+        got = act(other, meanwhile, second)
+    except StoreError as error:
+        if "lock timeout" not in str(error):
+            raise
+        got = waited
+    finally:
+        stopping.goes_on.set()
+        thread.join(PATIENCE_S)
+    if got is waited:
+        got = act(other, store.database, second)
+    assert results, f"{one} has failed"
+    for each in (database, meanwhile):
+        each.close()
+    return results[0], got, was_stopped
+
+
+def check(store: Store) -> None:
+    """Check what holds after any two transactions."""
+    with store.database.read() as connection:
+        rows = connection.execute(select(worker.c.id, worker.c.state, worker.c.granted, worker.c.used)).all()
+        holders = dict(connection.execute(select(site.c.id, site.c.worker_id)).all())
+        finisher = connection.execute(select(crawl.c.finisher_id)).scalar()
+        done = connection.execute(select(func.count()).where(page.c.state == int(State.DONE))).scalar_one()
+    active = {row.id for row in rows if row.state == "active"}
+    assert set(holders.values()) <= active | {None}
+    assert holders[store.sites[0]] == holders[store.sites[1]]
+    assert sum(row.granted if row.state == "active" else row.used for row in rows) <= BUDGET
+    assert finisher is None or finisher in active
+    assert sum(row.used for row in rows) == (0 if store.all_end else done)
+
+
+PAIRS = [
+    ("be_granted", "be_granted"),
+    ("claim", "claim"),
+    ("give_up", "claim"),
+    ("lose", "lose"),
+    ("lose", "commit"),
+    ("commit", "lose"),
+    ("lose", "be_granted"),
+    ("be_granted", "lose"),
+    ("leave", "leave"),
+    ("leave", "claim"),
+    ("leave", "join"),
+    ("join", "leave"),
+    ("claim", "join"),
+    ("join", "join"),
+]
+AT_THE_END = [
+    ("claim", "claim", True),
+    ("leave", "leave", True),
+    ("leave", "claim", True),
+    ("claim", "leave", True),
+    ("claim", "join", True),
+]
+OF_THE_FIRST = ("commit", "give_up")  # these need its sites
+
+
+@pytest.mark.parametrize(("one", "other", "all_end"), [*((*pair, False) for pair in PAIRS), *AT_THE_END])
+def test_two_transactions_at_once(postgresql_store: PostgresqlStore, one: str, other: str, all_end: bool) -> None:
+    for statement in count(1, STEP):
+        postgresql_store.clear()
+        store = Store(postgresql_store.url, all_end)
+        first, second = (
+            store.first if what in OF_THE_FIRST else own for what, own in ((one, store.second), (other, store.third))
+        )
+        if one == other == "leave":
+            store.lose(store.database, store.third)  # so that one of the two is the last
+        got = run_both(store, one, first, other, second, statement)
+        check(store)
+        rounds = [result for result in got[:2] if isinstance(result, Round)]
+        assert sum(result.is_elected for result in rounds) <= 1
+        claimed = [number for result in rounds for number in result.claimed]
+        assert len(claimed) == len(set(claimed)), "a site was claimed twice"
+        if one == other == "leave":
+            assert sorted(got[:2]) == [False, True], "exactly one is the last"
+        if one == other == "lose":
+            assert sorted(got[:2]) in ([[], [store.first]],), "it is lost once"
+        store.close()
+        if not got[2]:
+            break
+    assert statement > 3
