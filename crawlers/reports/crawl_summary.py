@@ -20,6 +20,7 @@ from crawlers.storage.pulls import totals
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import page
 from crawlers.storage.topic.topics import most_similar_first
+from crawlers.storage.workers import PAUSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -210,6 +211,8 @@ def shown_files(files: Iterable[Path]) -> list[str]:
 
 def _next(database: Database, crawl: NamedCrawl, results: CrawlResults, places: Places) -> list[str]:
     lines = []
+    if results.end.state != "finished" and results.end.control == PAUSE:
+        lines.append("The crawl was paused when it stopped; the next run goes on without a pause")
     if results.end.state != "finished":
         lines.append(f"To resume: {_remedy(database, crawl, results, places)}")
     problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]

@@ -28,6 +28,7 @@ class CrawlEnd(NamedTuple):
 
     state: str  # running, interrupted, finished
     reason: str
+    control: str | None = None  # what its workers were asked for
 
 
 class SiteResult(NamedTuple):
@@ -63,8 +64,8 @@ class CrawlResults(NamedTuple):
 
 def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
     """Return how the latest run of a crawl ended."""
-    row = connection.execute(select(crawl.c.state, crawl.c.reason).where(crawl.c.id == crawl_id)).one()
-    return CrawlEnd(row.state, row.reason or "")
+    row = connection.execute(select(crawl.c.state, crawl.c.reason, crawl.c.control).where(crawl.c.id == crawl_id)).one()
+    return CrawlEnd(row.state, row.reason or "", row.control)
 
 
 def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()) -> CrawlResults:

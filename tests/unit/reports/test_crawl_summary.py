@@ -25,6 +25,8 @@ from crawlers.storage.schema.tables import (
     SiteAvailability,
     site,
 )
+from crawlers.storage.worker_queries import set_control
+from crawlers.storage.workers import PAUSE
 from tests.support.news_store import NewsStore
 from tests.support.stored_rows import page_ids, write_rows
 from tests.support.topic_store import add_page, begin_topic
@@ -131,6 +133,14 @@ def test_stopped_crawl_can_be_resumed_and_the_summary_says_how(database, reason,
     assert lines[0].startswith(f"Crawl mine stopped ({reason}): 1 page with 0 links on 1 site")
     assert "Waiting: 1" in lines
     assert f"To resume: {remedy}" in lines
+
+
+def test_crawl_that_was_paused_when_it_stopped_says_so(database):
+    stored = Stored(database, "a.test")
+    set_control(database, stored.row.id, PAUSE)
+    sentence = "The crawl was paused when it stopped; the next run goes on without a pause"
+    assert sentence in stored.summary(finished=False, reason="shutdown")
+    assert sentence not in stored.summary()
 
 
 def test_files_and_commands_name_what_is_not_the_default(database):
