@@ -68,6 +68,7 @@ class Measuring:
             self.snapshot,
             stats={name: value for name, value in self._stats().items() if name.startswith(STATS)},
             leases=frontier.leases,
+            waits=dict(frontier.waits),
             choices=frontier.choices,
             unwritten=writer.submitted - writer.committed,
             commits=writer.commits,

@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.frontier.protocols import Choices
 from crawlers.items import State
+from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Snapshot:
     stats: Mapping[str, float] = field(default_factory=dict)  # those of docs/reference/stats.md that are counted yet
     leases: int = 0
     pages: Mapping[State, int] = field(default_factory=dict)  # of its sites; leased ones wait
+    waits: Mapping[Wait, int] = field(default_factory=dict)  # numbers of sites
     choices: Choices = field(default_factory=Choices)
     lateness: Lateness = field(default_factory=Lateness)
     unwritten: int = 0  # change sets and jobs
@@ -132,6 +134,13 @@ METRICS = (
         "URLs of the sites of this worker, by state; leased ones are in flight.",
         ("state",),
         lambda snapshot, now: _urls(snapshot),
+    ),
+    Metric(
+        "crawlers_sites",
+        GAUGE,
+        "Sites of this worker, by what their next download waits for.",
+        ("waits_for",),
+        lambda snapshot, now: {(wait,): snapshot.waits.get(wait, 0) for wait in Wait},
     ),
     Metric(
         "crawlers_oldest_waiting_url_age_seconds",

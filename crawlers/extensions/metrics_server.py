@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.inputs.worker_place import worker_place
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -60,7 +61,9 @@ class MetricsServer:
         port = crawler.settings.getint("METRICS_PORT")
         if not port:
             raise NotConfigured  # not requested, so that no warning is needed
-        server = cls(crawler, crawler.settings.get("METRICS_ADDRESS"), port)
+        place = worker_place()
+        first = port if place is None else port + place.number - 1  # so that a worker that is replaced keeps its port
+        server = cls(crawler, crawler.settings.get("METRICS_ADDRESS"), first)
         crawler.signals.connect(server._opened, signals.spider_opened)
         crawler.signals.connect(server._closed, signals.spider_closed)
         return server

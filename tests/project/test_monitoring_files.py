@@ -12,6 +12,7 @@ import yaml
 
 from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.crawl.metrics import HISTOGRAM, LABELS, METRICS, SUMMARY, Snapshot, families
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,3 +132,5 @@ def test_documented_metrics_are_those_of_the_code() -> None:
 def test_documented_values_are_those_of_the_code() -> None:
     classes = PAGE.partition("classes of errors")[2].partition(".")[0]
     assert re.findall(r"`(\w+)`", classes) == list(ErrorClass)
+    table = PAGE.partition("| `waits_for` | meaning |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(Wait)

@@ -11,6 +11,7 @@ from crawlers.crawl import measuring
 from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
 from crawlers.frontier.protocols import Choices
 from crawlers.items import SiteLimits, State
+from crawlers.storage.worker_status import Wait
 from tests.support.opened_crawl import NOW, OpenedCrawl
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def test_first_snapshot_is_complete(measured: Measured) -> None:
     snapshot = measured.measuring.snapshot
     assert snapshot.labels == ("test", "1")
     assert snapshot.pages == {State.WAITING: 3}
+    assert snapshot.waits == {Wait.READY: 3}
 
 
 def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:

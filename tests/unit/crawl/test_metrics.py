@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
 from crawlers.frontier.protocols import Choices
 from crawlers.items import State
+from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ def test_leased_urls_do_not_wait() -> None:
     found = scraped(pages=pages, leases=4)
     assert [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")] == [6, 4, 5, 0]
     assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
+
+
+def test_sites_are_counted_by_what_they_wait_for() -> None:
+    found = scraped(waits={Wait.DELAY: 2})
+    assert [found["crawlers_sites", wait] for wait in ("delay", "ready")] == [2, 0]
 
 
 def test_writer_and_rule_are_reported() -> None:
