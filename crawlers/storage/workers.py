@@ -265,7 +265,9 @@ def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:
     if idle:
         return leaders
     member = site.alias("member")
-    has_work = select(member.c.id).where(member.c.source_id == site.c.id, member.c.is_open, _has_work(member)).exists()
+    # Without "is not null", PostgreSQL hashes all sites that have work, instead of the members of sources.
+    led = (member.c.source_id == site.c.id, member.c.source_id.is_not(None), member.c.is_open)
+    has_work = select(member.c.id).where(*led, _has_work(member)).exists()
     return leaders.where(_has_work(site) | has_work)
 
 
