@@ -37,6 +37,7 @@ COMMANDS = (
     ["bench.durability.kills", "--kills", "500"],
     ["bench.quality.frontier"],
     ["bench.quality.hostile_servers"],
+    ["bench.quality.shared_cash"],
     ["bench.durability.news_kills", "--kills", "50"],
     ["bench.quality.workers", "--faults", "20"],
 )

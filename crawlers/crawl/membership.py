@@ -10,14 +10,15 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.storage import workers
+from crawlers.storage import messages, workers
 from crawlers.storage.crawls import site_rows
 from crawlers.storage.locks import is_free
+from crawlers.storage.order_parts import hand_out
 from crawlers.storage.schema.tables import EndedPage, PullRow
 from crawlers.storage.workers import PAUSE, STOP, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
     from sqlalchemy import Connection
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.crawls import SiteRow
     from crawlers.storage.database import Database
+    from crawlers.storage.messages import Message
+    from crawlers.storage.order_parts import Distribute, StoredPart
     from crawlers.storage.workers import Round
     from crawlers.storage.writer import Writer
 
 ROUND_S = 1.0  # between two rounds
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
+MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
 
 
@@ -39,6 +43,8 @@ class Exchanged(NamedTuple):
     round: Round
     claimed: list[SiteRow]
     ahead_s: float  # of our clock to that of the server
+    messages: Sequence[Message] = ()  # to the sites that this worker holds
+    parts: Mapping[int, StoredPart] | None = None  # of the pages of the crawl; None: they are not divided
 
 
 class Membership:
@@ -47,6 +53,9 @@ class Membership:
     *page_budget* is that of the crawl, 0 if it has none; *index_share* what the best site of a worker must promise to
     be granted pulls, see `sharing.promises_enough`. A worker that is silent for more than *deadline_s* is lost.
     *clock* is that of the crawl, *steady* one that is never set.
+
+    *distribute* is `SharedScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
+    site to another. The crawl *is_divided* if others work on it, or did so before in this run.
 
     Only `fence` is called in the writer's thread.
     """
@@ -61,6 +70,9 @@ class Membership:
         index_share: float,
         deadline_s: float,
         clock: Callable[[], float],
+        distribute: Distribute | None = None,
+        gets_messages: bool = False,
+        is_divided: bool = False,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self.worker_id = worker_id
@@ -73,6 +85,9 @@ class Membership:
         self._steady = steady
         self._began_at = self._beat_at = steady()  # of the latest round, and of the latest that succeeded
         self._last: Round | None = None
+        self._distribute = distribute
+        self._gets_messages = gets_messages
+        self.is_divided = is_divided
 
     @property
     def round_s(self) -> float:
@@ -99,12 +114,20 @@ class Membership:
         silent_s = SILENT_ROUNDS * self.round_s
         workers.lose_dead(connection, self._crawl_id, now, deadline_s, is_dead, self.worker_id, silent_s=silent_s)
         found = workers.exchange(connection, report, now)
-        return Exchanged(found, site_rows(connection, found.claimed, ahead_s) if found.claimed else [], ahead_s)
+        claimed = site_rows(connection, found.claimed, ahead_s) if found.claimed else []
+        sent: Sequence[Message] = ()
+        if self._gets_messages:
+            sent = messages.of_worker(connection, self._crawl_id, self.worker_id, MOST_MESSAGES)
+        parts: Mapping[int, StoredPart] | None = None
+        if self._distribute is not None and (found.others or self.is_divided):
+            parts = hand_out(connection, self._crawl_id, now, self.round_s, self._distribute)
+        return Exchanged(found, claimed, ahead_s, sent, parts)
 
     def note(self, found: Round) -> None:
         """Note the result of a round."""
         self._beat_at = self._began_at
         self._last = found
+        self.is_divided = self.is_divided or found.others > 0
         if self.after_pulls is not None:
             self.after_pulls = found.last_pulls
 

@@ -6,7 +6,7 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
-from asyncio import wrap_future
+from asyncio import sleep, wrap_future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
     from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.messages import Message
     from crawlers.storage.schema.tables import SiteHome
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ logger = logging.getLogger(__name__)
 MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
 MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
+MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
 STOPPED = "stopped by command"  # the reason of an end that somebody asked all workers for
 # Errors after which this worker ends without a further trace; the same command may join the crawl again.
 PASSING = (ClaimsLost, StoreUnavailable)
@@ -119,6 +121,8 @@ class Crawl:
         self._options = normalization(settings)
         self._ends_early = settings.getbool("NEWS_ONCE")
         self._start_slot = spec.start_slot
+        self._roots = spec.roots
+        self._finds_sites = spec.scope is not None
         self._is_foreign = spec.is_foreign
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
@@ -157,7 +161,7 @@ class Crawl:
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
             self._add_start_pages(self.session.row.sites, now)
-            self._add_urls(spec.roots, now)
+            self._add_roots(self.session.row.sites, now)
             self._apply(self._submit_round().result())
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
@@ -187,6 +191,11 @@ class Crawl:
     def _add_start_pages(self, rows: Iterable[SiteRow], now: float) -> None:
         listed = (row for row in rows if self.sites.is_listed(row.site))
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now)
+
+    def _add_roots(self, rows: Iterable[SiteRow], now: float) -> None:
+        held = {row.site for row in rows}
+        is_shared = self._members.is_divided  # then the other roots are added with their sites
+        self._add_urls((url for url in self._roots if not is_shared or site_of(url) in held), now)
 
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
         self._add([(self.sites.id_of(site_of(url), now), url) for url in urls], now)
@@ -230,7 +239,9 @@ class Crawl:
             return
         self._is_in_round = True
         try:
-            self._apply(await wrap_future(self._submit_round()))
+            found = await wrap_future(self._submit_round())
+            self._apply(found)
+            await self._receive(found.messages)
             await self._held.open()
             self._wake()
         except StoreError as error:
@@ -241,9 +252,15 @@ class Crawl:
         finally:
             self._is_in_round = False
 
+    async def _receive(self, messages: Sequence[Message]) -> None:
+        """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
+        for first in range(0, len(messages), MESSAGES_AT_ONCE):
+            self.frontier.receive(messages[first : first + MESSAGES_AT_ONCE], self.clock())
+            await sleep(0)
+
     def _submit_round(self) -> Future[Exchanged]:
         is_hungry = not self._is_stopping and self._held.are_all_open and (self._rests or not self.frontier.is_waiting)
-        has_room = self._has_room and not self._members.hungry  # others need free sites more
+        has_room = (self._has_room or self._finds_sites) and not self._members.hungry  # others need free sites more
         takes = not self._is_stopping and (is_hungry or has_room or not self._members.others)
         best_index = self.frontier.best_index(self.clock())
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
@@ -264,6 +281,8 @@ class Crawl:
         self._members.note(found.round)
         self._held.ahead_s = found.ahead_s
         self._held.claimed(found.claimed)
+        if found.parts is not None:
+            self.frontier.share(found.parts, self.clock())
         self.frontier.learn(found.round.pulls)
         if self._has_budget:
             self.frontier.grant(found.round.granted)
@@ -278,6 +297,7 @@ class Crawl:
         now = self.clock()
         self._open_sites([row], now, start)
         self._add_start_pages([row], now)
+        self._add_roots([row], now)
         self._wake()
 
     def ask_to_stop(self) -> None:

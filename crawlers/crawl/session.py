@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.ranking.page_scores import SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
@@ -48,7 +49,7 @@ from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
@@ -159,6 +160,7 @@ class CrawlSession:
                 rejoins=joins,
             )
             self._has_grown = self.row.has_grown
+            scores = self._order.scores
             self.members = Membership(
                 self.database,
                 self.row.id,
@@ -167,6 +169,9 @@ class CrawlSession:
                 index_share=settings.getfloat("RULE_INDEX_SHARE"),
                 deadline_s=settings.getfloat("WORKER_DEADLINE_SECONDS"),
                 clock=clock,
+                distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
+                gets_messages=mission.scope is not None,
+                is_divided=self.row.others > 0 or share > 1,
             )
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
@@ -192,6 +197,7 @@ class CrawlSession:
                 patience=chosen_patience(settings),
                 records_pulls=self._records_pulls,
                 worker_id=self.row.worker_id,
+                is_divided=self.members.is_divided and isinstance(scores, SharedScores),
             )
             self.rewards = Rewards(
                 reward if counts_rewards else None,
@@ -326,6 +332,15 @@ class CrawlSession:
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
         self.writer.submit(found_site(self.row.id, row, self.row.worker_id))
         return row
+
+    def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
+        """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
+        return crawls.known_sites(self.database, self.row.id, names)
+
+    def add_site_elsewhere(self, name: str) -> None:
+        """Submit a discovered site that nobody holds; another worker may have discovered it as well."""
+        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take())
+        self.writer.submit(found_site(self.row.id, row, None))
 
     def commit(self) -> None:
         """Commit everything that is pending. Raises `StoreError`."""

@@ -20,7 +20,7 @@ from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
 from crawlers.storage.schema.tables import SiteHome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier_store import SiteStart
@@ -72,6 +72,7 @@ class SitePolicies:
             self._addresses.set(limits.site, (limits.site, *limits.aliases), limits.site)
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
+        self._elsewhere: set[str] = set()  # sites of the crawl that are not open here, as far as they were needed
         self._has_robots: set[str] = set()  # addresses with a known robots.txt
         self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
         self.fetching: set[int] = set()  # sites whose robots.txt was requested, and is not known yet
@@ -85,6 +86,7 @@ class SitePolicies:
         """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
+        self._elsewhere.discard(row.site)
         self._addresses.set(row.site, row.addresses, row.address)
         if row.robots_status is not None:
             # A clock that was set back since then must not extend the age.
@@ -104,6 +106,7 @@ class SitePolicies:
         """Forget a site that the frontier has closed; it may be opened again."""
         row = self._rows.pop(site_id)
         del self._ids[row.site]
+        self._elsewhere.add(row.site)
         self._has_robots.difference_update(row.addresses)
         for address in row.addresses:
             self._ask_again_at.pop(address, None)
@@ -133,7 +136,10 @@ class SitePolicies:
     def is_named(self, address: str) -> bool:
         """Return whether *address* is that of a site of the crawl, even of one that is not open."""
         site = self._addresses.site(address)
-        return site in self._listed or site in self._ids or address in self._session.row.excluded
+        return site in self._listed or self._is_known(site) or address in self._session.row.excluded
+
+    def _is_known(self, site: str) -> bool:
+        return site in self._ids or site in self._elsewhere
 
     def home_moved(self, site_id: int, address: str) -> SiteHome:
         """Let the pages of a site be requested from *address*, to which its home page redirects; return the row."""
@@ -151,16 +157,30 @@ class SitePolicies:
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
-        unknown = [name for name in names if name not in self._ids]
+        unknown = [name for name in names if not self._is_known(name)]
         if not unknown:
             return page
         new = [name for name in unknown if name not in self._session.row.excluded]
-        room = max(0, self._most_sites - len(self._ids))
+        number = len(self._ids)
+        if self._session.members.is_divided:  # other workers discover sites, too
+            found, number = self._session.sites_elsewhere(new)
+            self._open_elsewhere(found)
+            unknown = [name for name in unknown if name not in found]
+            new = [name for name in new if name not in found]
+        room = max(0, self._most_sites - number)
         for name in new[:room]:
-            self.open(self._session.add_site(name), now)
+            if self._session.members.is_divided:
+                self._session.add_site_elsewhere(name)
+                self._open_elsewhere([name])
+            else:
+                self.open(self._session.add_site(name), now)
         if len(new) > room:
             self._warn_of_most_sites(new[room])
         return page if len(new) == len(unknown) <= room else self._without_closed_sites(page)
+
+    def _open_elsewhere(self, names: Collection[str]) -> None:
+        self._elsewhere.update(names)
+        self._session.frontier.add_elsewhere(names)
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
@@ -175,11 +195,11 @@ class SitePolicies:
     def _without_closed_sites(self, page: Page) -> Page:
         """Return *page* with the links to sites that are not open as external ones."""
         links = list(page.cross_site_links)
-        if page.moved_to is not None and page.moved_to.site not in self._ids:
+        if page.moved_to is not None and not self._is_known(page.moved_to.site):
             links.append((page.moved_to, 1))
             reason = f"redirects to another site: {page.moved_to.url}"
             page = replace(page, state=State.REFUSED, reason=reason, moved_to=None)
-        outside = [(target, count) for target, count in links if target.site not in self._ids]
+        outside = [(target, count) for target, count in links if not self._is_known(target.site)]
         external = [(ExternalLink(to.url, to.key, to.site, "", "", "", "", ""), count) for to, count in outside]
         analysis = page.analysis
         if analysis is not None:
@@ -190,7 +210,7 @@ class SitePolicies:
             )
         return replace(
             page,
-            cross_site_links=[(target, count) for target, count in links if target.site in self._ids],
+            cross_site_links=[(target, count) for target, count in links if self._is_known(target.site)],
             external=[*page.external, *external],
             analysis=analysis,
         )

@@ -17,6 +17,7 @@ from crawlers.items import State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.storage.schema.tables import (
+    ChangedLinks,
     LinkAnchorRow,
     MovedPage,
     OutdatedBadLinks,
@@ -99,6 +100,8 @@ class Acknowledgements:
             new += found
             if previous is not None:
                 sent = self._numbered(sent, links, records_changes=decision.records_changes)
+            if previous is not None and self._elsewhere:
+                changes.add(ChangedLinks(lease.id, list(links)))
             if previous is not None and decision.records_changes:
                 links = add_change(changes, lease, previous, links, now)
             elif previous is not None:
@@ -269,7 +272,7 @@ class Acknowledgements:
             number = next(iter(counts))
         changes.add(TakenMessage(message.id))
         if message.count:
-            changes.add(ReceivedLink(source_id, number, message.count))
+            changes.add(ReceivedLink(source_id, number, message.id))
             if details.is_new:
                 changes.add(LinkChangeRow(source_id, number, message.sent_at, None, 0))
         changes.add(*(LinkTextRow(source_id, number, context) for context in details.contexts))

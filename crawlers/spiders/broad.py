@@ -19,6 +19,7 @@ class BroadSpider(SiteSpider):
     """
 
     name = "broad"
+    can_be_shared = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "RULE": "best",

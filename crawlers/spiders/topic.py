@@ -40,6 +40,7 @@ class TopicSpider(SiteSpider):
     """`scrapy crawl topic -a topic=topic.yaml`; see `inputs.topic_file` for its content."""
 
     name = "topic"
+    can_be_shared = True
     arguments = ("topic",)
     topic: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention

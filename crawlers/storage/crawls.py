@@ -178,7 +178,8 @@ def begin(
         others = workers.active(connection, crawl_id)
         opened: list[SiteRow] | None = None
         if others:
-            command = Command(name, mission, manifest.get("settings", {}), frozenset(one.site for one in sites))
+            listed_sites = frozenset(one.site for one in sites)
+            command = Command(name, mission, manifest.get("settings", {}), listed_sites, finds_sites=keeps is not None)
             check_joining(connection, crawl_id, others, command, can_be_joined=can_be_joined)
         else:
             ended_at = _resume(connection, crawl_id, name, mission, manifest) if resumed else None
@@ -497,6 +498,14 @@ def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None) -> Cha
         FoundSeed(row.site, row.start_url or f"{row.site}/"),
         FoundSite(row.id, crawl_id, row.site, *limits, worker_id),
     )
+
+
+def known_sites(database: Database, crawl_id: int, names: Collection[str]) -> tuple[set[str], int]:
+    """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
+    of_crawl = site.c.crawl_id == crawl_id
+    with database.read() as connection:
+        found = set(connection.execute(select(site.c.site).where(of_crawl, site.c.site.in_(names))).scalars())
+        return found, connection.execute(select(func.count()).select_from(site).where(of_crawl)).scalar_one()
 
 
 def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:

@@ -29,6 +29,7 @@ class Command:
     mission: str
     settings: Mapping[str, Any]  # those that are recorded with a crawl
     sites: frozenset[str]  # their names; none: those of the crawl
+    finds_sites: bool = False  # the crawl has sites that it discovered
 
 
 def check_mission(connection: Connection, crawl_id: int, name: str, mission: str) -> None:
@@ -71,7 +72,8 @@ def check_joining(
     if not command.sites:
         return
     crawled = select(site.c.site).where(site.c.crawl_id == crawl_id, site.c.is_open)
-    differences = sorted(command.sites.symmetric_difference(connection.execute(crawled).scalars()))
+    known = frozenset(connection.execute(crawled).scalars())
+    differences = sorted(command.sites - known if command.finds_sites else command.sites ^ known)
     if differences:
         first = differences[0]
         what = "is not one of its sites" if first in command.sites else "is missing from the list of sites"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    Distribute = Callable[[Mapping[int, Part]], Mapping[int, float]]
+
 ACTIVE = "active"
 
 
@@ -47,7 +49,7 @@ def hand_out(
     crawl_id: int,
     now: float,
     every_s: float,
-    distribute: Callable[[Mapping[int, Part]], Mapping[int, float]],
+    distribute: Distribute,
 ) -> dict[int, StoredPart]:
     """Distribute the cash that all workers have in common, if nobody did so for *every_s*, and return the parts.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
-from collections import Counter
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,79 +13,13 @@ from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
 from tests.support.running import add_on
-from tests.support.sites.server import Web, links
+from tests.support.sites.town import NAMES, Town
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.support.running import Crawl
-    from tests.support.sites.server import Exchange
 
-PAGES = 8  # of a site
-NAMES = ("tagged", "dated", "plain", "far")
 SETTINGS = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "TRAPS_ENABLED": 0, "RETRY_BACKOFF_SECONDS": 0.01}
 OPEN = {**SETTINGS, "SCOPE": "all"}
-
-
-class Town:
-    """Sites whose pages change at every third request; one names its versions by tags, one by dates, two by nothing.
-
-    One page vanishes, and one moves to another site. The site `far` calls itself localhost, so that it has a domain.
-    """
-
-    def __init__(self) -> None:
-        self.web = Web(**{name: self._site(name) for name in NAMES})
-        self.origins = {name: self.web[name].origin for name in NAMES}
-        self.origins["far"] = self.origins["far"].replace("127.0.0.1", "localhost")
-        self.responses: Counter[int] = Counter()  # by status, without those for robots.txt
-        self.on_request: Callable[[], None] | None = None
-        self._versions: Counter[str] = Counter()
-        self.links = cache(self._links)
-
-    def _links(self, title: str) -> dict[str, int]:
-        """The URLs that the page links to in the version that its title names, with their number."""
-        rng = random.Random(title)
-        ways = [(rng.choice(NAMES), rng.randrange(PAGES)) for _ in range(rng.choice([2, 5, 9]))]
-        if "/0 " in title:  # home pages lead everywhere
-            ways += [(name, number) for name in NAMES for number in (0, 1)]
-        return Counter(f"{self.origins[name]}/{number}" for name, number in ways)
-
-    def _site(self, name: str) -> Any:
-        async def respond(exchange: Exchange) -> None:
-            if exchange.path == "/robots.txt":
-                await exchange.page("none", 404)
-                return
-            if self.on_request is not None:
-                self.on_request()
-            path = "/0" if exchange.path == "/" else exchange.path
-            requests = self._versions[name + path]
-            self._versions[name + path] += 1
-            status, headers, body = self._answer(name, path, requests // 3, exchange.request.headers)
-            self.responses[status] += 1
-            await exchange.page(body, status, **headers)
-
-        return respond
-
-    def _answer(self, name: str, path: str, version: int, headers_of_request: Any) -> tuple[int, dict[str, str], str]:
-        if path == "/6" and version:
-            return 404, {}, "it was here"
-        if path == "/7" and name == "plain" and version:
-            return 301, {"Location": f"{self.origins['dated']}/7"}, ""
-        headers = {}
-        if name == "tagged":
-            headers["ETag"] = f'"{version}"'
-            if headers_of_request.get("if-none-match") == headers["ETag"]:
-                return 304, headers, ""
-        if name == "dated":
-            headers["Last-Modified"] = f"Sat, 0{version % 9 + 1} Jan 2000 00:00:{version // 9 % 60:02} GMT"
-            if headers_of_request.get("if-modified-since") == headers["Last-Modified"]:
-                return 304, headers, ""
-        title = f"{name}{path} version {version}"
-        hrefs = [url for url, count in self.links(title).items() for _ in range(count)]
-        return 200, headers, links(*hrefs).replace("<title>Links", f"<title>{title}")
-
-    def hosts(self, *names: str) -> list[str]:
-        return [f"{self.origins[name]};2;;0" for name in names]
 
 
 @pytest.fixture

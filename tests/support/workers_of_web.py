@@ -201,6 +201,26 @@ def _untaken(parts: dict[int, Any], scores: OPIC) -> float:
     return math.fsum(cash)
 
 
+def stored_cash(database: Database, crawl_id: int) -> float:
+    """Return the cash of all pages, messages and workers of a crawl, and of the virtual page of all workers.
+
+    As of one commit: workers may write meanwhile.
+    """
+    level = "SERIALIZABLE" if database.is_sqlite else "REPEATABLE READ"
+    with database.engine.connect().execution_options(isolation_level=level) as connection, connection.begin():
+        parts = parts_of(connection, crawl_id)
+        sent = connection.execute(select(message.c.carried).where(message.c.crawl_id == crawl_id)).scalars().all()
+        holders = select(site.c.id, site.c.base, site.c.worker_id).where(site.c.crawl_id == crawl_id)
+        bases = {
+            row.id: json.loads(row.base) if row.base is not None else parts[row.worker_id].base
+            for row in connection.execute(holders)
+            if row.base is not None or row.worker_id in parts
+        }
+        columns = (importance.c.site_id, importance.c.queue, importance.c.cash)
+        rows = connection.execute(select(*columns).where(importance.c.queue != GONE)).all()
+    return math.fsum([*(row.cash + bases[row.site_id][row.queue] for row in rows), *sent, _untaken(parts, OPIC())])
+
+
 class MemoryWorkers(Workers):
     def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int) -> None:
         super().__init__(web, make_order, sites)
@@ -316,18 +336,7 @@ class SqlWorkers(Workers):
         return pages, {(names[source], names[target]): count for source, target, count in links}
 
     def committed_cash(self) -> float:
-        with self.database.read() as connection:
-            parts = parts_of(connection, self.crawl_id)
-            sent = connection.execute(select(message.c.carried)).scalars().all()
-            bases = {row.id: row for row in connection.execute(select(site.c.id, site.c.base, site.c.worker_id))}
-            columns = (importance.c.site_id, importance.c.queue, importance.c.cash)
-            rows = connection.execute(select(*columns).where(importance.c.queue != GONE)).all()
-        cash = []
-        for row in rows:
-            of = bases[row.site_id]
-            base = json.loads(of.base) if of.base is not None else parts[of.worker_id].base
-            cash.append(row.cash + base[row.queue])
-        return math.fsum([*cash, *sent, _untaken(parts, OPIC())])
+        return stored_cash(self.database, self.crawl_id)
 
     def close(self) -> None:
         self.database.close()

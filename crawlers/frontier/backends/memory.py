@@ -18,6 +18,7 @@ from crawlers.storage.order_parts import StoredPart
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (
+    ChangedLinks,
     EndedPage,
     LinkGroupRow,
     LostLink,
@@ -184,7 +185,14 @@ class MemoryFrontierStore:
         for moved in changes[MovedPage]:
             self.pages[moved.id]["moved_to"] = moved.moved_to
         for link in changes[ReceivedLink]:
-            self.links.setdefault(link.source_id, {})[link.target_id] = link.count
+            if self.messages[link.message_id].count:
+                self.links.setdefault(link.source_id, {})[link.target_id] = self.messages[link.message_id].count
+        for changed in changes[ChangedLinks]:
+            for number, waiting in list(self.messages.items()):
+                if waiting.source_id == changed.source_id:
+                    self.messages[number] = waiting._replace(count=0)
+            kept = self.links.get(changed.source_id, {})
+            self.links[changed.source_id] = {to: count for to, count in kept.items() if to in changed.targets}
         for taken in changes[TakenMessage]:
             del self.messages[taken.id]
         for message in changes[SentMessage]:

@@ -9,7 +9,7 @@ Tables whose rows are written completely are derived from their row types; see `
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -24,9 +24,12 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    delete,
     false,
+    select,
     text,
     true,
+    update,
 )
 
 from crawlers.storage.schema.rows import (
@@ -42,7 +45,13 @@ from crawlers.storage.schema.rows import (
     SmallInt,
     table,
     writes,
+    written_by,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
 
 metadata = MetaData()
 
@@ -195,14 +204,16 @@ site = Table(
 
 @writes(
     site,
-    INSERT,
+    INSERT_NEW,
     columns=("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url", "worker_id"),
     select="""
-        SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url, r.worker_id
-        FROM ({rows}) AS r JOIN seed ON seed.site = r.site""",
+        SELECT * FROM (
+            SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url, r.worker_id
+            FROM ({rows}) AS r JOIN seed ON seed.site = r.site ORDER BY r.site
+        ) AS found""",
 )
 class FoundSite(NamedTuple):
-    """A site that a worker discovered, and holds; it must be a seed."""
+    """A site that a worker discovered and, if it is alone, holds; it must be a seed. Ignored if it is known."""
 
     id: int
     crawl_id: int
@@ -456,15 +467,6 @@ class LostLink(NamedTuple):
     target_id: int
 
 
-@writes(link, UPSERT)
-class ReceivedLink(NamedTuple):
-    """A link from a page of another worker; a page that was visited again may have sent it twice."""
-
-    source_id: int
-    target_id: int
-    count: int  # type: ignore[assignment]  # hides the method of tuples
-
-
 message = Table(
     "message",
     metadata,
@@ -483,8 +485,42 @@ message = Table(
     Column("sent_at", Float, nullable=False),
     Column("details", Text),  # JSON: the fields of `frontier.link_messages.Details` that are not empty
     Index("message_of_site", "crawl_id", "site_id", "id"),
+    Index("message_of_page", "source_id"),
 )
 message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
+
+
+@writes(
+    link,
+    INSERT_NEW,
+    columns=LinkRow._fields,
+    select="""
+        SELECT r.source_id, r.target_id, m.count
+        FROM ({rows}) AS r JOIN message AS m ON m.id = r.message_id AND m.count > 0""",
+)
+class ReceivedLink(NamedTuple):
+    """The link of a message, unless the page was found changed since it was sent."""
+
+    source_id: int
+    target_id: int
+    message_id: int
+
+
+def _drop_old_links(connection: Connection, rows: Sequence[ChangedLinks]) -> None:
+    for source_id, targets in {row.source_id: row.targets for row in rows}.items():
+        sent = update(message).where(message.c.source_id == source_id)
+        connection.execute(sent.values(count=0))  # waits if it is being taken up: what that stores is deleted next
+        stored = connection.execute(select(link.c.target_id).where(link.c.source_id == source_id)).scalars().all()
+        for target_id in set(stored).difference(targets):
+            connection.execute(delete(link).where(link.c.source_id == source_id, link.c.target_id == target_id))
+
+
+@written_by(message, _drop_old_links)
+class ChangedLinks(NamedTuple):
+    """The targets of a page that was found changed: its other links, stored or sent, are no more."""
+
+    source_id: int
+    targets: list[int]
 
 
 @writes(
@@ -524,7 +560,12 @@ class TakenMessage(NamedTuple):
     id: int
 
 
-@writes(page, UPDATE)
+@writes(
+    page,
+    UPDATE,
+    columns=("id", "moved_to"),
+    select="SELECT r.id, r.moved_to FROM ({rows}) AS r JOIN page AS p ON p.id = r.id AND p.state = 2",
+)
 class MovedPage(NamedTuple):
     """The target of a redirect to a site of another worker."""
 

@@ -21,7 +21,8 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
         return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 
     frontier = SimpleNamespace(open_site=lambda state, now, start: opened.append(state.site))
-    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=SimpleNamespace(excluded=frozenset([left_out])))
+    row, members = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
+    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members)
     settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us", "SCOPE_MAX_SITES": most})
     return SitePolicies(session, settings, "us", False, lambda: 0.0), opened  # type: ignore[arg-type]
 

@@ -30,6 +30,7 @@ def upgrade() -> None:
         sa.Column("details", sa.Text(), nullable=True),
     )
     op.create_index("message_of_site", "message", ["crawl_id", "site_id", "id"])
+    op.create_index("message_of_page", "message", ["source_id"])
     op.add_column("site", sa.Column("base", sa.Text(), nullable=True))
     op.add_column("crawl", sa.Column("given", sa.Text(), nullable=True))
     op.add_column("crawl", sa.Column("given_at", sa.Float(), nullable=True))

@@ -1,0 +1,99 @@
+"""Broad and topic crawls of several processes, which send each other links, while some of them are killed."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.items import State
+from crawlers.storage.database import Database
+from tests.integration.test_broad import OPEN
+from tests.integration.test_topic import LINE, READ, SIMILARITIES, LinkedSites, topic_crawl
+from tests.support.crew import Crew
+from tests.support.processes import until
+from tests.support.sites.town import NAMES, Town
+from tests.support.workers_of_web import stored_cash
+
+if TYPE_CHECKING:
+    from tests.support.running import Crawl
+
+
+@pytest.fixture
+def town():
+    town = Town()
+    with town.web:
+        yield town
+
+
+def cash(crawl: Crawl) -> float:
+    database = Database(crawl.server or f"sqlite:///{crawl.database}")
+    try:
+        ((crawl_id,),) = crawl.query("SELECT id FROM crawl")
+        return stored_cash(database, crawl_id)
+    finally:
+        database.close()
+
+
+def check_links(crawl: Crawl, town: Town) -> None:
+    """Check that the links of each page that was read are those of its version, or messages."""
+    stored: dict[int, dict[str, int]] = {}
+    for source, url, count in crawl.query(
+        "SELECT l.source_id, t.url, l.count FROM link l JOIN page t ON t.id = l.target_id"
+    ):
+        stored.setdefault(source, {})[url] = count
+    for source, url, count in crawl.query("SELECT source_id, url, count FROM message WHERE count > 0"):
+        stored.setdefault(source, {})[url] = count
+    for page, title in crawl.query(f"SELECT id, title FROM page WHERE state = {int(State.DONE)}"):
+        assert stored.pop(page, {}) == dict(town.links(title)), title
+    assert not stored, "pages that are no more have links"
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
+    server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
+    crawl = crawl_in("shared", town.hosts("tagged", "plain"), spider="broad", PAGE_BUDGET=400, **OPEN, **server)
+    crew = Crew(crawl, town, 3)
+    rng = random.Random(13)
+    for _ in range(3):
+        if crew.kill_one(rng, 40):
+            assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
+    ended = crew.wait()
+    assert [one.status for one in ended] == [0] * 3, "\n".join(one.log[-3000:] for one in ended)
+    assert crawl.query("SELECT count(*) FROM pull") == [(400,)]
+    assert len(crew.killed) > 1
+    by_worker = dict(crawl.query("SELECT worker_id, count(*) FROM pull GROUP BY 1"))
+    assert sum(number > 20 for number in by_worker.values()) > 1
+    assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
+    check_links(crawl, town)
+    sites = {site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")}
+    assert sites == {town.origins[name] for name in NAMES}
+    again = crawl.run(PAGE_BUDGET=500)
+    assert again.status == 0, again.log
+    assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
+    assert crawl.query("SELECT count(*) FROM message") == [(0,)]
+    check_links(crawl, town)
+
+
+TEXTS = "SELECT s.url, t.url FROM link_text l JOIN page s ON s.id = l.source_id JOIN page t ON t.id = l.target_id"
+LINKS = "SELECT s.url, t.url, l.count FROM link l JOIN page s ON s.id = l.source_id JOIN page t ON t.id = l.target_id"
+
+
+def test_topic_crawl_of_two_processes_reads_the_pages_and_links_of_one(tmp_path):
+    with LinkedSites() as sites:
+        whole = topic_crawl(tmp_path / "whole", sites, "mixed")
+        assert whole.run(*LINE).status == 0
+        shared = topic_crawl(tmp_path / "shared", sites, "mixed")
+        shared.settings = {**shared.settings, "SITE_DELAY_SECONDS": 0.3}  # so that the second one finds pages that wait
+        sites.order.clear()
+        runs = [shared.start(*LINE)]
+        until(lambda: bool(sites.order), "the first request")
+        runs.append(shared.start(*LINE))
+        ended = [run.wait() for run in runs]
+        assert [one.status for one in ended] == [0, 0], "\n".join(one.log[-3000:] for one in ended)
+        assert len(shared.query("SELECT id FROM worker WHERE pages > 0")) == 2
+        for statement in (READ, TEXTS, LINKS, SIMILARITIES):
+            assert sorted(shared.query(statement)) == sorted(whole.query(statement))
+        assert shared.states() == whole.states()
+        assert shared.query("SELECT count(*) FROM message") == [(0,)]
