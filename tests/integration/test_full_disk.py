@@ -13,7 +13,7 @@ SMALL = {"STORE_BATCH_PAGES": 10, "STORE_BATCH_SECONDS": 0.02}
 
 def limit_files():
     """Simulates a full disk by a limit of the operating system."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
 
 
 @pytest.mark.parametrize(
