@@ -53,7 +53,8 @@ def check_links(crawl: Crawl, town: Town) -> None:
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
     server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
-    crawl = crawl_in("shared", town.hosts("tagged", "plain"), spider="broad", PAGE_BUDGET=400, **OPEN, **server)
+    settings = {**OPEN, "SITE_DELAY_SECONDS": 0.1, **server}  # so that all workers find pages that wait
+    crawl = crawl_in("shared", town.hosts("tagged", "plain"), spider="broad", PAGE_BUDGET=400, **settings)
     crew = Crew(crawl, town, 3)
     rng = random.Random(13)
     for _ in range(3):
@@ -69,7 +70,7 @@ def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(tow
     check_links(crawl, town)
     sites = {site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")}
     assert sites == {town.origins[name] for name in NAMES}
-    again = crawl.run(PAGE_BUDGET=500)
+    again = crawl.run(PAGE_BUDGET=500, SITE_DELAY_SECONDS=0)
     assert again.status == 0, again.log
     assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
     assert crawl.query("SELECT count(*) FROM message") == [(0,)]
