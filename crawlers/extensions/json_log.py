@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 HANDLER = "crawlers-json"  # its name
+_levels_before: list[int] = []  # of the root logger, see `install`
 VALUES = (str, int, float, bool, NoneType, datetime)
 
 
@@ -104,6 +105,7 @@ def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:
     if settings.getbool("LOG_SHORT_NAMES"):
         handler.addFilter(TopLevelFormatter(["scrapy"]))
     remove()
+    _levels_before.append(logging.root.level)
     logging.root.setLevel(logging.NOTSET)
     logging.root.addHandler(handler)
 
@@ -113,6 +115,7 @@ def remove() -> None:
     for handler in _handlers():
         logging.root.removeHandler(handler)
         handler.close()
+        logging.root.setLevel(_levels_before.pop())
 
 
 def _handlers() -> list[logging.Handler]:

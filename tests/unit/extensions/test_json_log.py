@@ -75,6 +75,15 @@ def test_objects_of_scrapy_are_left_out_and_fields_of_users_stay(log):
     assert "item" not in line
 
 
+def test_root_logger_has_its_level_again_afterwards():
+    level = logging.root.level
+    for _ in range(2):
+        json_log.install(Settings({"LOG_ENABLED": False}), {})
+    assert logging.root.level == logging.NOTSET
+    json_log.remove()
+    assert logging.root.level == level
+
+
 def test_broken_text_is_escaped(log, monkeypatch):
     root = logging.getLogger()
     ours = [handler for handler in root.handlers if not type(handler).__module__.startswith("_pytest")]

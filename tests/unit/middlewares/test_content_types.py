@@ -56,7 +56,7 @@ def test_bodies_of_missions_and_of_robots_txt_are_decompressed(meta, kind):
 @pytest.mark.parametrize(
     ("packed", "error"),
     [
-        (gzip.compress(bytes(1001)), DownloadRefusedError("too large once decompressed")),
+        (gzip.compress(bytes(1001), mtime=0), DownloadRefusedError("too large once decompressed")),
         (b"\x1f\x8bpacked", BadResponseError("the content encoding gzip is damaged")),
     ],
 )
