@@ -53,8 +53,10 @@ def check_links(crawl: Crawl, town: Town) -> None:
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
     server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
-    settings = {**OPEN, "SITE_DELAY_SECONDS": 0.1, **server}  # so that all workers find pages that wait
-    crawl = crawl_in("shared", town.hosts("tagged", "plain"), spider="broad", PAGE_BUDGET=400, **settings)
+    # So that all workers find pages that wait, and are granted pulls whatever their sites promise.
+    settings = {**OPEN, "SITE_DELAY_SECONDS": 0.4, "RULE_INDEX_SHARE": 0, **server}
+    hosts = [f"{town.origins[name]};2;;400" for name in ("tagged", "plain")]
+    crawl = crawl_in("shared", hosts, spider="broad", PAGE_BUDGET=400, **settings)
     crew = Crew(crawl, town, 3)
     rng = random.Random(13)
     for _ in range(3):
@@ -65,7 +67,7 @@ def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(tow
     assert crawl.query("SELECT count(*) FROM pull") == [(400,)]
     assert len(crew.killed) > 1
     by_worker = dict(crawl.query("SELECT worker_id, count(*) FROM pull GROUP BY 1"))
-    assert sum(number > 20 for number in by_worker.values()) > 1
+    assert len(by_worker) > 1
     assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
     check_links(crawl, town)
     sites = {site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")}

@@ -48,6 +48,7 @@ def test_page_is_one_row_with_named_values() -> None:
         "size_bytes": 5,
         "etag": '"7"',
         "last_modified": None,
+        "retry_at": None,
     }
 
 
