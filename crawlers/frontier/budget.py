@@ -102,14 +102,14 @@ class PullBudget:
         """Return the greatest index of the arms for which *is_wanted* returns True; None if there are none."""
         return self._rule.best_index(is_wanted)
 
-    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.
 
-        *pulls* are (site id, group, reward) in the order in which they ended, whether their sites are open or not. The
+        *pulls* are (site id, reward) in the order in which they ended, whether their sites are open or not. The
         rule of a site's groups receives them when the site is opened.
         """
         before = self._learnt
-        for site_id, _, reward in pulls:
+        for site_id, reward in pulls:
             self._rule.started(site_id)
             self._rule.rewarded(site_id, reward)
             self._learnt += 1

@@ -248,7 +248,7 @@ class QueuedFrontier:
             return self._scoring.make_queue(site_id, group, spill_limit)
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
-    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
+    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
         return self.pulls.learn(pulls)
 
     def grant(self, total: int) -> None:

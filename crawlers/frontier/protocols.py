@@ -184,8 +184,8 @@ class SiteControl(Protocol):
         A rule decides ties by these numbers, so all workers of a crawl should register the same sites.
         """
 
-    def learn(self, pulls: Iterable[tuple[int, int, float]]) -> int:
-        """Report pulls of earlier runs or of other workers to the site rule: (site id, group, reward), in order.
+    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
+        """Report pulls of earlier runs or of other workers to the site rule: (site id, reward), in order.
 
         A site that is opened later has its history already; the rule of its groups receives it from `load_site`.
         Returns the number of pulls.

@@ -25,10 +25,8 @@ _COUNTED = {
 }
 
 
-def pulls_of(
-    database: Database, crawl_id: int, until: Mapping[int, int] | None = None
-) -> Iterator[tuple[int, int, float]]:
-    """Yield (site id, link group, reward) of every recorded download of the crawl, in the order of completion.
+def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[tuple[int, float]]:
+    """Yield (site id, reward) of every recorded download of the crawl, in the order of completion.
 
     With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`.
     """
@@ -40,15 +38,14 @@ def pulls_of(
             return
         # Read in the order of the table: sorting the pulls of a crawl would hold all of them in memory.
         recorded = (
-            select(pull.c.site_id, func.coalesce(page.c.link_group, 0), pull.c.reward, pull.c.worker_id, pull.c.id)
-            .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
+            select(pull.c.site_id, pull.c.reward, pull.c.worker_id, pull.c.id)
             .where(pull.c.id >= first)
             .order_by(pull.c.id)
         )
         rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded)
-        for site_id, group, reward, worker_id, number in rows:
+        for site_id, reward, worker_id, number in rows:
             if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
-                yield site_id, group, reward
+                yield site_id, reward
 
 
 def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:
@@ -87,17 +84,17 @@ def totals(database: Database, crawl_id: int) -> tuple[int, float]:
     return int(pulls), float(earned)
 
 
-def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, int, float]]:
-    """Yield (site id, link group, 0.0) of the downloads of a crawl without pulls, from its pages, roughly in order."""
+def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, float]]:
+    """Yield (site id, 0.0) of the downloads of a crawl without pulls, from its pages, roughly in order."""
     attempted = (
-        select(page.c.site_id, page.c.link_group, page.c.attempts)
+        select(page.c.site_id, page.c.attempts)
         .join(site, site.c.id == page.c.site_id)
         .where(site.c.crawl_id == crawl_id, page.c.attempts > 0)
         .order_by(page.c.id)
     )
     with database.read() as connection:
-        for site_id, group, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(attempted):
-            yield from [(site_id, group, 0.0)] * attempts
+        for site_id, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(attempted):
+            yield from [(site_id, 0.0)] * attempts
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:

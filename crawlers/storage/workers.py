@@ -43,19 +43,17 @@ _SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same n
 
 _PULLS_OF_OTHERS = {
     "sqlite": text("""
-        SELECT pull.id, pull.worker_id, pull.site_id, coalesce(page.link_group, 0), pull.reward
+        SELECT pull.id, pull.worker_id, pull.site_id, pull.reward
         FROM worker CROSS JOIN pull ON pull.worker_id = worker.id
             AND pull.id > coalesce(json_extract(:after, '$."' || worker.id || '"'), 0)
-        LEFT JOIN page ON page.id = pull.page_id
         WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY pull.id LIMIT :most"""),
     # LATERAL: with many rows of pulls, a join would be planned as a scan of all of them.
     "postgresql": text("""
-        SELECT latest.id, worker.id, latest.site_id, coalesce(page.link_group, 0), latest.reward
+        SELECT latest.id, worker.id, latest.site_id, latest.reward
         FROM worker CROSS JOIN LATERAL (
-            SELECT id, site_id, page_id, reward FROM pull
+            SELECT id, site_id, reward FROM pull
             WHERE worker_id = worker.id AND id > coalesce((CAST(:after AS jsonb) ->> worker.id::text)::bigint, 0)
             ORDER BY id LIMIT :most) AS latest
-        LEFT JOIN page ON page.id = latest.page_id
         WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY latest.id LIMIT :most"""),
 }
 
@@ -108,7 +106,7 @@ class Round(NamedTuple):
     others: int  # further active workers
     hungry: int  # further workers without anything to do, while no site with something to do is free
     granted: int  # pulls over its life; -1: no limit
-    pulls: list[tuple[int, int, float]]  # of other workers: (site id, link group, reward), as in `pulls_of`
+    pulls: list[tuple[int, float]]  # of other workers: (site id, reward), as in `pulls_of`
     last_pulls: dict[int, int]  # the last pull that it knows now, by worker
     control: str | None
     is_over: bool  # nothing waits
@@ -440,14 +438,14 @@ def _has_ended(connection: Connection, crawl_id: int) -> bool:
     return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
 
 
-def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[tuple[int, int, float]], dict[int, int]]:
+def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[tuple[int, float]], dict[int, int]]:
     if report.after_pulls is None:
         return [], {}
     # By worker, because the pulls of one worker are committed in the order of their numbers, those of several are not.
     last = dict(report.after_pulls)
     values = {"after": json.dumps(last), "crawl": report.crawl_id, "me": report.worker_id, "most": PULLS_AT_ONCE}
     pulls = []
-    for number, of, site_id, group, reward in connection.execute(_PULLS_OF_OTHERS[connection.dialect.name], values):
-        pulls.append((site_id, group, reward))
+    for number, of, site_id, reward in connection.execute(_PULLS_OF_OTHERS[connection.dialect.name], values):
+        pulls.append((site_id, reward))
         last[of] = number
     return pulls, last

@@ -59,7 +59,7 @@ class ScoredCrawl:
         self.texts: dict[Name, tuple[int, Links]] = {}
         self.url_history: Story | None = Story(way.weight)
         self.in_flight: list[Lease] = []
-        self.pulls: list[tuple[int, int, float]] = []
+        self.pulls: list[tuple[int, float]] = []
         self.asked: list[tuple[Name, bool]] = []
         self.now = 1000.0
         self.steps = 0
@@ -154,7 +154,7 @@ class ScoredCrawl:
         failed, until = self.rng.random() < 0.5, self.rng.choice([self.now, self.now + 3])
         self.frontier.release(lease, until, "no answer", failed=failed)
         if failed:
-            self.pulls.append((lease.site_id, 0, 0.0))
+            self.pulls.append((lease.site_id, 0.0))
 
     # Results of a page -------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class ScoredCrawl:
             page = self._text(name, page)
         self.tell(lease, page, name)
         if page.state is not State.REJECTED:
-            self.pulls.append((lease.site_id, 0, 0.0))
+            self.pulls.append((lease.site_id, 0.0))
         self.frontier.acknowledge(lease, Decision(page), self.now)
 
     def read(self, lease: Lease, links: Links) -> None:

@@ -72,7 +72,7 @@ def test_worker_requests_what_it_was_granted_over_its_life(engine):
 
 
 def test_pulls_of_others_cost_nothing_of_what_was_granted(site):
-    site.frontier.learn([(site.id, 0, 1.0), (site.id + 1, 0, 0.0)])
+    site.frontier.learn([(site.id, 1.0), (site.id + 1, 0.0)])
     assert len(site.lease()) == 3
 
 

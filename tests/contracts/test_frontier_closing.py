@@ -227,7 +227,7 @@ def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: E
     good.add("/", "/a/")
     poor.add("/", "/a/")
     assert frontier.best_index(NOW) == float("inf")
-    frontier.learn([(good.id, 0, 50.0), (poor.id, 0, 2.0)])
+    frontier.learn([(good.id, 50.0), (poor.id, 2.0)])
     best = frontier.best_index(NOW)
     assert best is not None
     good.end(frontier.lease(NOW, 1)[0])

@@ -164,7 +164,7 @@ def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
     again = Site(engine, frontier, id=good.id, delay_s=2.0)
     Site(engine, frontier, id=poor.id).add(*PATHS)
     again.add(*PATHS)
-    frontier.learn([(good.id, 0, 10.0), (poor.id, 0, 5.0)])
+    frontier.learn([(good.id, 10.0), (poor.id, 5.0)])
     frontier.gate(good.id).next_at = NOW + 2.0  # requests of the earlier run count
     assert leased(again, NOW + 1.9) == []
     assert leased(again, NOW + 2.0) == [good.id]

@@ -108,12 +108,12 @@ def test_pulls_are_not_written_without_recording():
 
 def test_rule_receives_the_pulls_of_others_as_its_own():
     before, after = Heard(), Heard()
-    past = [(1, 0, 3.0), (2, 5, 0.0), (1, 3, 1.0)]
+    past = [(1, 3.0), (2, 0.0), (1, 1.0)]
     sites = {number: site(number) for number in (1, 2)}
     pulls = PullBudget(before, 0, records=False)
-    for number, group, reward in past:
-        pulls.started(sites[number], lease(1, group))
-        pulls.ended(sites[number], lease(1, group), Earned(reward), 0.0, ChangeSet())
+    for number, reward in past:
+        pulls.started(sites[number], lease(1))
+        pulls.ended(sites[number], lease(1), Earned(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
 
@@ -151,7 +151,7 @@ def test_crawl_with_a_budget_is_patient():
 
 def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     pulls = PullBudget(Heard(), 12, Patience(0.9, 60.0, timeout_s=100.0), records=False)
-    pulls.learn([(7, 0, 1.0), (7, 0, 0.0)])
+    pulls.learn([(7, 1.0), (7, 0.0)])
     assert pulls.patient_until(1000.0) == 1000.0
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
@@ -159,5 +159,5 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1005.0) == 1020.0
     pulls.cancelled(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0
-    pulls.learn([(8, 0, 1.0)] * 4)
+    pulls.learn([(8, 1.0)] * 4)
     assert pulls.patient_until(1005.0) == 1050.0, "the pace is that of all workers"

@@ -258,13 +258,13 @@ def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
     with shared.database.read() as connection:
         known = workers.last_pulls(connection, shared.id)
     assert set(known) == {shared.first}
-    assert list(pulls_of(shared.database, shared.id, known)) == [(a, 0, 1.0), (b, 0, 2.0)]
+    assert list(pulls_of(shared.database, shared.id, known)) == [(a, 1.0), (b, 2.0)]
     assert list(pulls_of(shared.database, shared.id, {})) == []
     shared.write(PullRow(b, b, 3.0, 1.0, second), PullRow(a, a, 4.0, 1.0, shared.first))
     learnt = shared.round(second, after_pulls=known)
-    assert learnt.pulls == [(a, 0, 4.0)]
+    assert learnt.pulls == [(a, 4.0)]
     assert shared.round(second, after_pulls=learnt.last_pulls).pulls == []
-    assert shared.round(shared.first, after_pulls={}).pulls == [(b, 0, 3.0)]
+    assert shared.round(shared.first, after_pulls={}).pulls == [(b, 3.0)]
     assert shared.round(shared.first).pulls == []
 
 
