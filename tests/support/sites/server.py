@@ -169,10 +169,11 @@ class Web:
     async def _close(self) -> None:
         for server in self._servers:
             server.close()
-        connections = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in connections:
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
+        while connections := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in connections:
+                task.cancel()
+            await asyncio.gather(*connections, return_exceptions=True)
+            await asyncio.sleep(0)  # a connection that was just accepted gets its task now
 
     def _served(self, site: Site, handler: Handler) -> Callable[..., Awaitable[None]]:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
