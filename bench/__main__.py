@@ -10,6 +10,8 @@ import sys
 
 COMMANDS = (
     ["bench.speed.pages", "--rounds", "5"],
+    ["bench.speed.handlers"],
+    ["bench.speed.link_share"],
     ["bench.speed.middlewares"],
     ["bench.speed.frontier_memory"],
     ["bench.speed.site_rules"],
