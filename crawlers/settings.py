@@ -52,7 +52,7 @@ RENDER_MEMORY_MB = 512  # megabytes of the objects of scripts of one page
 
 # What is fetched
 
-HTTP_CLIENT = "twisted"  # what downloads pages: curl (libcurl) or twisted (Scrapy's own client)
+HTTP_CLIENT = "curl"  # what downloads pages: curl (libcurl) or twisted (Scrapy's own client)
 HTML_TYPES = ["text/html", "application/xhtml+xml"]  # content types of pages
 FEED_TYPES: list[str] = []  # substrings of other content types whose bodies are read; news: those of feeds
 IGNORED_EXTENSIONS = (  # never requested

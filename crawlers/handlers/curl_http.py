@@ -77,7 +77,8 @@ ABORT = 0  # what a callback returns to end a transfer: a number other than that
 TOO_LARGE = 100  # CURLE_TOO_LARGE, of a header of more than 100 kB; pycurl names neither of the two
 BAD_SOCKET = -1  # CURL_SOCKET_BAD
 BAD_HEAD = pycurl.E_FTP_WEIRD_SERVER_REPLY  # CURLE_WEIRD_SERVER_REPLY, the same number
-MAX_OF_LENIENT = 1_000  # hosts
+MAX_HOSTS = 1_000  # of which something is remembered
+RESOLVED_S = 10.0  # for which the addresses of a host are used again; each is checked when it is connected to
 SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_SUPPRESS_CONNECT_HEADERS
 NO_BODY = frozenset({204, 304})  # statuses (RFC 9110 section 6.4.1)
 # Headers of the connection rather than of the page; Twisted keeps them to itself as well.
@@ -123,9 +124,9 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         self._options = [*_options(settings)]
         self._multi = pycurl.AsyncCurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, self._most_connections)
-        self._multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
         self._lenient = BoundedHTTPHandler(crawler)
         self._of_lenient: OrderedDict[Target, None] = OrderedDict()  # those that were found last
+        self._addresses: OrderedDict[Target, tuple[str, float]] = OrderedDict()  # as resolved last, and until when
 
     async def download_request(self, request: Request) -> Response:
         target = target_of(request, self._filter)
@@ -168,12 +169,20 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
 
     async def _resolved(self, target: Target) -> str:
         """Return the addresses of *target* as libcurl takes them, so that it resolves nothing itself."""
+        now = time.monotonic()
+        known, until = self._addresses.get(target, ("", 0.0))
+        if now < until:
+            return known
         addresses = await addresses_of(*target)
         if not addresses:
             refused = self._filter.take_refused(target.host) if self._filter is not None else None
             raise refused or CannotResolveHostError(f"no address of {target.host} was found")
         forms = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
-        return f"+{target.host.removesuffix('.')}:{target.port}:{forms}"
+        found = f"+{target.host.removesuffix('.')}:{target.port}:{forms}"
+        self._addresses[target] = found, now + RESOLVED_S
+        if len(self._addresses) > MAX_HOSTS:
+            self._addresses.popitem(last=False)
+        return found
 
     def _interrupted(self, transfer: _Transfer, curl: pycurl.Curl, code: int, message: str) -> Response:
         """Return the response of a transfer that did not reach its end, or raise why there is none."""
@@ -188,7 +197,7 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         if transfer.headers is None:
             if code in _TLS or (code == BAD_HEAD and "colon" in message):
                 self._of_lenient[transfer.target] = None
-                if len(self._of_lenient) > MAX_OF_LENIENT:
+                if len(self._of_lenient) > MAX_HOSTS:
                     self._of_lenient.popitem(last=False)
             raise _error(code, message, curl)
         if transfer.ends_with_connection:

@@ -22,6 +22,6 @@ class HTTPHandler:
     def from_crawler(cls, crawler: Crawler) -> BaseDownloadHandler:
         if http_client(crawler.settings) == "twisted":
             return BoundedHTTPHandler.from_crawler(crawler)
-        module = import_module("crawlers.handlers.curl_http")  # pycurl is an extra
+        module = import_module("crawlers.handlers.curl_http")  # `twisted` works without pycurl
         handler: BaseDownloadHandler = module.CurlHTTPHandler.from_crawler(crawler)
         return handler

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
@@ -12,16 +11,33 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
 
 CLIENTS = {"curl": "curl", "twisted": "twisted"}
-REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"  # Scrapy's default, which runs the loop of asyncio
+REQUIRED = {  # values of Scrapy's settings without which libcurl can't be used: the defaults
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",  # which runs the loop of asyncio
+    "DOWNLOADER_CLIENTCONTEXTFACTORY": "SENTINEL",
+    "DOWNLOADER_CLIENT_TLS_METHOD": "TLS",
+}
 
 
 def http_client(settings: SettingValues) -> str:
     """Return HTTP_CLIENT, one of `CLIENTS`; raises `ConfigError` if it is unknown or can't be used."""
     name = chosen(CLIENTS, "HTTP_CLIENT", settings.get("HTTP_CLIENT"))
-    if name == "curl" and find_spec("pycurl") is None:
-        raise ConfigError(
-            "HTTP_CLIENT=curl needs pycurl, which is not installed; run pip install pycurl, or set HTTP_CLIENT=twisted"
-        )
-    if name == "curl" and settings.get("TWISTED_REACTOR") != REACTOR:
-        raise ConfigError(f"HTTP_CLIENT=curl needs TWISTED_REACTOR={REACTOR}; leave it out, or set HTTP_CLIENT=twisted")
+    if name == "curl":
+        if missing := _missing():
+            raise ConfigError(
+                f"HTTP_CLIENT=curl needs {missing}; run pip install --upgrade pycurl, or set HTTP_CLIENT=twisted"
+            )
+        for setting, value in REQUIRED.items():
+            if settings.get(setting) != value:
+                raise ConfigError(
+                    f"HTTP_CLIENT=curl needs the default of {setting}; leave it out, or set HTTP_CLIENT=twisted"
+                )
     return name
+
+
+def _missing() -> str:
+    """Return what HTTP_CLIENT=curl lacks on this machine; empty if nothing."""
+    try:
+        from pycurl import CONN_ID, AsyncCurlMulti, version_info  # noqa: F401 # an older one has no such names
+    except ImportError as error:
+        return f"pycurl 7.49 with libcurl 8.2, or newer ones ({error})"
+    return "" if "https" in version_info()[8] else "a libcurl with TLS"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+from ssl import TLSVersion
 
 import pytest
 
@@ -46,14 +47,17 @@ async def respond(exchange):
         exchange.reset()
     elif exchange.path == "/slow":
         await exchange.until_closed()
+    elif exchange.path == "/from":
+        await exchange.page(exchange._writer.get_extra_info("peername")[0])
     else:
         await exchange.body(RAW.get(exchange.path, OK + b"Content-Length: 2\r\n\r\nok"))
 
 
-def responses(folder, client, site, **arguments):
+def responses(folder, client, site, settings=None, **arguments):
     """Return all that the spider `requests` saw, by path."""
     project = Project(
         folder,
+        **settings or {},
         HTTP_CLIENT=client,
         SPIDER_MODULES="tests.support.sites.requests",
         SITE_DELAY_SECONDS=0,
@@ -125,6 +129,7 @@ def test_what_is_compared_differs_between_paths(both):
         "/stopped": ["download_stopped"],
         "/stopped-before": ["download_stopped"],
     }
+    assert seen["/from"]["body"] == "127.0.0.9"
     assert "injected" not in received["/headers"][1]
 
 
@@ -168,6 +173,26 @@ def test_certificate_is_known_in_every_response_of_a_connection(tmp_path, client
         seen = responses(tmp_path / client, client, site.origin, paths="/a /b /c /d /e /f")
     assert len({one["certificate"] for one in seen.values()}) == 1
     assert None not in [one["certificate"] for one in seen.values()]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_settings_of_connections_are_obeyed(tmp_path, client):
+    peers = []
+
+    async def answer(connection, path):
+        peers.append(connection.writer.get_extra_info("peername")[0])
+        await connection.send(OK + b"Content-Length: 2\r\n\r\nok")
+
+    context = certificate(tmp_path / "key.pem", -1, 10)
+    context.minimum_version = TLSVersion.TLSv1_3
+    found = {}
+    with PersistentSite(answer, context) as site:
+        for most in ("TLSv1.2", "TLSv1.3"):
+            settings = {"DOWNLOAD_BIND_ADDRESS": "127.0.0.9", "DOWNLOAD_TLS_MAX_VERSION": most}
+            found[most] = responses(tmp_path / most, client, site.origin, settings, paths="/a")["/a"]
+    assert "error" in found["TLSv1.2"]
+    assert found["TLSv1.3"]["body"] == "ok"
+    assert peers == ["127.0.0.9"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)

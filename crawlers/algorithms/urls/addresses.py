@@ -8,6 +8,7 @@ it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -121,6 +122,7 @@ class AddressGuard:
         self._has_public_seed |= None in networks
 
 
+@lru_cache(maxsize=1_000)  # several times for each request
 def is_address(host: str) -> bool:
     """Return whether *host* is an IP address rather than a name."""
     try:

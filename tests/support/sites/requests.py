@@ -26,6 +26,7 @@ REQUESTS: dict[str, dict[str, Any]] = {  # by path: the arguments of the request
     "/empty": {},
     "/early": {},
     "/gzip": {},
+    "/from": {"meta": {"bindaddress": ("127.0.0.9", 0)}},
     "/headed": {"method": "HEAD"},
     "/posted": {"method": "POST", "body": "a=b", "headers": {"Content-Type": "text/x"}},
     "/posted-bytes": {"method": "POST", "body": b"\0\xff" * 600_000},

@@ -16,7 +16,15 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
 from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
-from crawlers.handlers.curl_http import MAX_HEADERS, SUPPRESS_CONNECT_HEADERS, CurlHTTPHandler, _Transfer
+from crawlers.handlers import curl_http
+from crawlers.handlers.curl_http import (
+    MAX_HEADERS,
+    MAX_HOSTS,
+    RESOLVED_S,
+    SUPPRESS_CONNECT_HEADERS,
+    CurlHTTPHandler,
+    _Transfer,
+)
 from crawlers.handlers.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES, Target
 from tests.support.persistent import response
 
@@ -155,6 +163,31 @@ def test_idle_connections_are_used_again_and_bounded():
             return [server.connections for server in servers]
 
     assert asyncio.run(run()) == [0, 0, 0, 0, 1, 1]
+
+
+def test_names_are_resolved_again_after_some_seconds(monkeypatch):
+    now, resolved = [100.0], []
+
+    async def addresses_of(host, port):
+        resolved.append(now[0])
+        return ["192.0.2.1", "2001:db8::1"]
+
+    monkeypatch.setattr(curl_http, "addresses_of", addresses_of)
+    monkeypatch.setattr(curl_http, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def run():
+        async with handling() as handler:
+            for moment in (100.0, 101.0, 100.0 + RESOLVED_S, 101.0 + RESOLVED_S):
+                now[0] = moment
+                found = await handler._resolved(Target("a.example.", 80))
+                assert found == "+a.example:80:192.0.2.1,[2001:db8::1]"
+            for number in range(MAX_HOSTS + 5):
+                await handler._resolved(Target(f"{number}.example", 80))
+            assert len(handler._addresses) == MAX_HOSTS
+
+    asyncio.run(run())
+    assert resolved[:2] == [100.0, 100.0 + RESOLVED_S]
+    assert len(resolved) == 2 + MAX_HOSTS + 5
 
 
 def test_closed_port_has_an_error_of_its_own():
