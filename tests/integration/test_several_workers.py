@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from tests.support.processes import Run, until
-from tests.support.running import Crawl
+from tests.support.running import Crawl, add_on
 from tests.support.sites.server import Web, links, pages
 from tests.support.terminal import Terminal
 
@@ -66,12 +66,23 @@ def undisturbed(web, tmp_path_factory):
 
 
 @pytest.fixture
-def crawl(web, gate, crawl_in):
+def store(request):
+    """The settings of the store: a file or, by parameter, PostgreSQL."""
+    is_server = getattr(request, "param", "sqlite") == "postgresql"
+    return {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if is_server else {}
+
+
+both_stores = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
+def crawl(web, gate, crawl_in, store):
     """A crawl of two workers, which can't end before the gate is set."""
     for served in web.sites.values():
         served.requests.clear()
     gate.clear()
-    yield crawl_in("shared", hosts(web), WORKERS=2, RETRY_REST_TIMES=1000)
+    often = {"ADDONS": add_on("FrequentStoreChecks")}
+    yield crawl_in("shared", hosts(web), WORKERS=2, RETRY_REST_TIMES=1000, **often, **store)
     gate.set()
 
 
@@ -91,8 +102,8 @@ def have_both_sites(crawl):
 
 
 def started(crawl, **settings):
-    """Start the crawl, and return its command when both workers hold sites."""
-    run = crawl.start(is_fresh=True, **settings)  # workers are copies of a command that a user has typed
+    """Start the crawl, and return its command when both workers hold sites; the workers are fresh processes."""
+    run = crawl.start(**settings)
     assert run.until(lambda: have_both_sites(crawl), "both workers hold sites"), run.log
     return run
 
@@ -102,6 +113,7 @@ def assert_result(crawl, undisturbed):
     assert crawl.files() == undisturbed.files()
 
 
+@both_stores
 def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, undisturbed):
     run = started(crawl)
     numbers = list(active(crawl))
@@ -111,7 +123,7 @@ def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, 
     assert "Traceback" not in ended.log
     assert_result(crawl, undisturbed)
     assert set(requests(web).values()) == {1}
-    assert crawl.query("SELECT count(*), sum(pages > 0) FROM worker WHERE state = 'left'") == [(2, 2)]
+    assert crawl.query("SELECT state, pages > 0 FROM worker") == [("left", True)] * 2
     assert len(re.findall(r"Crawl sitegraph is finished: ", ended.log)) == 1  # one summary
     for number in numbers:
         assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", ended.log, re.MULTILINE)
@@ -129,11 +141,12 @@ def test_signal_stops_all_workers_and_the_same_command_resumes(web, gate, crawl,
     assert active(crawl) == {}
     assert ended.log.count("To resume: run the same command again") == 1
     gate.set()
-    assert crawl.start(is_fresh=True).wait().status == 0
+    assert crawl.run().status == 0
     assert_result(crawl, undisturbed)
     assert set(requests(web).values()) == {1}
 
 
+@both_stores
 def test_worker_that_is_killed_is_replaced(web, gate, crawl, undisturbed):
     run = started(crawl)
     number, process = list(active(crawl).items())[-1]
@@ -155,7 +168,7 @@ def test_workers_stop_when_the_command_is_killed(web, gate, crawl, undisturbed):
     until(lambda: not active(crawl), "the workers have stopped")
     until(lambda: crawl.states == ["interrupted"], "the last one has recorded the end")
     gate.set()
-    assert crawl.start(is_fresh=True).wait().status == 0
+    assert crawl.run(WORKERS=1).status == 0
     assert_result(crawl, undisturbed)
 
 
@@ -172,7 +185,7 @@ def test_people_pause_and_stop_a_crawl_on_all_its_workers(crawl):
 
 def test_bad_input_is_reported_once(crawl_in):
     crawl = crawl_in("bad", ["http://a.test;x;y"], WORKERS=3)
-    ended = crawl.start(is_fresh=True).wait()
+    ended = crawl.run()
     assert ended.status == 2
     assert len(ended.errors) == 1, ended.log
 
@@ -225,7 +238,7 @@ def _lines(path):
 
 def test_lines_are_whole_above_one_display(crawl):
     with Terminal(100, 30) as terminal:
-        run = crawl.start(is_fresh=True, before=terminal.before, PROGRESS_INTERVAL_SECONDS=0.05)
+        run = crawl.start(before=terminal.before, PROGRESS_INTERVAL_SECONDS=0.05)
         assert run.until(lambda: b" workers" in terminal.output and have_both_sites(crawl), "a display of two workers")
         terminal.press(b"\x03")
         ended = run.wait()

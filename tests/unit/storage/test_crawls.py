@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select, text
 
-from crawlers.errors import ConfigError, CrawlEnded
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow, found_site
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import NewPage, SiteAvailability, crawl, crawler_setting, seed, site, worker
-from crawlers.storage.workers import leave, server_time
+from crawlers.storage.schema.tables import NewPage, SiteAvailability, crawl, crawler_setting, seed, site
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from crawlers.storage.database import Database
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
@@ -267,178 +263,3 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
     assert states()["b"] == waits
     assert states()["c"] == (State.REJECTED, "too deep: level 9, the limit is 3")
     assert run("bc", max_level=3) == ([], True)  # remembered until the crawl ends
-
-
-# Joining --------------------------------------------------------------------------------------------
-
-
-class Holder:
-    """Begins crawls as a process does, and holds the locks of its workers until it dies."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.locks: dict[int, WorkerLock] = {}
-
-    def begin(self, *sites: SiteRow, **options: Any) -> crawls.CrawlRow:
-        command = {"name": "daily", "mission": "sitegraph", "sites": sites, "manifest": MANIFEST, "now": 5.0}
-        return crawls.begin(self.database, hold=self.hold, **command | options)
-
-    def hold(self, worker_id: int) -> None:
-        self.locks[worker_id] = WorkerLock(self.database, worker_id)
-
-    def die(self, *workers: int) -> None:
-        for worker_id in workers or list(self.locks):
-            self.locks.pop(worker_id).release()
-
-
-@pytest.fixture
-def holder(database: Database) -> Iterator[Holder]:
-    holder = Holder(database)
-    yield holder
-    holder.die()
-
-
-def everything(database: Database) -> list[object]:
-    with database.read() as connection:
-        return [connection.execute(select(one)).all() for one in (crawl, crawler_setting, site, seed, worker)]
-
-
-def holders(database: Database) -> list[int | None]:
-    with database.read() as connection:
-        return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
-
-
-def test_same_command_joins_and_changes_nothing_of_the_crawl(database: Database, holder: Holder) -> None:
-    first = holder.begin(A, B)
-    before = everything(database)[:-1]
-    second = holder.begin(B, A, now=7.0)
-    assert everything(database)[:-1] == before
-    assert (first.others, first.resumed, [row.is_new for row in first.sites]) == (0, False, [True, True])
-    assert (second.id, second.others, second.resumed, second.sites) == (first.id, 1, True, ())
-    assert second.run_started_at - first.run_started_at == pytest.approx(2.0, abs=1.0), "by the clock of each"
-    assert holders(database) == [first.worker_id] * 2
-
-
-def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database: Database, holder: Holder) -> None:
-    addresses = {"robots_status": 200, "robots_text": "x", "robots_at": 1.0, "rest_until": 9.0}
-    a = replace(A, start_url="http://a.test/x", folder="/x/", aliases=("http://aa.test", "http://ab.test"))
-    first = holder.begin(a, B)
-    homes = "https://a.test http://b.test https://www.a.test"
-    with database.write() as connection:
-        server_now = server_time(connection)
-        connection.execute(site.update().values(worker_id=None, asked_at=server_now - 3.0, **addresses))
-        connection.execute(site.update().where(site.c.site == a.site).values(home_addresses=homes))
-    second = holder.begin(a, B, now=100.0)
-    its_a, its_b = second.sites
-    assert its_a == replace(
-        a,
-        id=first.sites[0].id,
-        asked_at=its_a.asked_at,
-        home_addresses=("https://a.test", "https://www.a.test"),
-        **addresses,
-    )
-    assert its_a.asked_at == pytest.approx(97.0, abs=1.0)
-    assert its_b.site == B.site
-    assert holders(database) == [second.worker_id] * 2
-
-
-def test_processes_that_are_started_together_claim_equal_parts(database: Database, holder: Holder) -> None:
-    sites = [SiteRow(0, f"http://{number}.test", 1, None, 1.0) for number in range(10)]
-    parts = [[row.id for row in holder.begin(*sites, share=4).sites] for _ in range(4)]
-    assert [len(part) for part in parts] == [3, 3, 2, 2]
-    in_turn = [number for part in parts for number in part]
-    assert in_turn == sorted(in_turn)
-    holder.die(1)
-    assert len(holder.begin(*sites, share=4).sites) == 3, "a process that replaces another claims what that held"
-
-
-def test_crawl_of_dead_workers_is_resumed_at_once(database: Database, holder: Holder) -> None:
-    first, second = holder.begin(A, B), holder.begin(A, B)
-    with database.write() as connection:
-        connection.execute(crawl.update().values(control="pause", finisher_id=second.worker_id))
-    holder.die()
-    again = holder.begin(A, now=50.0)
-    assert (again.others, again.resumed, again.excluded) == (0, True, {B.site})
-    assert [(row.asked_at, row.is_new) for row in again.sites] == [(50.0, False)]
-    assert holders(database) == [again.worker_id, None]
-    with database.read() as connection:
-        states = connection.execute(select(worker.c.id, worker.c.state).order_by(worker.c.id)).all()
-        assert connection.execute(select(crawl.c.control, crawl.c.finisher_id)).all() == [(None, None)]
-    assert states == [(first.worker_id, "lost"), (second.worker_id, "lost"), (again.worker_id, "active")]
-    assert len({first.worker_id, second.worker_id, again.worker_id}) == 3
-
-
-def test_dead_worker_is_lost_when_another_joins(database: Database, holder: Holder) -> None:
-    first, second = holder.begin(A, B), holder.begin(A, B)
-    holder.die(first.worker_id)
-    third = holder.begin(A, B)
-    assert third.others == 1
-    assert holders(database) == [third.worker_id] * 2
-    assert second.worker_id in holder.locks
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"mission": "extlinks"}, "unfinished crawl of the mission sitegraph, not extlinks; give this crawl another"),
-        (
-            {"manifest": {"settings": {"RULE": "ucb1"}}},
-            "RULE=ucb1: give RULE=roundrobin to join the crawl daily of proc",
-        ),
-        (
-            {"can_be_joined": False},
-            r"is being run by process \d+ on .*, and crawls of the mission sitegraph run in one",
-        ),
-        (
-            {"sites": (A,)},
-            "http://b.test is missing from the list of sites; give the same sites to join the crawl daily",
-        ),
-        ({"sites": (A, B, C)}, "http://c.test is not one of its sites; give the same sites to join the crawl daily"),
-    ],
-)
-def test_other_command_does_not_join(
-    database: Database, holder: Holder, options: dict[str, Any], sentence: str
-) -> None:
-    holder.begin(A, B)
-    before = everything(database)
-    with pytest.raises(ConfigError, match=sentence):
-        holder.begin(**{"sites": (A, B)} | options)
-    assert everything(database) == before
-
-
-def test_command_without_sites_joins_those_of_the_crawl(holder: Holder) -> None:
-    holder.begin(A, B)
-    assert holder.begin().others == 1
-
-
-def test_crawl_that_is_ending_is_not_joined(database: Database, holder: Holder) -> None:
-    first = holder.begin(A)
-    with database.write() as connection:
-        leave(connection, first.worker_id, 1.0)
-    with pytest.raises(ConfigError, match=r"CRAWL=daily is ending: process \d+ on .* writes its outputs; wait for it"):
-        holder.begin(A)
-    assert crawls.end(database, first.id, finished=True, reason="finished", now=1.0, worker_id=first.worker_id)
-    assert holder.begin(A).id != first.id
-
-
-def test_worker_does_not_begin_a_new_crawl_instead_of_its_own(database: Database, holder: Holder) -> None:
-    first = holder.begin(A)
-    assert holder.begin(A, rejoins=first.id).others == 1
-    with database.write() as connection:
-        assert not leave(connection, first.worker_id, 1.0)
-        assert leave(connection, first.worker_id + 1, 1.0)
-    with pytest.raises(CrawlEnded, match="the crawl daily has ended"):
-        holder.begin(A, rejoins=first.id)
-    crawls.end(database, first.id, finished=True, reason="finished", now=1.0, worker_id=first.worker_id + 1)
-    with pytest.raises(CrawlEnded):
-        holder.begin(A, rejoins=first.id)
-    assert len(crawl_rows(database)) == 1
-
-
-def test_mistake_leaves_no_worker(database: Database, holder: Holder) -> None:
-    def refuse(worker_id: int) -> None:
-        raise ConfigError("no")
-
-    with pytest.raises(ConfigError):
-        crawls.begin(database, "daily", "sitegraph", [A], MANIFEST, 5.0, hold=refuse)
-    assert [len(rows) for rows in everything(database)] == [0] * 5

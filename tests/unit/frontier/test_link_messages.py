@@ -1,0 +1,53 @@
+"""A message carries what the discovery of its target needs, and nothing that is empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.frontier import link_messages
+from crawlers.frontier.link_messages import Details
+from crawlers.items import QueueSlot, Target
+from crawlers.storage.messages import Message
+
+TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
+FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", (3, 4), is_new=True, has_moved=True)
+
+
+def received(target: Target, details: Details) -> Message:
+    """Return a sent message as the worker reads it that holds the site of the target."""
+    sent = link_messages.sent(1, 5, target, 3, 1, 2, 9.0, details, value=0.25)
+    assert (sent.crawl_id, sent.source_id, sent.level, sent.hops, sent.count) == (1, 5, 3, 1, 2)
+    assert (sent.value, sent.carried, sent.sent_at, sent.target_id) == (0.25, 0.0, 9.0, None)
+    return Message(11, *sent[1:])
+
+
+@pytest.mark.parametrize("target", [TARGET, TARGET._replace(url=TARGET.normalized)])
+def test_target_is_received_as_it_was_sent(target: Target) -> None:
+    message = received(target, FULL)
+    assert link_messages.target_of(message, link_messages.details_of(message)) == target
+
+
+def test_normal_form_is_sent_only_if_it_differs() -> None:
+    assert link_messages.details_of(received(TARGET, Details())) == Details(normalized=TARGET.normalized)
+    same = received(TARGET._replace(url=TARGET.normalized), Details())
+    assert same.details is None
+    assert link_messages.details_of(same) == Details()
+
+
+def test_all_details_are_received() -> None:
+    found = link_messages.details_of(received(TARGET, FULL))
+    assert found._replace(slot=tuple(found.slot), contexts=tuple(found.contexts)) == FULL._replace(
+        normalized=TARGET.normalized
+    )
+
+
+def test_empty_text_of_a_link_is_not_the_lack_of_one() -> None:
+    assert link_messages.text_of(Details()) is None
+    message = received(TARGET, Details(anchor=""))
+    assert link_messages.details_of(message).anchor == ""
+
+
+def test_slot_of_the_target_is_received_by_its_key() -> None:
+    message = received(TARGET, FULL)
+    assert link_messages.slots_of(message, link_messages.details_of(message)) == {7: QueueSlot(2, 0.5)}
+    assert link_messages.slots_of(message, Details()) == {}

@@ -1,0 +1,94 @@
+"""Messages are read by whoever holds the site of their target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import update
+
+from crawlers.storage import crawls, messages
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.messages import Message
+from crawlers.storage.schema.tables import SentMessage, TakenMessage, site
+from tests.support.stored_rows import write_rows
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+A, B, C = "http://a.test", "http://b.test", "http://c.test"
+
+
+class Mail:
+    """Messages to the sites A, B and C of a crawl, whose only worker holds them until it gives them up."""
+
+    def __init__(self, database: Database, name: str = "one") -> None:
+        self.database = database
+        begun = crawls.begin(database, name, "broad", [SiteRow(0, one, 1, None, 0.0) for one in (A, B, C)], {}, 0.0)
+        self.crawl_id, self.worker_id = begun.id, begun.worker_id
+
+    def send(self, to: str, key: int) -> None:
+        details = '{"anchor": "x"}'
+        write_rows(
+            self.database,
+            SentMessage(self.crawl_id, to, 5, 9, key, f"{to}/{key}", 2, 1, 3, 0.5, 0.25, 8.0, details),
+        )
+
+    def hold(self, worker_id: int | None, *names: str) -> None:
+        of_crawl = update(site).where(site.c.crawl_id == self.crawl_id, site.c.site.in_(names))
+        with self.database.write() as connection:
+            connection.execute(of_crawl.values(worker_id=worker_id))
+
+    def of(self, worker_id: int | None, limit: int = 100) -> list[Message]:
+        with self.database.read() as connection:
+            return messages.of_worker(connection, self.crawl_id, worker_id, limit)
+
+    def keys(self, worker_id: int | None, limit: int = 100) -> list[int]:
+        return [one.key for one in self.of(worker_id, limit)]
+
+    @property
+    def waits(self) -> bool:
+        with self.database.read() as connection:
+            return messages.are_waiting(connection, self.crawl_id)
+
+
+@pytest.fixture
+def mail(database: Database) -> Mail:
+    return Mail(database)
+
+
+def test_message_is_read_as_it_was_sent(mail: Mail) -> None:
+    mail.send(B, 4)
+    (found,) = mail.of(mail.worker_id)
+    assert found == Message(found.id, B, 5, 9, 4, f"{B}/4", 2, 1, 3, 0.5, 0.25, 8.0, '{"anchor": "x"}')
+
+
+def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_sent(mail: Mail) -> None:
+    other = mail.worker_id + 1
+    mail.hold(other, B)
+    mail.hold(None, C)
+    for key, to in enumerate((C, B, A, B, A, C, A)):
+        mail.send(to, key)
+    assert (mail.keys(mail.worker_id), mail.keys(other), mail.keys(None)) == ([2, 4, 6], [1, 3], [0, 5])
+    assert mail.keys(mail.worker_id, limit=2) == [2, 4]
+    mail.hold(other, A)
+    assert mail.keys(other) == [1, 2, 3, 4, 6]
+
+
+def test_messages_wait_until_they_are_taken_whoever_holds_their_sites(mail: Mail) -> None:
+    assert not mail.waits
+    for to in (A, C):
+        mail.send(to, 1)
+    mail.hold(None, C)
+    for taken in (*mail.of(mail.worker_id), *mail.of(None)):
+        assert mail.waits
+        write_rows(mail.database, TakenMessage(taken.id))
+    assert not mail.waits
+
+
+def test_messages_of_another_crawl_are_not_read(mail: Mail) -> None:
+    other = Mail(mail.database, "two")
+    other.send(A, 1)
+    other.hold(mail.worker_id, A)
+    assert (mail.waits, mail.of(mail.worker_id), other.waits) == (False, [], True)
+    assert other.keys(mail.worker_id) == [1]

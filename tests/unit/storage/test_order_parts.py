@@ -1,0 +1,139 @@
+"""The cash that all workers have in common is distributed once in a while, by one of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import event
+
+from crawlers.algorithms.ranking.page_scores import Part
+from crawlers.storage import crawls, workers
+from crawlers.storage.database import Database
+from crawlers.storage.order_parts import StoredPart, hand_out, parts_of
+from crawlers.storage.schema.score_tables import OrderTotalsRow
+from tests.support.stored_rows import write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EVERY_S = 2.0
+
+
+class Parts:
+    """Workers of a crawl, whose shares are what the test says."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        begun = crawls.begin(database, "one", "broad", [], {}, 0.0)
+        self.crawl_id, self.first = begun.id, begun.worker_id
+        self.shares: dict[int, float] = {}
+        self.asked: list[Mapping[int, Part]] = []
+
+    def join(self) -> int:
+        with self.database.write() as connection:
+            return workers.join(connection, self.crawl_id, "a", 1, "1.0", 0.0)
+
+    def leave(self, worker_id: int) -> None:
+        with self.database.write() as connection:
+            workers.leave(connection, worker_id, 1.0)
+
+    def store(self, worker_id: int, crawl_id: int | None = None) -> None:
+        row = OrderTotalsRow(crawl_id or self.crawl_id, worker_id, json.dumps([1.5, worker_id]), json.dumps([0.5]))
+        write_rows(self.database, row)
+
+    def distribute(self, parts: Mapping[int, Part]) -> Mapping[int, float]:
+        self.asked.append(parts)
+        return self.shares
+
+    def hand_out(self, now: float) -> dict[int, float]:
+        """Return what each worker was given, also earlier."""
+        with self.database.write() as connection:
+            parts = hand_out(connection, self.crawl_id, now, EVERY_S, self.distribute)
+            assert parts == parts_of(connection, self.crawl_id)
+        return {number: stored.part.given for number, stored in parts.items()}
+
+
+@pytest.fixture
+def shared(database: Database) -> Parts:
+    return Parts(database)
+
+
+def test_parts_are_those_of_the_workers_of_a_crawl_also_of_ended_ones(shared: Parts) -> None:
+    second, third = shared.join(), shared.join()
+    for number in (third, shared.first):
+        shared.store(number)
+    shared.store(second, crawl_id=shared.crawl_id + 1)
+    shared.leave(third)
+    with shared.database.read() as connection:
+        found = parts_of(connection, shared.crawl_id)
+    assert found == {
+        shared.first: StoredPart(Part([1.5, shared.first], True), [0.5]),
+        third: StoredPart(Part([1.5, third], False), [0.5]),
+    }
+    assert list(found) == [shared.first, third]
+
+
+def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(shared: Parts) -> None:
+    second = shared.join()
+    shared.shares = {shared.first: 0.25}
+    shared.store(shared.first)
+    assert shared.hand_out(0.0) == {shared.first: 0.0}
+    assert shared.asked == []
+    shared.leave(second)
+    assert shared.hand_out(0.0) == {shared.first: 0.25}
+
+
+def test_distribution_is_made_of_all_parts_and_stored(shared: Parts) -> None:
+    second = shared.join()
+    for number in (shared.first, second):
+        shared.store(number)
+    shared.shares = {shared.first: 0.25, second: 0.5}
+    assert shared.hand_out(0.0) == shared.shares
+    assert shared.asked == [{number: Part([1.5, number], True) for number in shared.shares}]
+    shared.shares = {second: 0.75}
+    assert shared.hand_out(EVERY_S) == {shared.first: 0.0, second: 0.75}
+    assert [part.given for part in shared.asked[-1].values()] == [0.25, 0.5]
+
+
+def test_one_worker_distributes_at_a_time_and_not_too_often(shared: Parts) -> None:
+    shared.store(shared.first)
+    for now, share, expected in ((10.0, 0.1, 0.1), (11.9, 0.2, 0.1), (12.0, 0.3, 0.3), (13.9, 0.4, 0.3)):
+        shared.shares = {shared.first: share}
+        assert shared.hand_out(now) == {shared.first: expected}
+    assert len(shared.asked) == 2
+
+
+def test_clock_that_is_set_back_does_not_stop_distribution(shared: Parts) -> None:
+    shared.store(shared.first)
+    for now, share in ((1000.0, 0.1), (10.0, 0.2)):
+        shared.shares = {shared.first: share}
+        assert shared.hand_out(now) == {shared.first: share}
+
+
+def test_nothing_to_distribute_changes_nothing(shared: Parts) -> None:
+    shared.store(shared.first)
+    shared.shares = {shared.first: 0.1}
+    shared.hand_out(0.0)
+    shared.shares = {}
+    assert shared.hand_out(5.0) == {shared.first: 0.1}
+    shared.shares = {shared.first: 0.2}
+    assert shared.hand_out(6.0) == {shared.first: 0.2}, "the time of the last distribution is that of a real one"
+
+
+def test_worker_that_waited_for_another_to_distribute_does_not_distribute_again(postgresql_url: str) -> None:
+    database = Database(postgresql_url)
+    shared = Parts(database)
+    shared.store(shared.first)
+    shared.shares = {shared.first: 0.1}
+    with database.write() as late:
+
+        @event.listens_for(late, "before_cursor_execute")
+        def distribute_first(connection: object, cursor: object, statement: str, *_: object) -> None:
+            if "FOR UPDATE" in statement:
+                assert shared.hand_out(10.0) == {shared.first: 0.1}
+
+        parts = hand_out(late, shared.crawl_id, 10.5, EVERY_S, lambda _: pytest.fail("it was distributed just now"))
+    assert parts[shared.first].part.given == 0.1
+    database.close()
