@@ -1,14 +1,20 @@
-"""Runs one spider in this process and prints what it cost, as one line of JSON."""
+"""Runs one spider in a process, which prints what it cost as one line of JSON."""
 
 from __future__ import annotations
 
 import json
+import os
 import resource
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerProcess
+
+ROOT = Path(__file__).parents[1]
 
 
 def run(spider: Any, settings: Any, **arguments: Any) -> None:
@@ -44,3 +50,17 @@ def run(spider: Any, settings: Any, **arguments: Any) -> None:
         ),
         flush=True,
     )
+
+
+def cost_of(folder: str, module: str, *arguments: str) -> dict[str, float]:
+    """Return what *module*, which calls `run`, printed in a process of its own in *folder*."""
+    output = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    ).stdout
+    cost: dict[str, float] = json.loads(output.splitlines()[-1])
+    return cost

@@ -12,24 +12,18 @@ steadier one on a shared machine. The variants must get equally many responses, 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 from contextlib import nullcontext
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.running import run
+from bench.running import cost_of, run
 from bench.speed.website import serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROOT = Path(__file__).parents[2]
 VARIANTS = ("twisted", "curl", *(["twisted+uvloop", "curl+uvloop"] if find_spec("uvloop") else []))
 
 
@@ -57,18 +51,9 @@ def crawl(variant: str, url: str, parallel: int) -> None:
 
 def measured(variant: str, url: str, parallel: int) -> dict[str, float]:
     """Return what a crawl of the site of *url* cost, in a process of its own."""
+    options = ("--only", variant, "--sites", url, "--parallel", str(parallel))
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "bench.speed.handlers", "--only", variant, "--sites", url]
-        output = subprocess.run(
-            [*command, "--parallel", str(parallel)],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            check=True,
-            text=True,
-        ).stdout
-        result: dict[str, float] = json.loads(output.splitlines()[-1])
-        return result
+        return cost_of(folder, "bench.speed.handlers", *options)
 
 
 def compare(url: str, variants: Sequence[str], rounds: int, parallel: int) -> bool:

@@ -12,31 +12,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
+from bench.running import cost_of
 from bench.speed.website import serve
 
-ROOT = Path(__file__).parents[2]
 VARIANTS = ("plain", "links", "ours", "ours-without-links", "floor")
 
 
 def measure(variant: str, url: str, concurrency: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        output = subprocess.run(
-            [sys.executable, "-m", "bench.speed.rivals", variant, url, str(concurrency)],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            check=True,
-            text=True,
-        ).stdout
-        result: dict[str, float] = json.loads(output.splitlines()[-1])
+        result = cost_of(folder, "bench.speed.rivals", variant, url, str(concurrency))
         store = Path(folder) / "crawl.sqlite"
         result["store_bytes"] = store.stat().st_size if store.exists() else 0
         return result

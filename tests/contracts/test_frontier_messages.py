@@ -47,6 +47,28 @@ def alone(web: RandomWeb) -> Workers:
     return crawl
 
 
+def disturb(crawl: Workers, rng: random.Random) -> bool:
+    """Let something happen to one of the workers; return whether it was killed."""
+    crawl.now += 0.5
+    worker = rng.choice(list(crawl.workers.values()))
+    happens = rng.random()
+    if happens < 0.15 and (free := crawl.free_sites()):
+        crawl.claim(worker, rng.choice(free))
+    elif happens < 0.2 and worker.sites:
+        crawl.give_up(worker, rng.choice(sorted(worker.sites)))
+    elif happens < 0.3:
+        worker.held.commit(rng.randint(0, worker.held.pending))
+    elif happens < 0.35:
+        crawl.kill(worker)
+        crawl.join()
+        return True
+    elif happens < 0.5:
+        crawl.round(worker)
+    else:
+        crawl.fetch(worker)
+    return False
+
+
 @pytest.mark.parametrize("name", ["bfs", "topic"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
@@ -57,25 +79,7 @@ def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
     crawl = make(web, order(name), SITES)
     for _ in range(3):
         crawl.join()
-    kills = 0
-    for _ in range(120):
-        crawl.now += 0.5
-        worker = rng.choice(list(crawl.workers.values()))
-        happens = rng.random()
-        if happens < 0.15 and (free := crawl.free_sites()):
-            crawl.claim(worker, rng.choice(free))
-        elif happens < 0.2 and worker.sites:
-            crawl.give_up(worker, rng.choice(sorted(worker.sites)))
-        elif happens < 0.3:
-            worker.held.commit(rng.randint(0, worker.held.pending))
-        elif happens < 0.35:
-            crawl.kill(worker)
-            crawl.join()
-            kills += 1
-        elif happens < 0.5:
-            crawl.round(worker)
-        else:
-            crawl.fetch(worker)
+    kills = sum(disturb(crawl, rng) for _ in range(120))
     crawl.finish(rng)
     assert kills > 2
     assert crawl.result() == alone(web).result()
@@ -90,23 +94,7 @@ def test_cash_of_all_adds_up_at_every_commit(make: Callable[..., Workers], name:
         crawl.join()
     kills = 0
     for _ in range(150):
-        crawl.now += 0.5
-        worker = rng.choice(list(crawl.workers.values()))
-        happens = rng.random()
-        if happens < 0.15 and (free := crawl.free_sites()):
-            crawl.claim(worker, rng.choice(free))
-        elif happens < 0.2 and worker.sites:
-            crawl.give_up(worker, rng.choice(sorted(worker.sites)))
-        elif happens < 0.3:
-            worker.held.commit(rng.randint(0, worker.held.pending))
-        elif happens < 0.35:
-            crawl.kill(worker)
-            crawl.join()
-            kills += 1
-        elif happens < 0.5:
-            crawl.round(worker)
-        else:
-            crawl.fetch(worker)
+        kills += disturb(crawl, rng)
         assert crawl.committed_cash() == pytest.approx(1.0, abs=1e-9)
     assert kills > 2
     for worker in crawl.workers.values():

@@ -13,11 +13,15 @@ from tests.integration.test_broad import OPEN
 from tests.integration.test_topic import LINE, READ, SIMILARITIES, LinkedSites, topic_crawl
 from tests.support.crew import Crew
 from tests.support.processes import until
+from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
 from tests.support.workers_of_web import stored_cash
 
 if TYPE_CHECKING:
     from tests.support.running import Crawl
+
+
+OFTEN = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared within few requests
 
 
 @pytest.fixture
@@ -54,17 +58,18 @@ def check_links(crawl: Crawl, town: Town) -> None:
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
     server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
     # So that all workers find pages that wait, and are granted pulls whatever their sites promise.
-    settings = {**OPEN, "SITE_DELAY_SECONDS": 0.4, "RULE_INDEX_SHARE": 0, **server}
-    hosts = [f"{town.origins[name]};2;;400" for name in ("tagged", "plain")]
-    crawl = crawl_in("shared", hosts, spider="broad", PAGE_BUDGET=400, **settings)
-    crew = Crew(crawl, town, 3)
+    settings = {**OPEN, **OFTEN, "SITE_DELAY_SECONDS": 0.1, "RULE_INDEX_SHARE": 0, **server}
+    hosts = [f"{town.origins[name]};2;;100" for name in ("tagged", "plain")]
+    crawl = crawl_in("shared", hosts, spider="broad", PAGE_BUDGET=300, **settings)
+    with town.web.held():
+        crew = Crew(crawl, town, 3)
     rng = random.Random(13)
     for _ in range(3):
         if crew.kill_one(rng, 40):
             assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
     ended = crew.wait()
     assert [one.status for one in ended] == [0] * 3, "\n".join(one.log[-3000:] for one in ended)
-    assert crawl.query("SELECT count(*) FROM pull") == [(400,)]
+    assert crawl.query("SELECT count(*) FROM pull") == [(300,)]
     assert len(crew.killed) > 1
     by_worker = dict(crawl.query("SELECT worker_id, count(*) FROM pull GROUP BY 1"))
     assert len(by_worker) > 1
@@ -72,7 +77,7 @@ def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(tow
     check_links(crawl, town)
     sites = {site for (site,) in crawl.query("SELECT DISTINCT site FROM page p JOIN site s ON s.id = p.site_id")}
     assert sites == {town.origins[name] for name in NAMES}
-    again = crawl.run(PAGE_BUDGET=500, SITE_DELAY_SECONDS=0)
+    again = crawl.run(PAGE_BUDGET=360, SITE_DELAY_SECONDS=0)
     assert again.status == 0, again.log
     assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
     assert crawl.query("SELECT count(*) FROM message") == [(0,)]
@@ -88,11 +93,17 @@ def test_topic_crawl_of_two_processes_reads_the_pages_and_links_of_one(tmp_path)
         whole = topic_crawl(tmp_path / "whole", sites, "mixed")
         assert whole.run(*LINE).status == 0
         shared = topic_crawl(tmp_path / "shared", sites, "mixed")
-        shared.settings = {**shared.settings, "SITE_DELAY_SECONDS": 0.3}  # so that the second one finds pages that wait
+        shared.settings = {
+            **shared.settings,
+            **OFTEN,
+            "SITE_DELAY_SECONDS": 0.1,
+        }  # the second one finds pages that wait
         sites.order.clear()
         runs = [shared.start(*LINE)]
         until(lambda: bool(sites.order), "the first request")
-        runs.append(shared.start(*LINE))
+        with sites.web.held():
+            runs.append(shared.start(*LINE))
+            until(lambda: len(shared.query("SELECT id FROM worker")) == 2, "the second worker")
         ended = [run.wait() for run in runs]
         assert [one.status for one in ended] == [0, 0], "\n".join(one.log[-3000:] for one in ended)
         assert len(shared.query("SELECT id FROM worker WHERE pages > 0")) == 2

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.crew import Crew
-from tests.support.running import Crawl, differences
-from tests.support.services import fresh_database, restart_postgresql, running_postgresql
+from tests.support.running import Crawl, add_on, differences
+from tests.support.services import fresh_database, restart_postgresql
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.support.processes import Ended
 
 SETTINGS = {
+    "ADDONS": add_on("FrequentStoreChecks"),  # so that sites are shared within few requests
     "LINK_TAGS": "a,area,frame,iframe,meta",
     "RETRY_BACKOFF_SECONDS": 0.01,
     "STORE_BATCH_SECONDS": 0.05,
@@ -86,14 +87,14 @@ def test_frozen_worker_joins_again_when_it_wakes(web, whole, crawl_in, requests)
     assert sum("was declared lost" in one.log for one in ended) == 1
 
 
-def test_workers_go_on_when_their_server_is_back(web, whole, crawl_in, requests):
-    with running_postgresql() as socket, fresh_database(socket) as url:
+def test_workers_go_on_when_their_server_is_back(web, whole, crawl_in, requests, postgresql_socket):
+    with fresh_database(postgresql_socket) as url:
         shared = crawl_in("cut_off", web.hosts(parallel=4), **SETTINGS, DATABASE_URL=url)
         crew = Crew(shared, web, 2)
         crew.after_requests(100, lambda: terminate(url))
         crew.until_active(2)
         crew.after_requests(100, lambda: None)
-        restart_postgresql(socket)
+        restart_postgresql(postgresql_socket)
         ended = crew.wait()
         check_same(whole, shared, ended)
         assert any("begins again" in one.log for one in ended)

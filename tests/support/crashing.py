@@ -86,7 +86,7 @@ class NoRoomForGraphs:
 
 
 class FrequentStoreChecks:
-    """Lets the store be checked each tenth of a second."""
+    """Lets each tenth of a second the store be checked, and a round begin."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         writer.CHECK_S = 0.1

@@ -12,6 +12,7 @@ import pytest
 
 from crawlers.storage.database import Database
 from tests.support.processes import until
+from tests.support.running import add_on
 from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, Node, need_scrapyd
 
 if TYPE_CHECKING:
@@ -99,7 +100,13 @@ def nodes(tmp_path_factory, environment):
 def job(sites: list[Chain], url: str, folder: Path, delay_ms: int = 200) -> dict[str, object]:
     """Return the arguments of a job, which are the same on each node."""
     places = {"RESULT_FOLDER": "result", "STOP_FILE": "stop", "COMMON_LOG_FILE": "all.csv", "ERROR_LOG_FILE": "bad.csv"}
-    settings = {"DATABASE_URL": url, "TRAPS_ENABLED": 0, **{name: folder / place for name, place in places.items()}}
+    often = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared soon
+    settings = {
+        "DATABASE_URL": url,
+        "TRAPS_ENABLED": 0,
+        **often,
+        **{name: folder / place for name, place in places.items()},
+    }
     given = [f"{name}={value}" for name, value in settings.items()]
     return {"hosts": ",".join(site.host(delay_ms) for site in sites), "setting": given}
 

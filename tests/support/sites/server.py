@@ -12,12 +12,13 @@ import struct
 import threading
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     Handler = Callable[["Exchange"], Awaitable[None]]
 
@@ -159,6 +160,16 @@ class Web:
         self._loop.close()
         for sock in self._sockets.values():
             sock.close()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Respond to nothing until the end of the block."""
+        is_over = threading.Event()
+        self._loop.call_soon_threadsafe(is_over.wait)
+        try:
+            yield
+        finally:
+            is_over.set()
 
     async def _open(self) -> None:
         for name, handler in self._handlers.items():
