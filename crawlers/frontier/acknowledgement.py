@@ -17,7 +17,6 @@ from crawlers.items import State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.storage.schema.tables import (
-    ChangedLinks,
     LinkAnchorRow,
     MovedPage,
     OutdatedBadLinks,
@@ -100,8 +99,6 @@ class Acknowledgements:
             new += found
             if previous is not None:
                 sent = self._numbered(sent, links, records_changes=decision.records_changes)
-            if previous is not None and self._elsewhere:
-                changes.add(ChangedLinks(lease.id, list(links)))
             if previous is not None and decision.records_changes:
                 links = add_change(changes, lease, previous, links, now)
             elif previous is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.retries import REST_STATUSES
 from crawlers.items import State
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.storage.schema.tables import LostLink, OutdatedBadLinks, UnchangedPage
+from crawlers.storage.schema.tables import ChangedLinks, OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit
@@ -47,10 +47,11 @@ def add_change(
     changes.add(
         PageChangeRow(page_id, now, seen, previous.state, previous.status, previous.content_hash),
         OutdatedBadLinks(page_id),
+        ChangedLinks(page_id, [target for target, count in links.items() if previous.links.get(target) == count]),
     )
     for target, count in previous.links.items():
         if links.get(target) != count:
-            changes.add(LostLink(page_id, target), LinkChangeRow(page_id, target, now, seen, count))
+            changes.add(LinkChangeRow(page_id, target, now, seen, count))
     new = {target: count for target, count in links.items() if previous.links.get(target) != count}
     changes.add(*(LinkChangeRow(page_id, target, now, None, 0) for target in new if target not in previous.links))
     return new

@@ -1,22 +1,20 @@
-"""Two transactions of workers that run at the same time in PostgreSQL, stopped before each of their statements in turn.
+"""Two transactions of workers that run at the same time, see `interleaving`.
 
-The first one stops before its n-th statement, or its commit; the second one runs meanwhile, and again after the first
-one if it had to wait for a lock of it. SQLite admits one writer at a time, so there is nothing to interleave.
 With CLAIMS_EXAMPLES in the environment, every statement is tried, otherwise every third one.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import event, func, select, update
+from sqlalchemy import func, select, update
 
-from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded, StoreError
+from crawlers.errors import ClaimsLost, ConfigError, CrawlEnded
 from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.bulk_writer import write_changes
@@ -26,12 +24,12 @@ from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, crawl, page, site, worker
 from crawlers.storage.workers import Report, Round
+from tests.support.interleaving import interleaved
 
 if TYPE_CHECKING:
     from tests.support.services import PostgresqlStore
 
 STEP = 1 if os.environ.get("CLAIMS_EXAMPLES") else 3
-PATIENCE_S = 60.0  # a test that waits longer fails
 SITES = 4
 BUDGET = 3
 GRANTED = 2  # to the first worker
@@ -83,6 +81,12 @@ class Store:
 
     # What workers do; each returns what it has got ---------------------------------------------------
 
+    def act(self, what: str, me: int, database: Database) -> Any:
+        try:
+            return getattr(self, what)(database, me)
+        except (ClaimsLost, ConfigError, CrawlEnded) as error:
+            return error
+
     def exchange(self, database: Database, me: int, **report: Any) -> Round:
         with database.write() as connection:
             return workers.exchange(connection, Report(me, self.crawl_id, BUDGET, **report), NOW)
@@ -115,63 +119,6 @@ class Store:
 
     def join(self, database: Database, me: int) -> int:
         return self.begin(database).others
-
-
-class Stopping:
-    """Stops a thread before a statement of its connections, or before the commit."""
-
-    def __init__(self, database: Database, statement: int) -> None:
-        self.is_stopped, self.goes_on = threading.Event(), threading.Event()
-        self._left = statement
-        event.listen(database.engine, "before_cursor_execute", lambda *_: self._pass())
-        event.listen(database.engine, "commit", lambda connection: self._pass())
-
-    def _pass(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            self.is_stopped.set()
-            assert self.goes_on.wait(PATIENCE_S)
-
-
-def run_both(store: Store, one: str, first: int, other: str, second: int, statement: int) -> tuple[Any, Any, bool]:
-    """Return what *one* worker got and the *other*; and whether the first one was stopped before that statement."""
-    database, meanwhile = Database(store.url), Database(store.url)
-    stopping = Stopping(database, statement)
-    event.listen(meanwhile.engine, "begin", lambda connection: connection.exec_driver_sql("SET lock_timeout = '10ms'"))
-    results: list[Any] = []
-    waited = object()
-
-    def act(what: str, on: Database, me: int) -> Any:
-        try:
-            return getattr(store, what)(on, me)
-        except (ClaimsLost, ConfigError, CrawlEnded) as error:
-            return error
-
-    def run() -> None:
-        try:
-            results.append(act(one, database, first))
-        finally:
-            stopping.is_stopped.set()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert stopping.is_stopped.wait(PATIENCE_S)
-    was_stopped = thread.is_alive() and not results
-    try:
-        got = act(other, meanwhile, second)
-    except StoreError as error:
-        if "lock timeout" not in str(error):
-            raise
-        got = waited
-    finally:
-        stopping.goes_on.set()
-        thread.join(PATIENCE_S)
-    if got is waited:
-        got = act(other, store.database, second)
-    assert results, f"{one} has failed"
-    for each in (database, meanwhile):
-        each.close()
-    return results[0], got, was_stopped
 
 
 def check(store: Store) -> None:
@@ -225,7 +172,12 @@ def test_two_transactions_at_once(postgresql_store: PostgresqlStore, one: str, o
         )
         if one == other == "leave":
             store.lose(store.database, store.third)  # so that one of the two is the last
-        got = run_both(store, one, first, other, second, statement)
+        got = interleaved(
+            store.url,
+            statement,
+            partial(store.act, one, first),
+            partial(store.act, other, second),
+        )
         check(store)
         rounds = [result for result in got[:2] if isinstance(result, Round)]
         assert sum(result.is_elected for result in rounds) <= 1

@@ -1,7 +1,7 @@
 """Workers of one crawl may join, freeze, wake, die and leave in any order: no site has two owners, nothing is lost.
 
-The workers are simulated: each does with the store what a process does, by a clock of the test. CLAIMS_EXAMPLES=1000
-in the environment tries more histories than the default number.
+The workers are simulated: each does with the store what a process does, by a clock of the test. A history takes half a
+second, so few are tried; CLAIMS_EXAMPLES=1000 in the environment tries more.
 """
 
 from __future__ import annotations
@@ -483,7 +483,7 @@ def test_claims_in_a_file(tmp_path_factory: pytest.TempPathFactory, empty_store:
     def make() -> Database:
         return Database(f"sqlite:///{copy(empty_store, tmp_path_factory.mktemp('claims') / 'crawl.sqlite')}")
 
-    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(12))
+    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(6))
 
 
 @pytest.mark.parametrize("budget", [0, BUDGET])
@@ -492,4 +492,4 @@ def test_claims_in_postgresql(postgresql_store: PostgresqlStore, budget: int) ->
         postgresql_store.clear()
         return Database(postgresql_store.url)
 
-    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(4))
+    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(3))

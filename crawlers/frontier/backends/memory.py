@@ -21,7 +21,6 @@ from crawlers.storage.schema.tables import (
     ChangedLinks,
     EndedPage,
     LinkGroupRow,
-    LostLink,
     MovedPage,
     NewPage,
     PageLinks,
@@ -165,8 +164,12 @@ class MemoryFrontierStore:
             self.pages[change.id].update(change._asdict())
         self._groups += changes[LinkGroupRow]
         self._pulls += changes[PullRow]
-        for lost in changes[LostLink]:
-            del self.links[lost.source_id][lost.target_id]
+        for changed in changes[ChangedLinks]:
+            for number, waiting in list(self.messages.items()):
+                if waiting.source_id == changed.source_id:
+                    self.messages[number] = waiting._replace(count=0)
+            stored = self.links.get(changed.source_id, {})
+            self.links[changed.source_id] = {to: count for to, count in stored.items() if to in changed.kept}
         for source_id, targets in changes[PageLinks]:
             self.links.setdefault(source_id, {}).update(targets)
         for kind in SCORE_ROWS.values():
@@ -187,12 +190,6 @@ class MemoryFrontierStore:
         for link in changes[ReceivedLink]:
             if self.messages[link.message_id].count:
                 self.links.setdefault(link.source_id, {})[link.target_id] = self.messages[link.message_id].count
-        for changed in changes[ChangedLinks]:
-            for number, waiting in list(self.messages.items()):
-                if waiting.source_id == changed.source_id:
-                    self.messages[number] = waiting._replace(count=0)
-            kept = self.links.get(changed.source_id, {})
-            self.links[changed.source_id] = {to: count for to, count in kept.items() if to in changed.targets}
         for taken in changes[TakenMessage]:
             del self.messages[taken.id]
         for message in changes[SentMessage]:

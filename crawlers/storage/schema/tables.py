@@ -24,6 +24,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     delete,
     false,
     select,
@@ -438,6 +439,31 @@ class LinkRow(NamedTuple):
 link = table("link", metadata, LinkRow, INSERT, key=2, sqlite_with_rowid=False)
 
 
+def _drop_old_links(connection: Connection, rows: Sequence[ChangedLinks]) -> None:
+    kept = {row.source_id: set(row.kept) for row in rows}
+    sources = list(kept)
+    # Whoever is taking a message up ends first, and finds nothing to store afterwards. In the order of `ReceivedLink`.
+    sent = (message.c.source_id.in_(sources), message.c.count > 0)
+    connection.execute(select(message.c.id).where(*sent).order_by(message.c.id).with_for_update())
+    connection.execute(update(message).where(*sent).values(count=0))
+    stored = connection.execute(select(link.c.source_id, link.c.target_id).where(link.c.source_id.in_(sources))).all()
+    gone = [{"source": source, "target": target} for source, target in stored if target not in kept[source]]
+    if gone:
+        of_link = (link.c.source_id == bindparam("source"), link.c.target_id == bindparam("target"))
+        connection.execute(delete(link).where(*of_link), gone)
+
+
+@written_by(link, _drop_old_links)
+class ChangedLinks(NamedTuple):
+    """The targets to which a page that was found changed has as many links as before: its other links are no more.
+
+    That includes links that are in messages, or were stored by another worker since the previous visit was read.
+    """
+
+    source_id: int
+    kept: list[int]
+
+
 @writes(
     link,
     INSERT,
@@ -457,14 +483,6 @@ class PageLinks(NamedTuple):
 
     source_id: int
     targets: dict[int, int]
-
-
-@writes(link, DELETE)
-class LostLink(NamedTuple):
-    """A link whose count changed, or that disappeared, between two visits."""
-
-    source_id: int
-    target_id: int
 
 
 message = Table(
@@ -494,9 +512,18 @@ message.add_is_dependent_on(site)  # a site and the first message to it may be f
     link,
     INSERT_NEW,
     columns=LinkRow._fields,
-    select="""
-        SELECT r.source_id, r.target_id, m.count
-        FROM ({rows}) AS r JOIN message AS m ON m.id = r.message_id AND m.count > 0""",
+    select={
+        "sqlite": """
+            SELECT r.source_id, r.target_id, m.count
+            FROM ({rows}) AS r JOIN message AS m ON m.id = r.message_id AND m.count > 0""",
+        # The lock lets `ChangedLinks` of the source wait for this transaction, or this wait for them.
+        "postgresql": """
+            SELECT * FROM (
+                SELECT r.source_id, r.target_id, m.count
+                FROM ({rows}) AS r JOIN message AS m ON m.id = r.message_id AND m.count > 0
+                ORDER BY m.id FOR UPDATE OF m
+            ) AS found""",
+    },
 )
 class ReceivedLink(NamedTuple):
     """The link of a message, unless the page was found changed since it was sent."""
@@ -504,23 +531,6 @@ class ReceivedLink(NamedTuple):
     source_id: int
     target_id: int
     message_id: int
-
-
-def _drop_old_links(connection: Connection, rows: Sequence[ChangedLinks]) -> None:
-    for source_id, targets in {row.source_id: row.targets for row in rows}.items():
-        sent = update(message).where(message.c.source_id == source_id)
-        connection.execute(sent.values(count=0))  # waits if it is being taken up: what that stores is deleted next
-        stored = connection.execute(select(link.c.target_id).where(link.c.source_id == source_id)).scalars().all()
-        for target_id in set(stored).difference(targets):
-            connection.execute(delete(link).where(link.c.source_id == source_id, link.c.target_id == target_id))
-
-
-@written_by(message, _drop_old_links)
-class ChangedLinks(NamedTuple):
-    """The targets of a page that was found changed: its other links, stored or sent, are no more."""
-
-    source_id: int
-    targets: list[int]
 
 
 @writes(

@@ -14,7 +14,7 @@ from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.storage.schema.tables import LostLink, OutdatedBadLinks, UnchangedPage
+from crawlers.storage.schema.tables import ChangedLinks, OutdatedBadLinks, UnchangedPage
 
 HASH = b"\x01" * 16
 PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '"1"', "yesterday")
@@ -89,11 +89,11 @@ def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
 
 def test_change_keeps_the_previous_state_of_the_page_and_its_links() -> None:
     changes = ChangeSet()
-    new = add_change(changes, LEASE, PREVIOUS, {8: 1, 9: 4}, 91.0)
+    new = add_change(changes, LEASE, PREVIOUS._replace(links={6: 1, 7: 1, 8: 2}), {6: 1, 8: 1, 9: 4}, 91.0)
     assert new == {8: 1, 9: 4}
     assert changes[PageChangeRow] == [(3, 91.0, 50.0, State.DONE, 200, HASH.hex())]
     assert changes[OutdatedBadLinks] == [(3,)]
-    assert changes[LostLink] == [(3, 7), (3, 8)]
+    assert changes[ChangedLinks] == [(3, [6])]
     assert changes[LinkChangeRow] == [(3, 7, 91.0, 50.0, 1), (3, 8, 91.0, 50.0, 2), (3, 9, 91.0, None, 0)]
 
 
@@ -105,10 +105,9 @@ def test_lost_and_added_links_give_the_current_links_and_changes_the_previous_on
     before: dict[int, int], today: dict[int, int]
 ) -> None:
     changes = ChangeSet()
-    stored = dict(before)
     new = add_change(changes, LEASE, PREVIOUS._replace(links=before), today, 91.0)
-    for lost in changes[LostLink]:
-        del stored[lost.target_id]
+    (changed,) = changes[ChangedLinks]
+    stored = {target: count for target, count in before.items() if target in changed.kept}
     assert not stored.keys() & new.keys(), "a row would be there already"
     assert stored | new == today
     was = today | {change.target_id: change.count for change in changes[LinkChangeRow]}

@@ -17,12 +17,12 @@ from crawlers.storage.schema.rows import write_of
 from crawlers.storage.schema.score_tables import ImportanceRow, TopicPageRow
 from crawlers.storage.schema.tables import (
     BadLinkRow,
+    ChangedLinks,
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
     LinkRow,
-    LostLink,
     NewPage,
     OutdatedBadLinks,
     PageLinks,
@@ -135,7 +135,8 @@ def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(datab
             LinkRow(1, 2, 3), LinkRow(1, 3, 3), BadLinkRow(1, "old", "", 1, None), BadLinkRow(2, "other", "", 1, None)
         ),
     )
-    write(database, ChangeSet(LinkRow(1, 2, 5), BadLinkRow(1, "new", "", 1, None), LostLink(1, 2), OutdatedBadLinks(1)))
+    links = (PageLinks(1, {2: 5}), ChangedLinks(1, [3]))
+    write(database, ChangeSet(*links, BadLinkRow(1, "new", "", 1, None), OutdatedBadLinks(1)))
     assert rows(database, LinkRow, "1, 2") == [(1, 2, 5), (1, 3, 3)]
     assert rows(database, BadLinkRow, "1, 2") == [(1, "new", "", 1, None), (2, "other", "", 1, None)]
 

@@ -1,0 +1,97 @@
+"""A page is found changed while another worker takes up the messages of its previous visit."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawls import SiteRow
+from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import (
+    ChangedLinks,
+    PageLinks,
+    ReceivedLink,
+    SentMessage,
+    TakenMessage,
+    link,
+    message,
+)
+from tests.support.interleaving import interleaved
+
+if TYPE_CHECKING:
+    from tests.support.services import PostgresqlStore
+
+HOME, ITS, KNOWN, NEW, GONE = range(1, 6)  # pages: the home page has links to the others, or had
+THERE = "http://b.test"
+
+
+class Links:
+    """The home page had links to KNOWN and GONE of another site, and has links to KNOWN and NEW now."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        crawl_id = crawls.begin(database, "c", "broad", [SiteRow(0, THERE, 1, None, 0.0)], {}, 0.0).id
+        self.of_site = (crawl_id, THERE, HOME)
+        self.write(database, PageLinks(HOME, {ITS: 1}), *(self.message(key, 1) for key in (KNOWN, GONE)))
+        with database.read() as connection:
+            self.messages = dict(connection.execute(select(message.c.key, message.c.id)).all())
+
+    def message(self, key: int, number: int) -> SentMessage:
+        return SentMessage(*self.of_site, None, key, f"{THERE}/{key}", 1, 0, number, 0.0, 0.0, 0.0, None)
+
+    def write(self, database: Database, *rows: object) -> None:
+        with database.write() as connection:
+            write_changes(connection, ChangeSet(*rows))
+
+    def take_up(self, database: Database) -> None:
+        for key, number in self.messages.items():
+            self.write(database, ReceivedLink(HOME, key, number), TakenMessage(number))
+
+    def take_up_at_once(self, database: Database) -> None:
+        received = (ReceivedLink(HOME, key, number) for key, number in self.messages.items())
+        self.write(database, *received, *(TakenMessage(number) for number in self.messages.values()))
+
+    def change(self, database: Database) -> None:
+        """Store a visit that knows the numbers of all targets, and no link but the first one of the previous visit."""
+        self.write(database, ChangedLinks(HOME, [ITS]), PageLinks(HOME, {KNOWN: 2, NEW: 1}))
+
+    def stored(self) -> dict[int, int]:
+        with self.database.read() as connection:
+            return dict(connection.execute(select(link.c.target_id, link.c.count)).all())
+
+
+NOW = {ITS: 1, KNOWN: 2, NEW: 1}
+
+
+@pytest.mark.parametrize("order", [("change", "take_up"), ("take_up", "change"), ("take_up_at_once", "change")])
+def test_links_are_those_of_the_last_visit_in_whichever_order_they_are_stored(
+    database: Database, order: tuple[str, str]
+) -> None:
+    links = Links(database)
+    for what in order:
+        getattr(links, what)(database)
+    assert links.stored() == NOW
+    with database.read() as connection:
+        assert connection.execute(select(message.c.id)).all() == []
+
+
+@pytest.mark.parametrize("order", [("change", "take_up_at_once"), ("take_up_at_once", "change")])
+def test_links_are_those_of_the_last_visit_if_both_are_stored_at_once(
+    postgresql_store: PostgresqlStore, order: tuple[str, str]
+) -> None:
+    for statement in count(1):
+        postgresql_store.clear()
+        database = Database(postgresql_store.url)
+        links = Links(database)
+        ended = interleaved(postgresql_store.url, statement, *(getattr(links, what) for what in order))
+        assert links.stored() == NOW
+        database.close()
+        if not ended.was_stopped:
+            break
+    assert statement > 3
