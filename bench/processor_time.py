@@ -11,9 +11,9 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 def tree_cpu_s(root: int) -> float:
     """Return the CPU seconds of process *root*, of its descendants, and of those that these have waited for.
 
-    A descendant that ended is counted if its parent waited for it, as servers do.
+    A descendant that ended is counted if its parent waited for it, as servers do. 0.0 for process 0 or one that ended.
     """
-    ticks, found = 0, [root]
+    ticks, found = 0, [root] if root else []
     while found:
         folder = Path("/proc", str(found.pop()))
         try:

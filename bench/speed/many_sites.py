@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench.processor_time import tree_cpu_s
 from bench.speed.website import make_pages
 
 if TYPE_CHECKING:
@@ -63,13 +62,8 @@ class Web:
 
     def __init__(self, urls: list[str], process: int, log: Path) -> None:
         self.urls = urls
-        self._process = process
+        self.process = process
         self._log = log
-
-    @property
-    def cpu_s(self) -> float:
-        """The CPU seconds of the server until now."""
-        return tree_cpu_s(self._process)
 
     def forget(self) -> None:
         """Forget all requests."""

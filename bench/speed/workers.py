@@ -3,11 +3,11 @@
     python -m bench.speed.workers [--sites 20] [--rounds 3] [--workers 1,2] [--stores sqlite,postgresql]
 
 Each crawl fetches 1,000 pages of every site from nginx, on this machine, as a user would: the command in processes of
-its own, everything stored, with graphs. Two times are taken. The whole time includes the start of the processes, the
-files at the end, and the progress of the parent; the steady rate is that of the middle half
-of the pages, as the store counts them, when all workers have joined and all have sites. Processor time is that of the crawler (all its processes), of the web server and, with
-PostgreSQL, of the database server, so that it can be seen what the crawler had of the machine. Ratios are medians over
-rounds. With --fast S the exit status is 1 if the steady rate with SQLite is not S times as high.
+its own, everything stored, with graphs. Two times are taken. The whole time includes the start of the processes and the
+files at the end. The steady rate is that of the middle half of the pages, as the store counts them, when all workers
+have joined and have sites. CPU milliseconds a page are those of the same time, of all processes of the crawler, of the
+web server and, with PostgreSQL, of the database server; so it can be seen what each had of the processors. Ratios are
+medians over rounds. With --fast S the exit status is 1 if the steady rate with SQLite is not S times as high.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,108 +33,115 @@ from bench.speed.website import PAGES
 from tests.support.services import fresh_database, running_postgresql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from bench.speed.many_sites import Web
 
 ROOT = Path(__file__).parents[2]
-LOOK_S = 0.1
-SITE_PARALLEL = 4
+LOOK_S = 0.5
+PARALLEL = 4  # downloads at a time from a site
 
 
-class Cost(NamedTuple):
-    """What a crawl took; CPU seconds of each part."""
+class Look(NamedTuple):
+    """What had happened when the measurement looked: seconds, pages, and CPU seconds of each part."""
 
-    pages: int
-    whole_s: float
-    steady_per_s: float
+    s: float
+    pages: float
     crawler_cpu_s: float
     web_cpu_s: float
     store_cpu_s: float
 
 
-def steady_rate(seen: Sequence[tuple[float, int]]) -> float:
-    """Return pages a second while the middle half of the pages was fetched.
+class Cost(NamedTuple):
+    """What a crawl took; CPU milliseconds of each part while the rate was steady."""
 
-    *seen*: seconds, and pages until then, in order of time. Between two changes the number grows evenly, since pages
-    are stored in batches.
+    pages: int
+    whole_s: float
+    per_s: float
+    crawler_ms: float
+    web_ms: float
+    store_ms: float
 
-    >>> steady_rate([(0.0, 0), (5.0, 0), (6.0, 100), (7.0, 200), (8.0, 300), (9.0, 400), (20.0, 400)])
-    100.0
+    @property
+    def cores(self) -> float:
+        """The processors that were busy, on average."""
+        return self.per_s * (self.crawler_ms + self.web_ms + self.store_ms) / 1000
+
+
+def cost(looks: Sequence[Look]) -> Cost:
+    """Return what the crawl took that was looked at: the rate is that of the middle half of its pages.
+
+    Between two looks that found different numbers the number grows evenly, since pages are stored in batches.
+
+    >>> cost([Look(t, p, 2 * t, 0, 0) for t, p in ((0, 0), (5, 0), (6, 100), (7, 200), (8, 300), (9, 400), (20, 400))])
+    Cost(pages=400, whole_s=20, per_s=100.0, crawler_ms=20.0, web_ms=0.0, store_ms=0.0)
     """
-    steps = [one for one, before in zip(seen[1:], seen, strict=False) if one[1] > before[1]]
-    first = max((one for one in seen if one[1] == 0), default=seen[0])
-    steps.insert(0, first)
-    last = steps[-1][1]
+    found = [looks[0], *(one for one, before in zip(looks[1:], looks, strict=False) if one.pages > before.pages)]
+    pages = looks[-1].pages
 
-    def at(pages: float) -> float:
-        for (began, few), (ended, many) in zip(steps, steps[1:], strict=False):
-            if few <= pages <= many:
-                return began + (ended - began) * (pages - few) / (many - few)
-        raise ValueError(f"{pages} pages were never seen")
+    def at(number: float) -> Look:
+        after = next(n for n, one in enumerate(found) if one.pages >= number)
+        few, many = found[after - 1], found[after]
+        part = (number - few.pages) / (many.pages - few.pages)
+        return Look(*(a + part * (b - a) for a, b in zip(few, many, strict=True)))
 
-    return 0.5 * last / (at(0.75 * last) - at(0.25 * last))
-
-
-class _Counter:
-    """Reads from a store, which may not exist yet, how many pages have ended."""
-
-    def __init__(self, url: str) -> None:
-        read_only = url.replace("sqlite:///", "sqlite:///file:") + "?mode=ro&uri=true" if "sqlite" in url else url
-        self._engine = create_engine(read_only)
-
-    def pages(self) -> int:
-        try:
-            with self._engine.connect() as connection:
-                return int(connection.execute(text("SELECT coalesce(sum(pages), 0) FROM worker")).scalar_one())
-        except DBAPIError:
-            return 0
-
-    def close(self) -> None:
-        self._engine.dispose()
-
-
-def measure(web: Web, workers: int, url: str, database_server: int | None, settings: Sequence[str] = ()) -> Cost:
-    """Crawl all sites once; *url* is an empty store, *database_server* the process of its server."""
-    with tempfile.TemporaryDirectory(prefix="crawl-") as temporary:
-        folder = Path(temporary)
-        store = url or f"sqlite:///{folder / 'crawl.sqlite'}"
-        lines = "".join(f"{site};{SITE_PARALLEL};;0\n" for site in web.urls)
-        (folder / "hosts.txt").write_text(lines, "utf-8")
-        command = [sys.executable, "-m", "scrapy", "crawl", "sitegraph", "-a", "hosts=hosts.txt"]
-        for setting in (f"WORKERS={workers}", f"DATABASE_URL={store}", *settings):
-            command += ["-s", setting]
-        counter = _Counter(store)
-        children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        web_cpu_s, store_cpu_s = web.cpu_s, tree_cpu_s(database_server) if database_server else 0.0
-        began, seen = time.perf_counter(), [(0.0, 0)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-            while process.poll() is None:
-                time.sleep(LOOK_S)
-                pages = counter.pages()
-                seen.append((time.perf_counter() - began, max(pages, seen[-1][1])))
-        whole_s = time.perf_counter() - began
-        counter.close()
-        if process.returncode:
-            raise SystemExit(f"the crawl ended with status {process.returncode}:\n{(folder / 'log').read_text()}")
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return Cost(
-            seen[-1][1],
-            whole_s,
-            steady_rate(seen),
-            used.ru_utime + used.ru_stime - children.ru_utime - children.ru_stime,
-            web.cpu_s - web_cpu_s,
-            tree_cpu_s(database_server) - store_cpu_s if database_server else 0.0,
-        )
+    first, last = at(pages / 4), at(3 * pages / 4)
+    per_page_ms = [1000 * (b - a) / (last.pages - first.pages) for a, b in zip(first, last, strict=True)]
+    return Cost(int(pages), looks[-1].s, 1000 / per_page_ms[0], *per_page_ms[2:])
 
 
 @contextmanager
-def stores(kind: str) -> Iterator[tuple[Path | None, int | None]]:
+def counted_pages(url: str) -> Iterator[Callable[[], int]]:
+    """Yield a function that returns the number of ended pages of the store *url*, which may not exist yet."""
+    engine = create_engine(
+        url.replace("sqlite:///", "sqlite:///file:") + "?mode=ro&uri=true" if "sqlite" in url else url
+    )
+    most = 0
+
+    def pages() -> int:
+        nonlocal most
+        with suppress(DBAPIError), engine.connect() as connection:
+            most = int(connection.execute(text("SELECT coalesce(sum(pages), 0) FROM worker")).scalar_one())
+        return most
+
+    yield pages
+    engine.dispose()
+
+
+def watch(is_running: Callable[[], bool], pages: Callable[[], int], cpu_s: Callable[[], Sequence[float]]) -> list[Look]:
+    """Look at a crawl until it is not running; *cpu_s* returns the CPU seconds of crawler, web server and store."""
+    began = time.perf_counter()
+    looks = [Look(0.0, pages(), *cpu_s())]
+    while is_running():
+        time.sleep(LOOK_S)
+        looks.append(Look(time.perf_counter() - began, pages(), *cpu_s()))
+    return looks
+
+
+def measure(web: Web, workers: int, url: str, server: int, settings: Sequence[str] = ()) -> Cost:
+    """Crawl all sites once; *url* is an empty store, or empty for SQLite, *server* the process of its server, or 0."""
+    with tempfile.TemporaryDirectory(prefix="crawl-") as temporary:
+        folder = Path(temporary)
+        store = url or f"sqlite:///{folder / 'crawl.sqlite'}"
+        (folder / "hosts.txt").write_text("".join(f"{site};{PARALLEL};;0\n" for site in web.urls), "utf-8")
+        command = [sys.executable, "-m", "scrapy", "crawl", "sitegraph", "-a", "hosts=hosts.txt"]
+        for setting in (f"WORKERS={workers}", f"DATABASE_URL={store}", *settings):
+            command += ["-s", setting]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
+        with (folder / "log").open("wb") as log, counted_pages(store) as pages:
+            process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+            parts = (process.pid, web.process, server)
+            looks = watch(lambda: process.poll() is None, pages, lambda: [*map(tree_cpu_s, parts)])
+        if process.returncode:
+            raise SystemExit(f"the crawl ended with status {process.returncode}:\n{(folder / 'log').read_text()}")
+        return cost(looks)
+
+
+@contextmanager
+def stores(kind: str) -> Iterator[tuple[Path | None, int]]:
     """Yield the socket folder of a server, if *kind* is one, and its process."""
     if kind == "sqlite":
-        yield None, None
+        yield None, 0
         return
     with running_postgresql() as socket:
         yield socket, int((socket / "data" / "postmaster.pid").read_text("utf-8").splitlines()[0])
@@ -153,9 +159,10 @@ def main() -> int:
     numbers = [int(number) for number in options.workers.split(",")]
     worst = 0
     with serve_sites(options.sites) as web:
+        print(f"{'':<43} {'CPU ms a page':>22}")
         print(
-            f"{'store':<11} {'workers':>7} {'pages':>7} {'whole s':>8} {'pages/s':>8} {'steady':>7} "
-            f"{'CPU ms a page: crawler':>23} {'web':>5} {'store':>6} {'cores':>6}"
+            f"{'store':<11} {'workers':>7} {'pages':>7} {'whole s':>7} {'pages/s':>7} "
+            f"{'crawler':>8} {'web':>6} {'store':>6} {'cores':>6}"
         )
         for kind in options.stores.split(","):
             rounds: list[dict[int, Cost]] = []
@@ -164,33 +171,28 @@ def main() -> int:
                     costs = {}
                     for number in numbers if turn % 2 == 0 else numbers[::-1]:
                         with fresh_database(socket) if socket is not None else nullcontext("") as url:
-                            costs[number] = cost = measure(web, number, url, server, options.set)
-                        per_page = [1000 * cpu_s / cost.pages for cpu_s in cost[3:]]
+                            costs[number] = one = measure(web, number, url, server, options.set)
                         print(
-                            f"{kind:<11} {number:>7} {cost.pages:>7} {cost.whole_s:>8.1f} "
-                            f"{cost.pages / cost.whole_s:>8.0f} {cost.steady_per_s:>7.0f} {per_page[0]:>23.2f} "
-                            f"{per_page[1]:>5.2f} {per_page[2]:>6.2f} {sum(cost[3:]) / cost.whole_s:>6.2f}",
+                            f"{kind:<11} {number:>7} {one.pages:>7} {one.whole_s:>7.1f} {one.per_s:>7.0f} "
+                            f"{one.crawler_ms:>8.2f} {one.web_ms:>6.2f} {one.store_ms:>6.2f} {one.cores:>6.2f}",
                             flush=True,
                         )
                     rounds.append(costs)
-            pages = {cost.pages for costs in rounds for cost in costs.values()}
+            pages = {one.pages for costs in rounds for one in costs.values()}
             if pages != {options.sites * PAGES}:
                 print(f"{kind}: crawls ended with different numbers of pages: {pages}")
                 worst = 1
             for number in numbers[1:]:
                 pairs = [(costs[numbers[0]], costs[number]) for costs in rounds]
-                steady = statistics.median(b.steady_per_s / a.steady_per_s for a, b in pairs)
                 summary = {
-                    "store": kind,
-                    "workers": number,
-                    "steady_ratio": round(steady, 2),
-                    "whole_ratio": round(statistics.median(a.whole_s / b.whole_s for a, b in pairs), 2),
-                    "crawler_cpu_ratio": round(
-                        statistics.median(b.crawler_cpu_s / a.crawler_cpu_s for a, b in pairs), 2
-                    ),
+                    "steady_ratio": statistics.median(b.per_s / a.per_s for a, b in pairs),
+                    "whole_ratio": statistics.median(a.whole_s / b.whole_s for a, b in pairs),
+                    "cpu_ratio": statistics.median(b.crawler_ms / a.crawler_ms for a, b in pairs),
+                    "store_share": statistics.median(b.per_s * b.store_ms / 1000 / b.cores for _, b in pairs),
                 }
-                print(json.dumps({"bench": "workers", **summary}), flush=True)
-                if kind == "sqlite" and number == 2 and steady < options.fast:
+                rounded = {name: round(value, 2) for name, value in summary.items()}
+                print(json.dumps({"bench": "workers", "store": kind, "workers": number, **rounded}), flush=True)
+                if kind == "sqlite" and number == 2 and summary["steady_ratio"] < options.fast:
                     worst = 1
     return worst
 
