@@ -566,6 +566,7 @@ class Crawl:
             self.is_closed = True
 
     def _end(self, reason: str, outputs: Iterable[Callable[[], None]], *, is_logged: bool) -> None:
+        self.session.database.collect_statistics()
         if reason == "finished":
             self.session.drop_surplus()
         self.session.close_writer()

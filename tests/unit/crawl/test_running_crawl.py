@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import text
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.scope import Scope
@@ -22,9 +23,11 @@ from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRobots
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+from tests.support.services import fresh_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from crawlers.frontier.protocols import Lease
 
@@ -701,3 +704,20 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     asyncio.run(crawl.crawl.settle_levels())
     assert crawl.crawl.failure is None
     assert (crawl.stopped, crawl.wakes) == ([], 0)
+
+
+def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket: Path) -> None:
+    known: list[float] = []
+
+    def output() -> None:
+        with crawl.session.database.read() as connection:
+            known.append(connection.execute(text("SELECT reltuples FROM pg_class WHERE relname = 'page'")).scalar_one())
+
+    with fresh_database(postgresql_socket) as url:
+        opened = OpenedCrawl(url)
+        crawl = opened.crawl
+        opened.end(opened.lease(), "/a", "/b")
+        for _ in range(2):
+            opened.end(opened.lease())
+        opened.close(output)
+    assert known == [3]

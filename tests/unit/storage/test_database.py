@@ -249,6 +249,25 @@ def test_name_shows_no_password(postgresql_url: str) -> None:
     database.close()
 
 
+def test_server_knows_the_size_of_tables_whose_statistics_were_collected(postgresql_socket: Path) -> None:
+    with fresh_database(postgresql_socket) as url:
+        database = Database(url)
+        with database.write() as connection:
+            insert = "INSERT INTO seed (site, start_url) SELECT 'http://' || n, '' FROM generate_series(1, 500) AS n"
+            connection.execute(text(insert))
+        database.collect_statistics()
+        with database.read() as connection:
+            known = connection.execute(text("SELECT reltuples FROM pg_class WHERE relname = 'seed'")).scalar_one()
+        database.close()
+    assert known == 500
+
+
+def test_collecting_statistics_leaves_a_file_as_it_is(sqlite: Database) -> None:
+    sqlite.collect_statistics()
+    with sqlite.read() as connection:
+        assert not connection.execute(text("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")).all()
+
+
 def test_server_that_ends_a_connection_may_come_back(postgresql_url: str) -> None:
     database, admin = Database(postgresql_url), Database(postgresql_url)
     ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = :pid"
