@@ -1,4 +1,6 @@
-"""`make bench`: every measurement that needs nothing but this project, one after the other.
+"""`make bench`: every measurement that needs no other sites, one after the other.
+
+The last two need nginx, and the last one servers of PostgreSQL and Redis, and the package index.
 
 Figures of absolute time mean little on a shared machine; the ratios do. See docs/measurements/performance.md.
 """
@@ -42,6 +44,8 @@ COMMANDS = (
     ["bench.quality.shared_cash"],
     ["bench.durability.news_kills", "--kills", "50"],
     ["bench.quality.workers", "--faults", "20"],
+    ["bench.speed.workers", "--sites", "6", "--rounds", "1", "--stores", "sqlite"],
+    ["bench.speed.redis_crawls", "--sites", "3", "--rounds", "1", "--waiting", "10000"],
 )
 
 

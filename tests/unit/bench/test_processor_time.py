@@ -1,0 +1,56 @@
+"""Processor time is counted for whole trees of processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.processor_time import TICKS_PER_S, tree_cpu_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux counts it there")
+
+BUSY_S = 0.2
+WORK = f"""
+import sys, time
+while time.process_time() < {BUSY_S + 1 / TICKS_PER_S}: pass
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def running(*command: str) -> Iterator[int]:
+    """Yield the number of a process of *command*, when it has said that its work is done."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"done\n"
+        yield process.pid
+        process.stdin.close()
+
+
+def test_time_of_a_process_is_counted() -> None:
+    with running(sys.executable, "-c", WORK) as number:
+        assert tree_cpu_s(number) >= BUSY_S
+
+
+def test_time_of_a_running_child_is_counted() -> None:
+    with running("sh", "-c", f"{sys.executable} -c '{WORK}'; true") as number:  # `true`: the shell stays
+        assert tree_cpu_s(number) >= BUSY_S
+
+
+def test_time_of_a_child_that_ended_is_counted() -> None:
+    with running("sh", "-c", f"{sys.executable} -c '{WORK}' </dev/null >/dev/null; echo done; read line") as number:
+        assert tree_cpu_s(number) >= BUSY_S
+
+
+def test_process_that_does_not_exist_took_no_time() -> None:
+    assert tree_cpu_s(0) == 0.0
