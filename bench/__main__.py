@@ -23,6 +23,8 @@ COMMANDS = (
     ["bench.news.feeds", "--seeds", "1", "--polls", "0.5,1"],
     ["bench.quality.duplicates", "documents", "--pages", "20000", "--domains", "20"],
     ["bench.quality.duplicates", "keys", "--keys", "1000000"],
+    ["bench.scale.row_sizes", "--pages", "50000"],
+    ["bench.scale.messages", "--sites", "10000", "--workers", "10", "--backlog", "20000"],
     ["bench.scale.growth", "--documents", "100000", "--links", "5000000"],
     ["bench.news.press", "bench-out/press", "--pages", "5000"],
     [

@@ -56,7 +56,7 @@ _SITES = {
 
 
 @contextmanager
-def _store(kind: str) -> Iterator[str]:
+def some_store(kind: str) -> Iterator[str]:
     if kind == "sqlite":
         with tempfile.TemporaryDirectory(prefix="claims-") as folder:
             yield f"sqlite:///{folder}/crawl.sqlite"
@@ -125,7 +125,7 @@ def _together(target: Any, number: int, *arguments: Any) -> tuple[float, float, 
     return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - used, got
 
 
-def _fill(url: str, sites: int) -> int:
+def fill(url: str, sites: int) -> int:
     """Make a crawl of free sites, and return its number."""
     database = Database(url)
     begun = crawls.begin(database, "free", "sitegraph", [], {}, 0.0)
@@ -224,9 +224,9 @@ def main() -> None:
     parser.add_argument("--in-turn", action="store_true", help="one process does what all workers do")
     chosen = parser.parse_args()
     for kind in chosen.stores.split(","):
-        with _store(kind) as url:
+        with some_store(kind) as url:
             if chosen.in_turn:
-                _in_turn(url, _fill(url, chosen.sites), chosen.workers)
+                _in_turn(url, fill(url, chosen.sites), chosen.workers)
                 continue
             if chosen.workers > 1:
                 began = time.perf_counter()
@@ -238,7 +238,7 @@ def main() -> None:
                 print(f"{kind}: {others} more join in {seconds:.2f} s, and hold all {held:,} sites with it", flush=True)
                 lock.release()
                 database.close()
-            crawl_id = _fill(url, chosen.sites)
+            crawl_id = fill(url, chosen.sites)
             seconds, cpu_s, got = _together(_take, chosen.workers, url, crawl_id, chosen.sites)
             taken = sum(number for number, _ in got)
             rounds = [each for _, times in got for each in times]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import and_, select, true
 
 from crawlers.storage.schema.tables import message, site
 
@@ -37,11 +37,17 @@ class Message(NamedTuple):
 
 def of_worker(connection: Connection, crawl_id: int, worker_id: int | None, limit: int) -> list[Message]:
     """Return the first *limit* messages to sites that a worker holds (None: to those that nobody holds), in order."""
-    columns = [site.c.site if name == "site" else message.c[name] for name in Message._fields]
     held = site.c.worker_id == worker_id if worker_id is not None else site.c.worker_id.is_(None)
-    rows = select(*columns).join(site, site.c.id == message.c.site_id)
-    rows = rows.where(message.c.crawl_id == crawl_id, held).order_by(message.c.id).limit(limit)
-    return [Message(*row) for row in connection.execute(rows)]
+    of_site = (message.c.crawl_id == crawl_id, message.c.site_id == site.c.id)
+    if connection.dialect.name == "postgresql":
+        # A join would be planned for any worker, as a scan of all messages of the crawl.
+        sent = select(message).where(*of_site).order_by(message.c.id).limit(limit).lateral()
+        joined, columns = site.join(sent, true()), sent.c
+    else:
+        joined, columns = site.join(message, and_(*of_site)), message.c
+    named = [site.c.site if name == "site" else columns[name] for name in Message._fields]
+    rows = select(*named).select_from(joined).where(site.c.crawl_id == crawl_id, held)
+    return [Message(*row) for row in connection.execute(rows.order_by(columns.id).limit(limit))]
 
 
 def are_waiting(connection: Connection, crawl_id: int) -> bool:

@@ -54,9 +54,10 @@ def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float
     If none is recorded, its crawl ran without a budget until now, and its pages tell of their downloads, roughly in
     order, with reward 0.
     """
+    of_page = (page.c.id == pull.c.page_id) & (page.c.site_id == pull.c.site_id)
     recorded = (
         select(func.coalesce(page.c.link_group, 0), pull.c.reward)
-        .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
+        .outerjoin(page, of_page)  # rows of duplicates may have been deleted
         .where(pull.c.site_id == site_id)
         .order_by(pull.c.id)
     )
