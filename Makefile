@@ -5,14 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+SPARK := $(VENV)/.spark
 INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test check docs bench mutants clean help
+.PHONY: demo test spark check docs bench mutants clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
 	@echo "make test    set up, and run all tests"
+	@echo "make spark   install Spark, for spark/ and its test"
 	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
 	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
@@ -29,6 +31,11 @@ $(RUNTIME): requirements.txt | $(BIN)/python
 	@$(INSTALL) -r requirements.txt
 	@touch $@
 
+$(SPARK): requirements-spark.txt | $(BIN)/python
+	@echo "Installing Spark into $(VENV); this downloads 450 MB"
+	@$(INSTALL) -r requirements-spark.txt
+	@touch $@
+
 $(DEV): requirements-dev.txt requirements.txt | $(BIN)/python
 	@echo "Installing the packages for tests and documentation into $(VENV); this takes a few minutes"
 	@$(INSTALL) -r requirements-dev.txt
@@ -39,6 +46,8 @@ demo: $(RUNTIME)
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+spark: $(SPARK)
 
 check: $(DEV)
 	$(BIN)/ruff check .

@@ -25,6 +25,7 @@ COMMANDS = (
     ["bench.quality.duplicates", "keys", "--keys", "1000000"],
     ["bench.scale.row_sizes", "--pages", "50000"],
     ["bench.scale.messages", "--sites", "10000", "--workers", "10", "--backlog", "20000"],
+    ["bench.scale.graph_dataset", "--pages", "200000", "--links", "2000000"],
     ["bench.scale.growth", "--documents", "100000", "--links", "5000000"],
     ["bench.news.press", "bench-out/press", "--pages", "5000"],
     [

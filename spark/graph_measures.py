@@ -1,0 +1,304 @@
+"""Computes degrees, PageRank, components and the graph of sites from the Parquet of `scrapy graph --format parquet`.
+
+    spark-submit spark/graph_measures.py result/web_graph.parquet measures
+
+This program needs Spark 4 and nothing else, so it can be given to any cluster as it is; FOLDER and OUT are paths or
+URLs that all machines can read and write (s3a://…, hdfs://…). It replaces two tables in OUT: `pages`, one row per node,
+and `sites`, one row per pair of sites. MEASURES says what is in them.
+
+With `--nodes contents`, the default, the graph is that of the GEXF files: redirects are followed, and equal pages of a
+site are one node. With `--nodes urls` it is that of `scrapy graph --top --pagerank`: redirects are followed, and every
+URL that was read or waits is a node. In both, several links from one page to another are one, and self-links none.
+
+Every loop cuts the lineage of its tables after some steps, because a plan that grows with each step soon takes longer
+to make than to run. By default the cut keeps the rows on the executors (localCheckpoint), which is fast, but a lost
+executor ends the program; with --checkpoints FOLDER, shared by all machines, they are written there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+MEASURES = {
+    "degrees": "in_degree, out_degree",
+    "pagerank": "pagerank, which sums to 1",
+    "weak-components": "weak_component, the least id of its nodes, and weak_component_size",
+    "strong-components": "strong_component, likewise, and strong_component_size; long paths take many steps",
+    "sites": "source, target, urls, links",
+}
+DEFAULTS = ("degrees", "pagerank", "weak-components", "sites")
+DAMPING = 0.85
+TOLERANCE = 1e-9  # upper bound of the sum of the errors of all ranks
+STEPS_AT_ONCE = 5  # of PageRank between two cuts of the lineage
+MAX_STEPS = 500  # 0.85 ** 500 is below any tolerance
+TRIMS = 3  # of the ends of chains, before each search of strong components
+DISK = StorageLevel.MEMORY_AND_DISK
+
+
+class Graph(NamedTuple):
+    """A directed graph without parallel edges and self-links; its tables are kept by the executors."""
+
+    nodes: DataFrame  # id
+    edges: DataFrame  # source, target
+
+
+class Cut:
+    """Cuts the lineage of tables: reliably, if the session has a folder of checkpoints."""
+
+    def __init__(self, spark: SparkSession, folder: str | None) -> None:
+        self._is_reliable = folder is not None
+        if folder is not None:
+            spark.sparkContext.setCheckpointDir(folder)
+
+    def __call__(self, table: DataFrame) -> DataFrame:
+        return table.checkpoint() if self._is_reliable else table.localCheckpoint(storageLevel=DISK)
+
+
+def read_graph(spark: SparkSession, folder: str, nodes: str) -> Graph:
+    """Return the graph whose *nodes* are contents or urls."""
+    pages = spark.read.parquet(f"{folder}/pages")
+    links = spark.read.parquet(f"{folder}/links").select("source_id", "target_id")
+    if nodes == "contents":
+        node_of = pages.select("id", f.col("representative_id").alias("node")).where("node IS NOT NULL")
+        known = node_of.where("node = id").select("id")
+    else:
+        known = pages.where("state IN ('done', 'waiting')").select("id")
+        ends = pages.select("id", f.coalesce("final_id", "id").alias("node"))
+        node_of = ends.join(known.withColumnRenamed("id", "node"), "node", "left_semi").select("id", "node")
+    edges = (
+        links.join(node_of.toDF("source_id", "source"), "source_id")
+        .join(node_of.toDF("target_id", "target"), "target_id")
+        .where("source <> target")
+        .select("source", "target")
+        .distinct()
+    )
+    # PageRank joins both with the ranks by node, and need not move them again.
+    return Graph(known.repartition("id").persist(DISK), edges.repartition("source").persist(DISK))
+
+
+def degrees(graph: Graph) -> DataFrame:
+    """Return id, in_degree, out_degree."""
+    inward = graph.edges.groupBy(f.col("target").alias("id")).agg(f.count("*").alias("in_degree"))
+    outward = graph.edges.groupBy(f.col("source").alias("id")).agg(f.count("*").alias("out_degree"))
+    return graph.nodes.join(inward, "id", "left").join(outward, "id", "left").fillna(0)
+
+
+def pagerank(graph: Graph, cut: Cut, damping: float = DAMPING, tolerance: float = TOLERANCE) -> DataFrame:
+    """Return id, pagerank, which sum to 1.
+
+    As in the project, y = 1 + d Pᵀ y is solved, where P has zero rows for pages without links; divided by its sum, y is
+    PageRank in which these pages link to all pages. So no step needs a sum over all nodes. Starting from y = 1, y only
+    grows, and with r, the last growth, the error of all values is at most d r / (1 - d).
+    """
+    shares = graph.edges.join(graph.edges.groupBy("source").agg((damping / f.count("*")).alias("share")), "source")
+    shares = shares.repartition("source").persist(DISK)
+    values = cut(graph.nodes.select("id", f.lit(1.0).alias("value")))
+    for _ in range(0, MAX_STEPS, STEPS_AT_ONCE):
+        before = values
+        for _ in range(STEPS_AT_ONCE):
+            before, values = values, _step(graph.nodes, shares, values)
+        both = values.join(before.withColumnRenamed("value", "before"), "id")
+        both = cut(both)
+        total, growth = both.agg(f.sum("value"), f.sum(f.col("value") - f.col("before"))).first()
+        values = both.select("id", "value")
+        if 2.0 * damping * growth / (1.0 - damping) <= tolerance * total:
+            break
+    shares.unpersist()
+    return values.select("id", (f.col("value") / total).alias("pagerank"))
+
+
+def _step(nodes: DataFrame, shares: DataFrame, values: DataFrame) -> DataFrame:
+    paid = shares.join(values.withColumnRenamed("id", "source"), "source")
+    paid = paid.select(f.col("target").alias("id"), (f.col("value") * f.col("share")).alias("value"))
+    return nodes.select("id", f.lit(1.0).alias("value")).union(paid).groupBy("id").agg(f.sum("value").alias("value"))
+
+
+def weak_components(graph: Graph, cut: Cut) -> DataFrame:
+    """Return id, weak_component, weak_component_size.
+
+    Kiveris et al. (2014), Connected Components in MapReduce and Beyond, section 3: large-star and small-star in turns
+    until every node is linked to the least node only. Few steps, whatever the longest path is.
+    """
+    pairs = cut(graph.edges.select(*_ordered("source", "target")).distinct())
+    state = _fingerprint(pairs)
+    while True:
+        both_ways = pairs.union(pairs.select(f.col("low").alias("high"), f.col("high").alias("low")))
+        least = both_ways.groupBy("high").agg(f.least(f.min("low"), "high").alias("least"))
+        large = both_ways.join(least, "high").where("low > high").select(*_ordered("low", "least"))
+        large = large.where("low <> high").distinct()
+        least = large.groupBy("high").agg(f.min("low").alias("least"))
+        small = large.join(least, "high").select(*_ordered("low", "least"))
+        small = small.union(least.select("high", f.col("least").alias("low"))).where("low <> high").distinct()
+        pairs = cut(small)
+        before, state = state, _fingerprint(pairs)
+        if state == before:
+            break
+    found = graph.nodes.join(pairs.select(f.col("high").alias("id"), "low"), "id", "left")
+    return _sized(found.select("id", f.coalesce("low", "id").alias("weak_component")), "weak_component")
+
+
+def _ordered(one: str, other: str) -> list[Column]:
+    return [f.greatest(one, other).alias("high"), f.least(one, other).alias("low")]
+
+
+def _fingerprint(pairs: DataFrame) -> tuple[int, int]:
+    """Return two numbers that change when *pairs* do: stars only shrink, and their centres only fall."""
+    count, total = pairs.agg(f.count("*"), f.sum(f.xxhash64("high", "low").cast("decimal(38,0)"))).first()
+    return count, total
+
+
+def _sized(components: DataFrame, name: str) -> DataFrame:
+    sizes = components.groupBy(name).agg(f.count("*").alias(f"{name}_size"))
+    return components.join(sizes, name).select("id", name, f"{name}_size")
+
+
+def strong_components(graph: Graph, cut: Cut) -> DataFrame:
+    """Return id, strong_component, strong_component_size.
+
+    Orzan (2004), On Distributed Verification and Verified Distribution, section 6.4 (colouring): every node gets the
+    least id that reaches it, its colour; the nodes of a colour that reach the node with this id are its component. The
+    others go on without them. Nodes that no circle contains are trimmed.
+    """
+    edges, found = graph.edges, []
+    while True:
+        for _ in range(TRIMS):
+            starts = edges.select(f.col("source").alias("target")).distinct()
+            ends = edges.select(f.col("target").alias("source")).distinct()
+            edges = edges.join(ends, "source", "left_semi").join(starts, "target", "left_semi")
+        edges = cut(edges.select("source", "target"))
+        if edges.isEmpty():
+            break
+        colours = _spread_least(edges, cut)
+        inner = _same_colour(edges, colours)
+        component = _reaching(inner, cut)
+        found.append(component)
+        left = inner.join(component.select(f.col("id").alias("source")), "source", "left_anti")
+        edges = left.join(component.select(f.col("id").alias("target")), "target", "left_anti")
+    components = graph.nodes
+    if found:
+        together = found[0]
+        for component in found[1:]:
+            together = together.union(component)
+        components = components.join(together, "id", "left")
+        components = components.select("id", f.coalesce("colour", "id").alias("strong_component"))
+    else:
+        components = components.withColumn("strong_component", f.col("id"))
+    return _sized(components, "strong_component")
+
+
+def _spread_least(edges: DataFrame, cut: Cut) -> DataFrame:
+    """Return id, colour: the least id from which *edges* lead to the node, or its own."""
+    nodes = edges.select(f.explode(f.array("source", "target")).alias("id")).distinct()
+    colours = cut(nodes.select("id", f.col("id").alias("colour")))
+    while True:
+        before = colours
+        for _ in range(STEPS_AT_ONCE):
+            passed = edges.join(colours.withColumnRenamed("id", "source"), "source").select(
+                f.col("target").alias("id"), "colour"
+            )
+            colours = colours.union(passed).groupBy("id").agg(f.min("colour").alias("colour"))
+        colours = cut(colours)
+        if colours.join(before.withColumnRenamed("colour", "before"), "id").where("colour <> before").isEmpty():
+            return colours
+
+
+def _same_colour(edges: DataFrame, colours: DataFrame) -> DataFrame:
+    """Return source, target, colour of the *edges* whose ends have one colour."""
+    of_source = edges.join(colours.toDF("source", "colour"), "source")
+    return of_source.join(colours.toDF("target", "colour"), ["target", "colour"]).select("source", "target", "colour")
+
+
+def _reaching(edges: DataFrame, cut: Cut) -> DataFrame:
+    """Return id, colour of the nodes from which *edges* of one colour lead to the node whose id is the colour."""
+    edges = edges.persist(DISK)
+    reached = edges.where("target = colour").select(f.col("target").alias("id"), "colour").distinct()
+    reached, count, before = cut(reached), 0, -1
+    while count != before:
+        for _ in range(STEPS_AT_ONCE):
+            behind = edges.join(reached.select(f.col("id").alias("target")), "target")
+            reached = reached.union(behind.select(f.col("source").alias("id"), "colour")).distinct()
+        reached = cut(reached)
+        count, before = reached.count(), count
+    edges.unpersist()
+    return reached
+
+
+def site_links(spark: SparkSession, folder: str) -> DataFrame:
+    """Return source, target, urls, links: the links between hosts, as `scrapy graph --level site` counts them.
+
+    All sites of the crawl and those that they link to. Equal pages count once, http and https are one host, and an
+    address of a site is that site.
+    """
+    sites, pages, links, external_links = (
+        spark.read.parquet(f"{folder}/{name}") for name in ("sites", "pages", "links", "external_links")
+    )
+    hosts = sites.select(f.col("id").alias("site_id"), _host("site").alias("source"))
+    everywhere = f.explode(f.array_union(f.array("site"), "addresses")).alias("site")
+    addresses = sites.select(everywhere, _host("site").alias("known"))
+    holders = pages.where("representative_id = id OR state = 'refused'").join(hosts, "site_id")
+    holders = holders.select(f.col("id").alias("page_id"), "source")
+    targets = pages.join(hosts.withColumnRenamed("source", "target"), "site_id").select("id", "target", "key")
+    outward = (
+        external_links.join(holders, "page_id")
+        .join(f.broadcast(addresses), "site", "left")
+        .select("source", f.coalesce("known", _host("site")).alias("target"), "key", "count")
+    )
+    inward = links.withColumnRenamed("source_id", "page_id").join(holders, "page_id")
+    inward = inward.select("source", f.col("target_id").alias("id"), "count")
+    moved = pages.where("moved_to IS NOT NULL").join(hosts, "site_id")
+    moved = moved.select("source", f.col("moved_to").alias("id"), f.lit(1).alias("count"))
+    within = inward.union(moved).join(targets, "id").select("source", "target", "key", "count")
+    counted = outward.union(within).where("source <> target").groupBy("source", "target", "key")
+    counted = counted.agg(f.sum("count").alias("links")).groupBy("source", "target")
+    return counted.agg(f.count("*").alias("urls"), f.sum("links").alias("links"))
+
+
+def _host(site: str) -> Column:
+    return f.regexp_replace(site, "^[a-z]+://", "")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(f"{name:18} {columns}" for name, columns in MEASURES.items()),
+    )  # fmt: skip
+    parser.add_argument("folder", help="the folder web_graph.parquet")
+    parser.add_argument("out", help="the folder of the results")
+    parser.add_argument("--nodes", choices=("contents", "urls"), default="contents", help="what a node is")
+    parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="may be repeated")
+    parser.add_argument("--damping", type=float, default=DAMPING, help="of PageRank, in (0, 1)")
+    parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="of PageRank: sum of all errors")
+    parser.add_argument("--checkpoints", metavar="FOLDER", help="where the steps of loops are stored")
+    options = parser.parse_args(arguments)
+    measures = options.measure or DEFAULTS
+    spark = SparkSession.builder.appName("graph measures").getOrCreate()
+    cut = Cut(spark, options.checkpoints)
+    if set(measures) - {"sites"}:
+        graph = read_graph(spark, options.folder, options.nodes)
+        results = graph.nodes
+        for name, compute in (
+            ("degrees", degrees),
+            ("pagerank", lambda graph: pagerank(graph, cut, options.damping, options.tolerance)),
+            ("weak-components", lambda graph: weak_components(graph, cut)),
+            ("strong-components", lambda graph: strong_components(graph, cut)),
+        ):
+            if name in measures:
+                results = results.join(compute(graph), "id")
+        results.write.mode("overwrite").parquet(f"{options.out}/pages")
+    if "sites" in measures:
+        site_links(spark, options.folder).write.mode("overwrite").parquet(f"{options.out}/sites")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
