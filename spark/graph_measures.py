@@ -41,7 +41,7 @@ DAMPING = 0.85
 TOLERANCE = 1e-9  # upper bound of the sum of the errors of all ranks
 STEPS_AT_ONCE = 5  # of PageRank between two cuts of the lineage
 MAX_STEPS = 500  # 0.85 ** 500 is below any tolerance
-TRIMS = 3  # of the ends of chains, before each search of strong components
+TRIMS = 3  # of the ends of chains, between two cuts of the lineage
 DISK = StorageLevel.MEMORY_AND_DISK
 
 
@@ -170,14 +170,7 @@ def strong_components(graph: Graph, cut: Cut) -> DataFrame:
     others go on without them. Nodes that no circle contains are trimmed.
     """
     edges, found = graph.edges, []
-    while True:
-        for _ in range(TRIMS):
-            starts = edges.select(f.col("source").alias("target")).distinct()
-            ends = edges.select(f.col("target").alias("source")).distinct()
-            edges = edges.join(ends, "source", "left_semi").join(starts, "target", "left_semi")
-        edges = cut(edges.select("source", "target"))
-        if edges.isEmpty():
-            break
+    while not (edges := _trimmed(edges, cut)).isEmpty():
         colours = _spread_least(edges, cut)
         inner = _same_colour(edges, colours)
         component = _reaching(inner, cut)
@@ -194,6 +187,19 @@ def strong_components(graph: Graph, cut: Cut) -> DataFrame:
     else:
         components = components.withColumn("strong_component", f.col("id"))
     return _sized(components, "strong_component")
+
+
+def _trimmed(edges: DataFrame, cut: Cut) -> DataFrame:
+    """Return the *edges* without those of nodes that none of them leads to or from, again and again."""
+    count, before = 0, -1
+    while count != before:
+        for _ in range(TRIMS):
+            starts = edges.select(f.col("source").alias("target")).distinct()
+            ends = edges.select(f.col("target").alias("source")).distinct()
+            edges = edges.join(ends, "source", "left_semi").join(starts, "target", "left_semi")
+        edges = cut(edges.select("source", "target"))
+        count, before = edges.count(), count
+    return edges
 
 
 def _spread_least(edges: DataFrame, cut: Cut) -> DataFrame:

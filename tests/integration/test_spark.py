@@ -27,7 +27,7 @@ from tests.support.services import unavailable
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = 60
+PAGES = 30
 ERROR = 1e-3  # of all ranks together; with a smaller one and a damping of 0.85, there are five times as many steps
 DAMPING = 0.5
 # One processor compiles and plans; the graph is small.
@@ -72,6 +72,7 @@ def web(seed: int) -> list[Stored]:
     pages = [Stored("/alone/", 1), Stored("/waits/", 3, State.WAITING)]
     for page, targets in links.items():
         found = {numbers[target] + 2: rng.randint(1, 3) for target in targets}
+        found[rng.randrange(2, PAGES)] = 1  # closes circles
         if page and numbers[page] % 10 == 9:
             pages.append(Stored(f"/{page}/", 2, MOVED, moved_to=rng.randrange(2, PAGES)))
         else:
@@ -162,4 +163,4 @@ def test_links_between_sites_are_those_of_the_web_fragment(computed):
     assert {
         tuple(row[column] for column in ("source", "target", "urls", "links")) for row in computed.sites
     } == expected
-    assert len(expected) > 2
+    assert len(expected) == 2
