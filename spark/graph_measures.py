@@ -10,14 +10,18 @@ With `--nodes contents`, the default, the graph is that of the GEXF files: redir
 site are one node. With `--nodes urls` it is that of `scrapy graph --top --pagerank`: redirects are followed, and every
 URL that was read or waits is a node. In both, several links from one page to another are one, and self-links none.
 
-Every loop cuts the lineage of its tables after some steps, because a plan that grows with each step soon takes longer
-to make than to run. By default the cut keeps the rows on the executors (localCheckpoint), which is fast, but a lost
-executor ends the program; with --checkpoints FOLDER, shared by all machines, they are written there.
+Every loop cuts the lineage of its tables, because a plan that grows with each step soon takes longer to make than to
+run; and it doubles with each step that reads its table twice. By default the cut keeps the rows on the executors
+(localCheckpoint), which is fast, but a lost executor ends the program; with --checkpoints FOLDER, shared by all
+machines, they are written there.
+
+The number of partitions follows from the number of links, unless spark.sql.shuffle.partitions is configured.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark import StorageLevel
@@ -40,8 +44,9 @@ DEFAULTS = ("degrees", "pagerank", "weak-components", "sites")
 DAMPING = 0.85
 TOLERANCE = 1e-9  # upper bound of the sum of the errors of all ranks
 STEPS_AT_ONCE = 5  # of PageRank between two cuts of the lineage
+LINKS_A_PARTITION = 5_000_000  # 80 MB of pairs of ids
 MAX_STEPS = 500  # 0.85 ** 500 is below any tolerance
-TRIMS = 3  # of the ends of chains, between two cuts of the lineage
+PARTITIONS = "spark.sql.shuffle.partitions"  # its default, 200, is too many for a site and too few for a large crawl
 DISK = StorageLevel.MEMORY_AND_DISK
 
 
@@ -62,6 +67,12 @@ class Cut:
 
     def __call__(self, table: DataFrame) -> DataFrame:
         return table.checkpoint() if self._is_reliable else table.localCheckpoint(storageLevel=DISK)
+
+
+def partitions(spark: SparkSession, folder: str) -> int:
+    """Return the number of partitions of joins and sums: enough for the memory of a task, and for all processors."""
+    links = spark.read.parquet(f"{folder}/links").count()
+    return max(math.ceil(links / LINKS_A_PARTITION), spark.sparkContext.defaultParallelism)
 
 
 def read_graph(spark: SparkSession, folder: str, nodes: str) -> Graph:
@@ -98,20 +109,21 @@ def pagerank(graph: Graph, cut: Cut, damping: float = DAMPING, tolerance: float 
 
     As in the project, y = 1 + d Pᵀ y is solved, where P has zero rows for pages without links; divided by its sum, y is
     PageRank in which these pages link to all pages. So no step needs a sum over all nodes. Starting from y = 1, y only
-    grows, and with r, the last growth, the error of all values is at most d r / (1 - d).
+    grows, in n steps at most q = dⁿ times as much as in the n before. So if it grew by r, the error of all values is at
+    most q r / (1 - q).
     """
     shares = graph.edges.join(graph.edges.groupBy("source").agg((damping / f.count("*")).alias("share")), "source")
     shares = shares.repartition("source").persist(DISK)
     values = cut(graph.nodes.select("id", f.lit(1.0).alias("value")))
+    rest = damping**STEPS_AT_ONCE
     for _ in range(0, MAX_STEPS, STEPS_AT_ONCE):
-        before = values
+        before = values.withColumnRenamed("value", "before")
         for _ in range(STEPS_AT_ONCE):
-            before, values = values, _step(graph.nodes, shares, values)
-        both = values.join(before.withColumnRenamed("value", "before"), "id")
-        both = cut(both)
+            values = _step(graph.nodes, shares, values)
+        both = cut(values.join(before, "id"))
         total, growth = both.agg(f.sum("value"), f.sum(f.col("value") - f.col("before"))).first()
         values = both.select("id", "value")
-        if 2.0 * damping * growth / (1.0 - damping) <= tolerance * total:
+        if 2.0 * rest * growth / (1.0 - rest) <= tolerance * total:
             break
     shares.unpersist()
     return values.select("id", (f.col("value") / total).alias("pagerank"))
@@ -169,74 +181,49 @@ def strong_components(graph: Graph, cut: Cut) -> DataFrame:
     least id that reaches it, its colour; the nodes of a colour that reach the node with this id are its component. The
     others go on without them. Nodes that no circle contains are trimmed.
     """
-    edges, found = graph.edges, []
+    edges, components = graph.edges, graph.nodes.select("id", f.col("id").alias("strong_component")).limit(0)
     while not (edges := _trimmed(edges, cut)).isEmpty():
-        colours = _spread_least(edges, cut)
-        inner = _same_colour(edges, colours)
-        component = _reaching(inner, cut)
-        found.append(component)
+        nodes = edges.select(f.explode(f.array("source", "target")).alias("id")).distinct()
+        colours = _spread(edges, nodes.withColumn("colour", f.col("id")), cut)
+        inner = cut(_same_colour(edges, colours))
+        backward = inner.select(f.col("target").alias("source"), f.col("source").alias("target"))
+        component = _spread(backward, colours.where("id = colour"), cut)
+        components = components.union(component)
         left = inner.join(component.select(f.col("id").alias("source")), "source", "left_anti")
         edges = left.join(component.select(f.col("id").alias("target")), "target", "left_anti")
-    components = graph.nodes
-    if found:
-        together = found[0]
-        for component in found[1:]:
-            together = together.union(component)
-        components = components.join(together, "id", "left")
-        components = components.select("id", f.coalesce("colour", "id").alias("strong_component"))
-    else:
-        components = components.withColumn("strong_component", f.col("id"))
-    return _sized(components, "strong_component")
+    number = f.coalesce("strong_component", "id").alias("strong_component")
+    return _sized(graph.nodes.join(components, "id", "left").select("id", number), "strong_component")
 
 
 def _trimmed(edges: DataFrame, cut: Cut) -> DataFrame:
     """Return the *edges* without those of nodes that none of them leads to or from, again and again."""
-    count, before = 0, -1
+    edges = cut(edges)
+    count, before = edges.count(), -1
     while count != before:
-        for _ in range(TRIMS):
-            starts = edges.select(f.col("source").alias("target")).distinct()
-            ends = edges.select(f.col("target").alias("source")).distinct()
-            edges = edges.join(ends, "source", "left_semi").join(starts, "target", "left_semi")
-        edges = cut(edges.select("source", "target"))
+        starts = edges.select(f.col("source").alias("target")).distinct()
+        ends = edges.select(f.col("target").alias("source")).distinct()
+        inner = edges.join(ends, "source", "left_semi").join(starts, "target", "left_semi")
+        edges = cut(inner.select("source", "target"))
         count, before = edges.count(), count
     return edges
 
 
-def _spread_least(edges: DataFrame, cut: Cut) -> DataFrame:
-    """Return id, colour: the least id from which *edges* lead to the node, or its own."""
-    nodes = edges.select(f.explode(f.array("source", "target")).alias("id")).distinct()
-    colours = cut(nodes.select("id", f.col("id").alias("colour")))
-    while True:
-        before = colours
-        for _ in range(STEPS_AT_ONCE):
-            passed = edges.join(colours.withColumnRenamed("id", "source"), "source").select(
-                f.col("target").alias("id"), "colour"
-            )
-            colours = colours.union(passed).groupBy("id").agg(f.min("colour").alias("colour"))
-        colours = cut(colours)
-        if colours.join(before.withColumnRenamed("colour", "before"), "id").where("colour <> before").isEmpty():
-            return colours
+def _spread(edges: DataFrame, colours: DataFrame, cut: Cut) -> DataFrame:
+    """Return id, colour: the least of the *colours* of the node and of those from which *edges* lead to it."""
+    state = cut(colours.select("id", "colour", f.lit(True).alias("is_new")))
+    while not state.where("is_new").isEmpty():
+        news = state.where("is_new").select(f.col("id").alias("source"), "colour")
+        passed = edges.join(news, "source").select(f.col("target").alias("id"), "colour", f.lit(None).alias("known"))
+        all_of_node = state.select("id", "colour", f.col("colour").alias("known")).union(passed).groupBy("id")
+        state = all_of_node.agg(f.min("colour").alias("colour"), f.min("known").alias("known"))
+        state = cut(state.select("id", "colour", f.expr("known IS NULL OR colour < known").alias("is_new")))
+    return state.select("id", "colour")
 
 
 def _same_colour(edges: DataFrame, colours: DataFrame) -> DataFrame:
     """Return source, target, colour of the *edges* whose ends have one colour."""
     of_source = edges.join(colours.toDF("source", "colour"), "source")
     return of_source.join(colours.toDF("target", "colour"), ["target", "colour"]).select("source", "target", "colour")
-
-
-def _reaching(edges: DataFrame, cut: Cut) -> DataFrame:
-    """Return id, colour of the nodes from which *edges* of one colour lead to the node whose id is the colour."""
-    edges = edges.persist(DISK)
-    reached = edges.where("target = colour").select(f.col("target").alias("id"), "colour").distinct()
-    reached, count, before = cut(reached), 0, -1
-    while count != before:
-        for _ in range(STEPS_AT_ONCE):
-            behind = edges.join(reached.select(f.col("id").alias("target")), "target")
-            reached = reached.union(behind.select(f.col("source").alias("id"), "colour")).distinct()
-        reached = cut(reached)
-        count, before = reached.count(), count
-    edges.unpersist()
-    return reached
 
 
 def site_links(spark: SparkSession, folder: str) -> DataFrame:
@@ -273,7 +260,30 @@ def _host(site: str) -> Column:
     return f.regexp_replace(site, "^[a-z]+://", "")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def compute(spark: SparkSession, arguments: Sequence[str] | None = None) -> None:
+    """Compute what the *arguments* ask for, of the process by default."""
+    options = _options(arguments)
+    measures = options.measure or DEFAULTS
+    if not spark.sparkContext.getConf().contains(PARTITIONS):
+        spark.conf.set(PARTITIONS, partitions(spark, options.folder))
+    cut = Cut(spark, options.checkpoints)
+    if set(measures) - {"sites"}:
+        graph = read_graph(spark, options.folder, options.nodes)
+        results = graph.nodes
+        for name, compute_measure in (
+            ("degrees", degrees),
+            ("pagerank", lambda graph: pagerank(graph, cut, options.damping, options.tolerance)),
+            ("weak-components", lambda graph: weak_components(graph, cut)),
+            ("strong-components", lambda graph: strong_components(graph, cut)),
+        ):
+            if name in measures:
+                results = results.join(compute_measure(graph), "id")
+        results.write.mode("overwrite").parquet(f"{options.out}/pages")
+    if "sites" in measures:
+        site_links(spark, options.folder).write.mode("overwrite").parquet(f"{options.out}/sites")
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__.partition("\n")[0], formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="\n".join(f"{name:18} {columns}" for name, columns in MEASURES.items()),
@@ -285,26 +295,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--damping", type=float, default=DAMPING, help="of PageRank, in (0, 1)")
     parser.add_argument("--tolerance", type=float, default=TOLERANCE, help="of PageRank: sum of all errors")
     parser.add_argument("--checkpoints", metavar="FOLDER", help="where the steps of loops are stored")
-    options = parser.parse_args(arguments)
-    measures = options.measure or DEFAULTS
-    spark = SparkSession.builder.appName("graph measures").getOrCreate()
-    cut = Cut(spark, options.checkpoints)
-    if set(measures) - {"sites"}:
-        graph = read_graph(spark, options.folder, options.nodes)
-        results = graph.nodes
-        for name, compute in (
-            ("degrees", degrees),
-            ("pagerank", lambda graph: pagerank(graph, cut, options.damping, options.tolerance)),
-            ("weak-components", lambda graph: weak_components(graph, cut)),
-            ("strong-components", lambda graph: strong_components(graph, cut)),
-        ):
-            if name in measures:
-                results = results.join(compute(graph), "id")
-        results.write.mode("overwrite").parquet(f"{options.out}/pages")
-    if "sites" in measures:
-        site_links(spark, options.folder).write.mode("overwrite").parquet(f"{options.out}/sites")
-    spark.stop()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
-    main()
+    session = SparkSession.builder.appName("graph measures").getOrCreate()
+    compute(session)
+    session.stop()
