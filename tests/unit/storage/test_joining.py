@@ -200,3 +200,28 @@ def test_mistake_leaves_no_worker(database: Database, holder: Holder) -> None:
     with pytest.raises(ConfigError):
         crawls.begin(database, "daily", "sitegraph", [A], MANIFEST, 5.0, hold=refuse)
     assert [len(rows) for rows in everything(database)] == [0] * 5
+
+
+def test_first_difference_of_several_is_named(holder: Holder) -> None:
+    holder.begin(A, B)
+    with pytest.raises(ConfigError, match=r"http://a\.test is missing"):
+        holder.begin(C)
+
+
+def test_command_of_a_crawl_that_finds_sites_names_some_of_them(holder: Holder) -> None:
+    holder.begin(A, B, keeps=lambda row: True)
+    assert holder.begin(A, keeps=lambda row: True).others == 1
+    with pytest.raises(ConfigError, match=r"http://c\.test is not one of its sites"):
+        holder.begin(A, C, keeps=lambda row: True)
+
+
+def test_excluded_site_is_none_of_the_crawl(holder: Holder) -> None:
+    holder.begin(A, B)
+    holder.die()
+    holder.begin(A)
+    assert holder.begin(A).others == 1
+
+
+def test_setting_that_was_not_recorded_is_no_difference(holder: Holder) -> None:
+    holder.begin(A)
+    assert holder.begin(A, manifest={"settings": {**MANIFEST["settings"], "NEW": 1}}).others == 1
