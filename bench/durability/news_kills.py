@@ -1,9 +1,11 @@
 """Kills news crawls with kill -9 while papers keep publishing, and compares the stored documents with the truth.
 
     python -m bench.durability.news_kills [--kills 100] [--each 50] [--reach 80] [--sites 4] [--seed 1] [--keys redis]
+                                          [--workers 1] [--store sqlite]
 
 Each crawl is of another simulated press. It is killed *each* times, then it runs until the papers
-have published everything and nothing is due. Exit status 1 if anything is lost, duplicated or wrong.
+have published everything and nothing is due. With several workers, one of them is killed, and started again, while the
+others go on. Exit status 1 if anything is lost, duplicated or wrong.
 """
 
 from __future__ import annotations
@@ -27,12 +29,16 @@ from crawlers.algorithms.dedup.document_fingerprints import compared_words
 from crawlers.algorithms.dedup.simhash import nearly_same
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import resolve
+from tests.support.processes import until
 from tests.support.running import Crawl, add_on
-from tests.support.services import running_redis
+from tests.support.services import fresh_database, running_postgresql, running_redis
 from tests.support.sites.press.watched import WatchedPress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Set
+
+    from tests.support.processes import Run
+    from tests.support.sites.press.watched import Announcement
 
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,
@@ -47,6 +53,7 @@ SETTINGS = {
 }
 MAX_COMMITS = 25  # of a run, before it is killed in one
 STARTUP_LOG_BYTES = 1_500
+END_S = 1_800.0  # until a worker has ended
 MAX_RUNS = 100  # until a crawl is finished
 SHOWN = 20
 
@@ -72,28 +79,41 @@ class Outcome:
 
 
 class Witness:
-    """Sees after each run what is committed: from then on it must not be gone, nor be another."""
+    """Sees after each kill what is committed: from then on it must not be gone, nor be another."""
 
     def __init__(self, crawl: Crawl, press: WatchedPress) -> None:
         self._crawl, self._press = crawl, press
         self._versions: dict[tuple[int, int], str] = {}  # texts by page and version
         self._announced: set[str] = set()  # URLs in answers of feeds whose polls are committed
         self._latest: dict[str, set[str]] = {}  # those in the latest answer of each feed
+        self._sent: set[str] = set()  # URLs in all answers
+        self._new: list[Announcement] = []  # of which the polls were not committed when they were last looked at
 
     @property
     def announced(self) -> dict[int, str]:
         """All that must be known of feeds: URLs by key."""
-        return {resolve(url, url).key: url for url in self._announced.union(*self._latest.values())}
+        return _by_key(self._announced.union(*self._latest.values()))
+
+    @property
+    def sent(self) -> dict[int, str]:
+        """All that may be known of feeds: URLs by key."""
+        return _by_key(self._sent)
 
     def look(self) -> list[str]:
         """What is wrong with what was committed."""
         polled = dict(self._crawl.query("SELECT p.url, polled_at FROM poll JOIN page p ON p.id = page_id"))
-        for announcement in self._press.announcements:
+        self._new += self._press.announcements
+        del self._press.announcements[:]
+        committed: dict[str, set[str]] = {}
+        for announcement in self._new:
             self._latest[announcement.feed] = announcement.articles
-            # An item of an answer that died with its run may have left the feed by the next poll.
+            self._sent |= announcement.articles
+            # The last one before the poll. That of a worker that was killed before may be lost: its items may have left
+            # the feed by the next poll.
             if announcement.sent_at <= polled.get(announcement.feed, 0.0):
-                self._announced |= announcement.articles
-        self._press.announcements.clear()
+                committed[announcement.feed] = announcement.articles
+        self._announced.update(*committed.values())
+        self._new = [one for one in self._new if one.sent_at > polled.get(one.feed, 0.0)]
         rows = self._crawl.query(
             "SELECT page_id, version, text FROM document UNION ALL SELECT page_id, version, text FROM document_version"
         )
@@ -143,6 +163,56 @@ class Killer:
         elif status != 0:
             raise SystemExit(f"a run ended with status {status}:\n{run.log[-3000:]}")
 
+    def wait(self) -> None:
+        """Do nothing: no run goes on."""
+
+
+class CrewKiller:
+    """Keeps *workers* workers of *crawl* at work, and kills one of them; otherwise as `Killer`."""
+
+    def __init__(self, crawl: Crawl, press: WatchedPress, rng: random.Random, reach: int, workers: int) -> None:
+        self._crawl, self._press, self._rng, self._reach = crawl, press, rng, reach
+        self._workers = workers
+        self._runs: list[Run] = []
+        self.kills: Counter[str] = Counter()
+
+    def kill(self) -> None:
+        """Go on until a worker is killed; or until one has ended, because nothing was due."""
+        rng = self._rng
+        moment = rng.randint(1, self._reach)
+        while len(self._runs) < self._workers:
+            settings: dict[str, object] = {"STORE_BATCH_PAGES": rng.choice((1, 5, 20, 200))}
+            if rng.random() < 0.5 / self._workers:
+                settings |= {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": 1 + moment % MAX_COMMITS}
+            self._runs.append(self._crawl.start(arguments=("sources=sources.yaml",), **settings))
+        chosen, hit = rng.choice(self._runs), []
+
+        def hit_chosen() -> None:
+            hit.append(chosen)
+            chosen.kill()
+
+        self._press.on_request = _nth(moment, hit_chosen)
+        until(lambda: not all(run.is_running for run in self._runs), "the end of a worker", END_S)
+        self._press.on_request = None
+        for run in [run for run in self._runs if not run.is_running]:
+            self._runs.remove(run)
+            status = run.wait().status
+            if status == -signal.SIGKILL:
+                self.kills["request" if run in hit else "commit"] += 1
+            elif status != 0 and " is ending: " not in run.log:
+                raise SystemExit(f"a worker ended with status {status}:\n{run.log[-3000:]}")
+
+    def wait(self) -> None:
+        """Wait for the ends of the workers that were not killed."""
+        for run in self._runs:
+            ended = run.wait(END_S)
+            if ended.status not in (0, -signal.SIGKILL) and " is ending: " not in ended.log:
+                raise SystemExit(f"a worker ended with status {ended.status}:\n{ended.log[-3000:]}")
+
+
+def _by_key(urls: Set[str]) -> dict[int, str]:
+    return {resolve(url, url).key: url for url in urls}
+
 
 def _nth(number: int, then: Callable[[], None]) -> Callable[[], None]:
     left = iter(range(number - 1, -1, -1))
@@ -157,11 +227,11 @@ def _size(path: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def go_on(crawl: Crawl, press: WatchedPress) -> None:
+def go_on(crawl: Crawl, press: WatchedPress, workers: int) -> None:
     """Run the crawl until the papers have published all, and all that comes back was seen since."""
     over_at = None
     for _ in range(MAX_RUNS):
-        ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
+        ended = crawl.start(arguments=("sources=sources.yaml",), is_fresh=workers > 1, WORKERS=workers).wait(END_S)
         if ended.status:
             raise SystemExit(f"a run ended with status {ended.status}:\n{ended.log[-3000:]}")
         if over_at is not None:
@@ -176,7 +246,7 @@ def go_on(crawl: Crawl, press: WatchedPress) -> None:
     raise SystemExit(f"the crawl is not finished after {MAX_RUNS} runs")
 
 
-def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str]) -> list[str]:
+def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str], sent: Mapping[int, str]) -> list[str]:
     """What a crawl that is finished has lost, doubled, or has wrong."""
     truth = {article.url: article for host in press.press.hosts for article in press.press.articles(host, press.end)}
     rows = crawl.query("SELECT url, title, text FROM document")
@@ -196,8 +266,8 @@ def problems_of(crawl: Crawl, press: WatchedPress, announced: Mapping[int, str])
             problems.append(f"not its latest text: {url}")
     items = {key for (key,) in crawl.query("SELECT key FROM feed_item")}
     problems += [f"item missed: {announced[key]}" for key in announced.keys() - items]
-    problems += [f"item that was never announced: {key}" for key in items - announced.keys()]
-    if crawl.query("PRAGMA integrity_check") != [("ok",)]:
+    problems += [f"item that was never announced: {key}" for key in items - sent.keys()]
+    if crawl.server is None and crawl.query("PRAGMA integrity_check") != [("ok",)]:
         problems.append("the database is damaged")
     return problems
 
@@ -208,15 +278,22 @@ def one_crawl(folder: Path, press: WatchedPress, chosen: argparse.Namespace, kil
         settings: dict[str, object] = dict(SETTINGS)
         if chosen.keys == "redis":
             settings["DOCUMENT_KEYS_URL"] = stack.enter_context(running_redis())
+        if chosen.store == "postgresql":
+            socket = stack.enter_context(running_postgresql())
+            settings["DATABASE_URL"] = stack.enter_context(fresh_database(socket))
         crawl = stack.enter_context(Crawl(folder, (), spider="news", **settings))
         (folder / "sources.yaml").write_text(press.sources(), "utf-8")
         problems: list[str] = []
-        killer, witness = Killer(crawl, press, rng, chosen.reach), Witness(crawl, press)
+        witness = Witness(crawl, press)
+        killer: Killer | CrewKiller = Killer(crawl, press, rng, chosen.reach)
+        if chosen.workers > 1:
+            killer = CrewKiller(crawl, press, rng, chosen.reach, chosen.workers)
         while killer.kills.total() < kills:
             killer.kill()
             problems += witness.look()
-        go_on(crawl, press)
-        problems += witness.look() + problems_of(crawl, press, witness.announced)
+        killer.wait()
+        go_on(crawl, press, chosen.workers)
+        problems += witness.look() + problems_of(crawl, press, witness.announced, witness.sent)
         ((documents, items, versions),) = crawl.query(
             "SELECT (SELECT count(*) FROM document), (SELECT count(*) FROM feed_item), "
             "(SELECT count(*) FROM document_version)"
@@ -233,8 +310,12 @@ def main() -> None:
     parser.add_argument("--reach", type=int, default=80, help="most requests of one run before it is killed")
     parser.add_argument("--sites", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--keys", choices=("store", "redis"), default="store", help="where keys of documents are")
     chosen = parser.parse_args()
+    if chosen.store == "postgresql" and chosen.workers < 2:
+        parser.error("--store postgresql needs --workers")  # a single one is also killed while it writes to its file
     rng = random.Random(chosen.seed)
     done: Counter[str] = Counter()
     totals: Counter[str] = Counter()
@@ -257,7 +338,8 @@ def main() -> None:
                 print("     ", problem)
             if not outcome.problems:
                 shutil.rmtree(Path(folder) / f"crawl{number}")
-    print(json.dumps({"keys": chosen.keys, **totals, "by_moment": dict(done)}))
+    options = {name: getattr(chosen, name) for name in ("keys", "workers", "store")}
+    print(json.dumps({**options, **totals, "by_moment": dict(done)}))
     raise SystemExit(1 if totals["problems"] else 0)
 
 

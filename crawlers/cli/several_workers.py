@@ -63,7 +63,7 @@ def check_workers(settings: BaseSettings, spider: type[Spider], arguments: Mappi
         raise ConfigError(f"WORKERS={number} is out of range; write a whole number from 1 to {MOST_WORKERS}")
     if not issubclass(spider, SiteSpider) or not spider.can_be_shared:
         raise ConfigError(
-            f"WORKERS={number}: crawls of {spider.name} run in one process for now; leave out WORKERS, or write 1"
+            f"WORKERS={number}: {spider.name} is a spider of your own, which runs in one process; leave out WORKERS"
         )
     if any(str(uri).startswith("stdout:") for uri in settings.getdict("FEEDS")):
         raise ConfigError(f"WORKERS={number}: workers can't share standard output; write items to a file: -o pages.csv")

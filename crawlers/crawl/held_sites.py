@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.workers.sharing import to_give
-from crawlers.storage.schema.tables import GivenUpSite
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.trials import Trials
@@ -23,10 +25,17 @@ if TYPE_CHECKING:
 GIVING_ROUNDS = 2  # until the others have claimed what was given up, and no longer say that they have nothing to do
 
 
-class HeldSites:
-    """Opens and closes sites in all parts of a running crawl.
+class Claimed(NamedTuple):
+    """The claimed sites of a source, as they are stored."""
 
-    *open_site* opens one of which the start was read; *clock* is that of the crawl.
+    sites: Sequence[tuple[SiteRow, SiteStart]]
+    open: Callable[[float], None]  # opens them in the policy of the mission
+
+
+class HeldSites:
+    """Opens and closes sites in all parts of a running crawl, always all sites of a source together.
+
+    *open_sites* opens claimed ones; *policy* returns the policy of the mission; *clock* is that of the crawl.
     """
 
     def __init__(
@@ -35,18 +44,20 @@ class HeldSites:
         sites: SitePolicies,
         trials: Trials,
         homes: HomeAddresses,
-        open_site: Callable[[SiteRow, SiteStart], None],
+        policy: Callable[[], CrawlPolicy],
+        open_sites: Callable[[Claimed], None],
         clock: Callable[[], float],
     ) -> None:
         self._session = session
         self._sites = sites
         self._trials = trials
         self._homes = homes
-        self._open_site = open_site
+        self._policy = policy
+        self._open_sites = open_sites
         self._clock = clock
-        self._claimed: deque[SiteRow] = deque()  # that are not open yet
+        self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
-        self._parting: set[int] = set()  # sites that are given up when nothing of them is in flight
+        self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
         self._pause_rounds = 0  # before more is given up
         self.ahead_s = 0.0  # of our clock to that of the server, by which the times of requests are stored
 
@@ -57,47 +68,88 @@ class HeldSites:
 
     def claimed(self, rows: Sequence[SiteRow]) -> None:
         """Note sites that this worker has claimed; see `open`."""
-        self._claimed.extend(rows)
+        by_source: dict[int, list[SiteRow]] = {}
+        for row in rows:
+            by_source.setdefault(row.source_id or row.id, []).append(row)
+        for source, its in by_source.items():
+            self._claimed.append(its)
+            # Else they are new sites of a source that was given up after the claim, together with them.
+            if not self._sites.is_open(source) and not any(row.id == source for one in self._claimed for row in one):
+                self._claimed.pop()
 
     async def open(self) -> None:
-        """Open the claimed sites, one by one; the store is read in another thread. Raises `StoreError`."""
+        """Open the claimed sites, source by source; the store is read in another thread. Raises `StoreError`."""
         if self._is_opening:
             return
         self._is_opening = True
         try:
             while self._claimed:
-                row = self._claimed[0]
-                start = await self._session.reader.run(partial(self._session.frontier.load_site, row.id))
-                self._open_site(row, start)
-                self._claimed.popleft()
+                rows = self._claimed[0]
+                loaded = await self._session.reader.run(partial(self._load, rows))
+                if self._claimed and self._claimed[0] is rows:  # else it was given up in the meantime
+                    self._open_sites(loaded)
+                    self._claimed.popleft()
+                    if (source := self._sites.source(rows[0].id)) in self._parting:
+                        self._pause(source)
         finally:
             self._is_opening = False
 
+    def _load(self, rows: Sequence[SiteRow]) -> Claimed:
+        frontier = self._session.frontier
+        return Claimed([(row, frontier.load_site(row.id)) for row in rows], self._policy().load_sites(rows))
+
     def share(self, hungry: int, active: int) -> None:
-        """Give up some sites, if *hungry* of the *active* workers have nothing to do. Raises `StoreError`."""
+        """Give up some sources, if *hungry* of the *active* workers have nothing to do. Raises `StoreError`."""
         self._pause_rounds = max(0, self._pause_rounds - 1)
         if not hungry or self._pause_rounds or self._parting:
             return
-        frontier = self._session.frontier
-        count = to_give(frontier.waiting_sites, hungry, active)
-        for site_id in frontier.spare_sites(count, self._sites.fetching) if count else ():
-            frontier.pause(site_id, wait=Wait.RESPONSE)
-            self._trials.closed(site_id)
-            self._parting.add(site_id)
-            self.part(site_id)
+        for source in self._spare(to_give(self._waiting_sources(), hungry, active)):
+            self._pause(source)
+            self._parting.add(source)
+            self._part(source)
         self._pause_rounds = GIVING_ROUNDS
 
-    def part(self, site_id: int) -> None:
-        """Give up a site that is to be given up, if nothing of it is in flight any more. Raises `StoreError`."""
+    def _waiting_sources(self) -> int:
         frontier = self._session.frontier
-        if site_id not in self._parting or frontier.gate(site_id).in_flight:
+        waiting = (sum(not frontier.is_drained(number) for number in its) for its in self._sites.sources)
+        return frontier.waiting_sites - sum(max(0, number - 1) for number in waiting)
+
+    def _spare(self, count: int) -> list[int]:
+        """Return up to *count* sources that others may crawl instead."""
+        if not count:
+            return []
+        fetching = self._sites.fetching
+        further = sum(len(its) - 1 for its in self._sites.sources)
+        found = self._session.frontier.spare_sites(count + further, fetching)
+        sources = dict.fromkeys(self._sites.source(site_id) for site_id in found)
+        free = (source for source in sources if fetching.isdisjoint(self._sites.sites_of(source)))
+        return [source for source, _ in zip(free, range(count), strict=False)]
+
+    def _pause(self, source: int) -> None:
+        for site_id in self._sites.sites_of(source):
+            self._session.frontier.pause(site_id, wait=Wait.RESPONSE)
+            self._trials.closed(site_id)
+
+    def part(self, site_id: int) -> None:
+        """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
+        if self._parting and (source := self._sites.source(site_id)) in self._parting:
+            self._part(source)
+
+    def _part(self, source: int) -> None:
+        frontier, its = self._session.frontier, self._sites.sites_of(source)
+        if any(frontier.gate(site_id).in_flight for site_id in its):
             return
-        self._parting.discard(site_id)
-        changes = frontier.close_site(site_id, self._clock())
-        self._trials.closed(site_id)
-        self._homes.closed(site_id)
-        self._session.rewards.forget(site_id)
-        self._sites.close(site_id)
+        self._parting.discard(source)
+        # New sites of the source may have been claimed, and are free with it.
+        self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
+        changes = ChangeSet(GivenUpSource(source))
+        for site_id in its:
+            changes.extend(frontier.close_site(site_id, self._clock()))
+            self._trials.closed(site_id)
+            self._homes.closed(site_id)
+            self._session.rewards.forget(site_id)
+            self._sites.close(site_id)
+        self._policy().close_sites(its)
         given = changes[GivenUpSite]
         given[:] = [self._by_server(row) for row in given]
         self._session.writer.submit(changes)

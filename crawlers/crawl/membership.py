@@ -152,6 +152,11 @@ class Membership:
         return self._last.hungry if self._last is not None else 0
 
     @property
+    def is_first(self) -> bool:
+        """Whether this worker joined first of those that are active: what one of them does for all is its task."""
+        return self._last is not None and self._last.is_first
+
+    @property
     def is_over(self) -> bool:
         """Whether nothing of the crawl waits."""
         return self._last is not None and self._last.is_over

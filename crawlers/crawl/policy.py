@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 from crawlers.frontier.protocols import Decision
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
     from crawlers.errors import CrawlersError
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
+    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.messages import Message
+    from crawlers.storage.reader_threads import Run
 
 
 class CrawlPolicy:
@@ -17,6 +22,24 @@ class CrawlPolicy:
 
     A policy is created when the crawl is open (`SiteSpider.crawl_policy`), so it may read the store at once.
     """
+
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Read what the mission needs of sites that are about to be opened; may be called in any thread.
+
+        Returns a function of the time that takes it up, as soon as the sites are open. Sites that are new in the store
+        are not announced.
+        """
+        return lambda now: None
+
+    def close_sites(self, site_ids: Collection[int]) -> None:
+        """Forget sites that another worker may open from now on."""
+
+    async def share(self, others: int, run: Run, now: float) -> None:
+        """Share what the crawl has only once with *others* workers; called about every second."""
+
+    async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
+        """Return the *messages* of other workers as they are to be taken up."""
+        return messages
 
     @property
     def is_ready(self) -> bool:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from crawlers.crawl.held_sites import Claimed
     from crawlers.crawl.membership import Exchanged, Membership
     from crawlers.crawl.policy import CrawlControl, CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
@@ -98,7 +99,7 @@ class Crawl:
         share: int = 1,
         joins: int | None = None,
     ) -> None:
-        now = self._began_at = clock()
+        now = clock()
         self.retries = RetryPolicy(
             settings.getint("RETRY_TIMES"),
             settings.getint("RETRY_REST_TIMES"),
@@ -119,7 +120,6 @@ class Crawl:
         self._stop = stop
         self._wake = wake
         self._options = normalization(settings)
-        self._ends_early = settings.getbool("NEWS_ONCE")
         self._start_slot = spec.start_slot
         self._roots = spec.roots
         self._finds_sites = spec.scope is not None
@@ -145,6 +145,8 @@ class Crawl:
         logs = log_paths(settings)
         stored = StoredSelection(self._url_filter, selection, self._options)
         self.session = CrawlSession(settings, spec, self._reason_against, now, versions, clock, stored, share, joins)
+        # A crawl that ends early does so when nothing waits but polls that are due after this time.
+        self._ends_after = self.session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:
             on_error.callback(self.session.close_all)
             on_error.callback(self._never_began)
@@ -154,12 +156,15 @@ class Crawl:
                 self.session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses, spec.sites
             )
             self._homes = HomeAddresses(self.sites, spec.addresses, self._options)
-            self._held = HeldSites(self.session, self.sites, self._trials, self._homes, self._open_claimed, clock)
+            self._held = HeldSites(
+                self.session, self.sites, self._trials, self._homes, lambda: self._policy, self._open_claimed, clock
+            )
             self.frontier.register_sites(self.session.site_ids())
             self._open_sites(self.session.row.sites, now)
             self.session.warn_of_left_out()
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
+            self._policy.load_sites(self.session.row.sites)(now)
             self._add_start_pages(self.session.row.sites, now)
             self._add_roots(self.session.row.sites, now)
             self._apply(self._submit_round().result())
@@ -195,10 +200,27 @@ class Crawl:
     def _add_roots(self, rows: Iterable[SiteRow], now: float) -> None:
         held = {row.site for row in rows}
         is_shared = self._members.is_divided  # then the other roots are added with their sites
-        self._add_urls((url for url in self._roots if not is_shared or site_of(url) in held), now)
+        urls = [url for url in self._roots if not is_shared or site_of(url) in held]
+        self._add([(self.sites.id_of(site_of(url), now), url) for url in urls], now)
 
     def _add_urls(self, urls: Iterable[str], now: float) -> None:
-        self._add([(self.sites.id_of(site_of(url), now), url) for url in urls], now)
+        """Add URLs of any sites; those of sites that this worker does not hold are sent."""
+        here: list[tuple[int, str]] = []
+        away: list[Target] = []
+        for url in urls:
+            site_id = self.sites.opened(site_of(url))
+            if site_id is None and not self._members.is_divided:
+                site_id = self.sites.id_of(site_of(url), now)
+            if site_id is not None:
+                here.append((site_id, url))
+            else:
+                away.append(resolve(url, "", self._options))
+        self._add(here, now)
+        if away:
+            found = ChangeSet()
+            self.sites.add_sites(dict.fromkeys(target.site for target in away), now, found)
+            self.session.writer.submit(found)
+            self.frontier.send(away, self._start_slot, now)
 
     def _add(self, urls: Iterable[tuple[int, str]], now: float) -> None:
         found = [(site_id, resolve(url, "", self._options)) for site_id, url in urls]
@@ -223,6 +245,11 @@ class Crawl:
         return self.session.row.others > 0
 
     @property
+    def watches_sources(self) -> bool:
+        """Whether this worker raises alarms: one of them does, until the crawl is over."""
+        return self._members.is_first and not self._members.is_over
+
+    @property
     def round_s(self) -> float:
         """The seconds between two rounds."""
         return self._members.round_s
@@ -243,23 +270,29 @@ class Crawl:
             self._apply(found)
             await self._receive(found.messages)
             await self._held.open()
+            await self._policy.share(self._members.others, self.session.reader.run, self.clock())
             self._wake()
         except StoreError as error:
             if not self.session.writer.is_closed:  # else the crawl was closed in the meantime
                 self.abort(error)
         except Exception as error:
-            self.abort_by_bug("the exchange with the other workers failed", error)
+            if not self.session.writer.is_closed:  # likewise: the threads that read have ended
+                self.abort_by_bug("the exchange with the other workers failed", error)
         finally:
             self._is_in_round = False
 
     async def _receive(self, messages: Sequence[Message]) -> None:
         """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
-            self.frontier.receive(messages[first : first + MESSAGES_AT_ONCE], self.clock())
+            some = messages[first : first + MESSAGES_AT_ONCE]
+            here = [one for one in some if self.sites.opened(one.site) is not None]
+            taken = await self._policy.receive(here, self.session.reader.run, self.clock())
+            self.frontier.receive(taken, self.clock())
             await sleep(0)
 
     def _submit_round(self) -> Future[Exchanged]:
-        is_hungry = not self._is_stopping and self._held.are_all_open and (self._rests or not self.frontier.is_waiting)
+        is_idle = self._rests or not self.frontier.is_waiting or self._has_only_later_polls
+        is_hungry = not self._is_stopping and self._held.are_all_open and is_idle
         has_room = (self._has_room or self._finds_sites) and not self._members.hungry  # others need free sites more
         takes = not self._is_stopping and (is_hungry or has_room or not self._members.others)
         best_index = self.frontier.best_index(self.clock())
@@ -273,6 +306,7 @@ class Crawl:
             leases=self.frontier.leases,
             best_index=best_index,
             is_hungry=is_hungry,
+            ends_after=self._ends_after,
             status=WorkerStatus(self._rate.at(self.clock(), self._ended), self.frontier.waits).to_json(),
         )
         return self._members.submit(self.session.writer, report)
@@ -293,11 +327,20 @@ class Crawl:
             logger.info("Crawl %s was asked to stop", self.session.name)
             self._stop(STOPPED)
 
-    def _open_claimed(self, row: SiteRow, start: SiteStart) -> None:
-        now = self.clock()
-        self._open_sites([row], now, start)
-        self._add_start_pages([row], now)
-        self._add_roots([row], now)
+    @property
+    def _has_only_later_polls(self) -> bool:
+        """Whether the crawl ends early, and only polls are left that became due since it began."""
+        if self._ends_after is None or not self._held.are_all_open:
+            return False
+        return self.frontier.only_revisits(self._ends_after)
+
+    def _open_claimed(self, claimed: Claimed) -> None:
+        now, rows = self.clock(), [row for row, _ in claimed.sites]
+        for row, start in claimed.sites:
+            self._open_sites([row], now, start)
+        claimed.open(now)
+        self._add_start_pages(rows, now)
+        self._add_roots(rows, now)
         self._wake()
 
     def ask_to_stop(self) -> None:
@@ -317,7 +360,7 @@ class Crawl:
             if self._members.is_over:  # then the elected worker goes on alone
                 return self._members.is_elected and self.session.leaves_levels_too_deep
             return not self._members.is_spent
-        if self._ends_early and self.frontier.only_revisits(self._began_at):
+        if self._has_only_later_polls:
             return False
         return self.frontier.has_pending or not self._held.are_all_open
 
@@ -378,9 +421,10 @@ class Crawl:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
         if not self._policy.is_ready or self.frontier.leases:
             return False
-        if self._ends_early and self.frontier.only_revisits(self._began_at, with_paused=False):
-            return True
-        self._rests = self.frontier.next_due(now) is None
+        if self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
+            self._rests = True
+        else:
+            self._rests = self.frontier.next_due(now) is None
         return self._rests and self._members.are_idle
 
     def _is_full(self, in_flight: int) -> bool:
@@ -466,7 +510,7 @@ class Crawl:
             self.frontier.gate(lease.site_id).succeeded()
             self.sites.observe(lease, page)
         decision = self._policy.decide(lease, page, now)
-        page = self.sites.open_cross_site(decision.page, now)
+        page = self.sites.open_cross_site(decision.page, now, decision.changes)
         if page is not decision.page:
             decision = replace(decision, page=page)
         if home is not None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.plurals import counted, plural
-from crawlers.algorithms.ranking.page_scores import SharedScores
+from crawlers.algorithms.ranking.page_scores import DivisibleScores, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.crawls import Selection, SiteRow
 
 
@@ -138,6 +139,7 @@ class CrawlSession:
         self._settings = settings
         self._options = normalization(settings)
         self._addresses = mission.addresses
+        self._leader_of = mission.leader_of
         self.name = crawl_name(settings, mission)
         self.database = Database(settings.get("DATABASE_URL"))
         self.reader = ReaderThreads()
@@ -153,6 +155,8 @@ class CrawlSession:
                 self._manifest(mission, versions),
                 now,
                 keeps=mission.keeping(),
+                further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
+                leader_of=mission.leader_of,
                 selection=selection,
                 hold=self._hold,
                 can_be_joined=mission.can_be_shared,
@@ -197,7 +201,7 @@ class CrawlSession:
                 patience=chosen_patience(settings),
                 records_pulls=self._records_pulls,
                 worker_id=self.row.worker_id,
-                is_divided=self.members.is_divided and isinstance(scores, SharedScores),
+                is_divided=self.members.is_divided and isinstance(scores, DivisibleScores),
             )
             self.rewards = Rewards(
                 reward if counts_rewards else None,
@@ -325,22 +329,26 @@ class CrawlSession:
         keys = {number: target.key for number, target in targets.items()}
         self.writer.run(partial(adopt_links, site_id=row.id, keys=keys)).result()
 
-    def add_site(self, name: str) -> SiteRow:
-        """Submit and return the row of a discovered site, which must not be one that the host list omits."""
+    def add_site(self, name: str, leaders: Mapping[str, int]) -> SiteRow:
+        """Submit and return the row of a discovered site, which must not be one that the host list omits.
+
+        *leaders* are the numbers of the open sites.
+        """
         if name in self.row.excluded:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
+        leader = self._leader_of(name)
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
-        self.writer.submit(found_site(self.row.id, row, self.row.worker_id))
-        return row
+        self.writer.submit(found_site(self.row.id, row, self.row.worker_id, leader))
+        return replace(row, source_id=leaders.get(leader or ""))
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
         """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
         return crawls.known_sites(self.database, self.row.id, names)
 
-    def add_site_elsewhere(self, name: str) -> None:
-        """Submit a discovered site that nobody holds; another worker may have discovered it as well."""
+    def add_site_elsewhere(self, name: str) -> ChangeSet:
+        """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take())
-        self.writer.submit(found_site(self.row.id, row, None))
+        return found_site(self.row.id, row, None, self._leader_of(name))
 
     def commit(self) -> None:
         """Commit everything that is pending. Raises `StoreError`."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
+    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.crawls import SiteRow
 
 logger = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class SitePolicies:
             self._addresses.set(limits.site, (limits.site, *limits.aliases), limits.site)
         self._rows: dict[int, SiteRow] = {}
         self._ids: dict[str, int] = {}
+        self._sources: dict[int, set[int]] = {}  # the open sites of sources with several, by the leading site
         self._elsewhere: set[str] = set()  # sites of the crawl that are not open here, as far as they were needed
         self._has_robots: set[str] = set()  # addresses with a known robots.txt
         self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
@@ -86,6 +88,8 @@ class SitePolicies:
         """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
         self._rows[row.id] = row
         self._ids[row.site] = row.id
+        if row.source_id is not None:
+            self._sources.setdefault(row.source_id, {row.source_id}).add(row.id)
         self._elsewhere.discard(row.site)
         self._addresses.set(row.site, row.addresses, row.address)
         if row.robots_status is not None:
@@ -106,6 +110,7 @@ class SitePolicies:
         """Forget a site that the frontier has closed; it may be opened again."""
         row = self._rows.pop(site_id)
         del self._ids[row.site]
+        self._sources.pop(row.source_id or row.id, None)  # which is closed as a whole
         self._elsewhere.add(row.site)
         self._has_robots.difference_update(row.addresses)
         for address in row.addresses:
@@ -117,8 +122,25 @@ class SitePolicies:
     def id_of(self, site: str, now: float) -> int:
         """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""
         if site not in self._ids:
-            self.open(self._session.add_site(site), now)
+            self.open(self._session.add_site(site, self._ids), now)
         return self._ids[site]
+
+    def source(self, site_id: int) -> int:
+        """Return the number of the site that leads the source of an open site."""
+        return self._rows[site_id].source_id or site_id
+
+    def is_open(self, site_id: int) -> bool:
+        """Return whether the site with that id is open."""
+        return site_id in self._rows
+
+    def sites_of(self, source: int) -> list[int]:
+        """Return the open sites of a source, in order."""
+        return sorted(number for number in self._sources.get(source, {source}) if number in self._rows)
+
+    @property
+    def sources(self) -> list[list[int]]:
+        """The open sites of each source that has several."""
+        return [its for source in self._sources if len(its := self.sites_of(source)) > 1]
 
     @property
     def rows(self) -> list[SiteRow]:
@@ -149,17 +171,24 @@ class SitePolicies:
         self._addresses.set(row.site, row.addresses, row.address)
         return SiteHome(site_id, " ".join(homes))
 
-    def open_cross_site(self, page: Page, now: float) -> Page:
-        """Open the sites of the scope to which *page* leads, and return it.
+    def open_cross_site(self, page: Page, now: float, changes: ChangeSet) -> Page:
+        """Open the sites of the scope to which *page* leads, and return it; rows are added to *changes*.
 
         Links to other sites become external ones: to those that the host list omits, and those beyond SCOPE_MAX_SITES.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
+        return page if self.add_sites(names, now, changes) else self._without_closed_sites(page)
+
+    def add_sites(self, names: Iterable[str], now: float, changes: ChangeSet) -> bool:
+        """Make *names* sites of the crawl, as far as possible; return whether all are.
+
+        They are opened, or if several workers work on the crawl, added to *changes* as sites that nobody holds.
+        """
         unknown = [name for name in names if not self._is_known(name)]
         if not unknown:
-            return page
+            return True
         new = [name for name in unknown if name not in self._session.row.excluded]
         number = len(self._ids)
         if self._session.members.is_divided:  # other workers discover sites, too
@@ -170,13 +199,13 @@ class SitePolicies:
         room = max(0, self._most_sites - number)
         for name in new[:room]:
             if self._session.members.is_divided:
-                self._session.add_site_elsewhere(name)
+                changes.extend(self._session.add_site_elsewhere(name))
                 self._open_elsewhere([name])
             else:
-                self.open(self._session.add_site(name), now)
+                self.open(self._session.add_site(name, self._ids), now)
         if len(new) > room:
             self._warn_of_most_sites(new[room])
-        return page if len(new) == len(unknown) <= room else self._without_closed_sites(page)
+        return len(new) == len(unknown) <= room
 
     def _open_elsewhere(self, names: Collection[str]) -> None:
         self._elsewhere.update(names)

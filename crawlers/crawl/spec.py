@@ -25,6 +25,7 @@ class CrawlSpec:
     sites: Sequence[SiteLimits] = ()
     roots: Sequence[str] = ()  # further pages on level 0, besides the start pages of the sites
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed
+    leader_of: Callable[[str], str | None] = lambda site: None  # returns the name of the site that leads its source
     addresses: SiteAddresses = field(default_factory=SiteAddresses)  # filled by the crawl, as it opens its sites
     start_slot: QueueSlot | None = None  # of the start pages and roots, under an order with slots
     topic: TopicSpec | None = None
@@ -32,6 +33,12 @@ class CrawlSpec:
     page_budget: int = 0
     can_be_shared: bool = False  # several workers may work on it
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
+
+    @property
+    def root_sites(self) -> list[str]:
+        """The sites of the roots, without those that are listed."""
+        listed = {limits.site for limits in self.sites}
+        return [site for site in dict.fromkeys(site_of(url) for url in self.roots) if site not in listed]
 
     @property
     def seeds(self) -> list[str]:

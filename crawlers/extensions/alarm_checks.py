@@ -107,7 +107,12 @@ class AlarmChecks:
             self._loop.start(self._interval_s, now=False)
 
     def _schedule_check(self) -> None:
-        """Check in the thread, unless the last check is still running, or took so long that it would load the store."""
+        """Check in the thread, unless another worker does so.
+
+        Nor if the last check is still running, or took so long that it would load the store.
+        """
+        if not owner_of(self._crawler).crawl.watches_sources:
+            return
         if time.monotonic() >= self._next_at and (self._running_check is None or self._running_check.done()):
             self._running_check = self._thread.submit(self._check_in_thread)
 

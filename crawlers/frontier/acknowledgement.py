@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.ranking.news_scores import FRESH
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import variant_rank
@@ -13,7 +14,7 @@ from crawlers.frontier.link_messages import Details
 from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
-from crawlers.items import State
+from crawlers.items import QueueSlot, State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.storage.schema.tables import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Decision, Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
-    from crawlers.items import Page, QueueSlot, Target
+    from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.messages import Message
 
@@ -211,12 +212,15 @@ class Acknowledgements:
 
     def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> SentMessage:
         slot = slots.get(target.key)
+        own = self._scoring.slot(lease.id) if slot is None and self._scoring is not None else None
+        if own is not None and own.queue == FRESH:
+            slot = own  # the page was announced, and so is the target
         details = Details(request=None, slot=slot, has_moved=True)
         return link_messages.sent(self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, 0, now, details)
 
     def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[SentMessage]:
         """Return the messages of an unchanged page: its links are stored, but carry cash again."""
-        if self._scoring is None or not self._elsewhere:
+        if self._scoring is None or not self._scoring.pays_again or not self._elsewhere:
             return []
         away = [number for number in previous.links if not self._scoring.holds(number)]
         found = self._store.waiting_elsewhere(self._scoring.scores.table, away) if away else ()
@@ -232,8 +236,10 @@ class Acknowledgements:
     ) -> list[SentMessage]:
         """Return the messages of a page that was visited before, with the numbers of the targets that are known.
 
-        The links to these are added to *links*: they may have been stored at an earlier visit.
+        The links to these are added to *links*: they may have been stored at an earlier visit. Messages that say
+        nothing new are left out.
         """
+        pays_again = self._scoring is None or self._scoring.pays_again
         numbers = self._store.numbers([(message.site, message.key) for message in sent]) if sent else {}
         numbered = []
         for message in sent:
@@ -241,6 +247,8 @@ class Acknowledgements:
             if number is not None and message.count:
                 links[number] = message.count
                 message = message._replace(target_id=number, count=0)
+                if not pays_again and link_messages.details_of(message).slot is None:
+                    continue
             elif message.count and records_changes:
                 details = link_messages.details_of(message)._replace(is_new=True)
                 message = message._replace(details=link_messages.text_of(details))
@@ -259,7 +267,7 @@ class Acknowledgements:
                 [(link_messages.target_of(message, details), 1)],
                 message.level,
                 message.hops,
-                source_id,
+                source_id or None,
                 now,
                 changes,
                 details.request,
@@ -267,6 +275,8 @@ class Acknowledgements:
                 slots=link_messages.slots_of(message, details),
             )
             number = next(iter(counts))
+        elif details.slot is not None and self._scoring is not None:
+            self._scoring.queued(number, QueueSlot(*details.slot))
         changes.add(TakenMessage(message.id))
         if message.count:
             changes.add(ReceivedLink(source_id, number, message.id))

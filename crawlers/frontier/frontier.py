@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
+from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
@@ -168,6 +169,10 @@ class QueuedFrontier:
     def add_elsewhere(self, names: Iterable[str]) -> None:
         self._elsewhere.update(names)
 
+    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float) -> None:
+        crawl_id = self._store.crawl_id
+        self._store.submit(ChangeSet(*(link_messages.sent_root(crawl_id, target, slot, now) for target in targets)))
+
     def receive(self, messages: Iterable[Message], now: float) -> None:
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
@@ -178,6 +183,7 @@ class QueuedFrontier:
                 touched[site.id] = site
         if touched:
             self._submit(changes, now)
+            self._discovery.forget_reasons()
         for site in touched.values():
             self._schedule.settle(site, now)
 
@@ -191,14 +197,16 @@ class QueuedFrontier:
             start = NOTHING_STORED if state.is_new else self.load_site(state.id)
         waiting: Iterable[int] = start.heads
         revisiting = 0
-        # An attempt waits no longer than from the attempt before, even if the clock was set back since then.
-        resting = [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in start.retries]
-        resting = [(entry, due_at) for entry, due_at in resting if due_at > now]
+        # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.
+        retries, resting = (
+            [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in rows]
+            for rows in (start.retries, start.due)
+        )
+        resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
         if self._scoring is not None:
             if self._scoring.is_divided:
                 self._scoring.come(state.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self._scoring.recalled(state.id)
-            resting += self._scoring.due(state.id, now)
         rule = self._order.groups() if start.rule is None else start.rule
         scores = self._order.scores
         site = SiteQueue(state, dict(start.counts), self._make_queue, rule, start.names, waiting, revisiting, scores)
@@ -443,11 +451,13 @@ class QueuedFrontier:
         by_site: dict[str, list[Target]] = {}
         for target in targets:
             by_site.setdefault(target.site, []).append(target)
-        return [
-            one
-            for name, its in by_site.items()
-            for one in self._discovery.unseen(self._schedule.by_name(name), its, level)
-        ]
+        found: list[Target] = []
+        for name, its in by_site.items():
+            if name in self._elsewhere:
+                known = self._store.numbers((name, target.key) for target in its)
+                its = [target for target in its if target.key not in known]
+            found += self._discovery.unseen(self._schedule.by_name(name), its, level)
+        return found
 
     def requeue(
         self,

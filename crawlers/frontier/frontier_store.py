@@ -53,11 +53,11 @@ class KnownRows(NamedTuple):
 
 
 class Retry(NamedTuple):
-    """A page that waits for another attempt."""
+    """A page that waits for another attempt, or for a scheduled revisit."""
 
     entry: QueueEntry
     due_at: float
-    wait_s: float  # from the attempt before until then
+    wait_s: float  # from the attempt or visit before until then
 
 
 class QueueHead(NamedTuple):
@@ -84,6 +84,7 @@ class SiteStart:
     # If the order has scores, and the pages of the crawl are divided among workers:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Unscored] = ()
+    due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
     base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet
 
 
@@ -173,8 +174,8 @@ class ScoredFrontierStore(FrontierStore, Protocol):
         They wait although their row says otherwise or is missing, or they are rejected although their row waits.
         """
 
-    def due(self) -> Iterable[tuple[int, QueueEntry, float, float]]:
-        """Return site, entry, time and wait in seconds of each page of the crawl that has a scheduled revisit."""
+    def due(self, site_id: int) -> list[Retry]:
+        """Return the pages of a site that have a scheduled revisit."""
 
     def parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""

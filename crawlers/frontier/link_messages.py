@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from crawlers.storage.messages import Message
 
 
+NO_PAGE = 0  # in place of the number of a page with a link
+
+
 class Details(NamedTuple):
     """What few messages contain."""
 
@@ -44,6 +47,12 @@ def sent(
         details = details._replace(normalized=target.normalized)
     where = (target.key, target.url, level, hops)
     return SentMessage(crawl_id, target.site, source_id, None, *where, count, value, 0.0, now, text_of(details))
+
+
+def sent_root(crawl_id: int, target: Target, slot: QueueSlot | None, now: float) -> SentMessage:
+    """Return the message that *target*, on level 0, is to be fetched; no page of the crawl has a link to it."""
+    details = Details(slot=(slot.queue, slot.value) if slot is not None else None)
+    return sent(crawl_id, NO_PAGE, target, 0, 0, 0, now, details)
 
 
 def text_of(details: Details) -> str | None:

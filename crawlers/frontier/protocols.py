@@ -150,6 +150,9 @@ class SiteControl(Protocol):
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Take up what the order's *parts* say about the pages of other workers, and the cash that this one got."""
 
+    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float) -> None:
+        """Let the workers of the sites of *targets*, which are sites of the crawl, queue these, on level 0."""
+
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Take up *messages* to open sites, in this order; others are ignored. None is taken up twice."""
 
@@ -166,8 +169,7 @@ class SiteControl(Protocol):
         """Forget a site, and return the row that gives it up; once that is committed, anyone may open the site.
 
         It continues from its rows as if it had stayed open, except for the delay that its host has earned by refusals.
-        Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased, or
-        under an order with scores.
+        Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased.
         """
 
     def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, SharedScores
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import BEFORE_ALL
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
+    from crawlers.frontier.frontier_store import ScoredFrontierStore, ScoredPage, Unscored
     from crawlers.frontier.protocols import Position
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.order_parts import StoredPart
@@ -34,7 +34,8 @@ SLICE_PAGES = 500  # 5 ms, so that the crawl does not stall
 class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
-    Unless the crawl *is_divided*, all pages are recalled now; otherwise those of a site when it is opened, see `come`.
+    If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `come`; otherwise all are
+    recalled now. Those of divisible orders that share nothing, such as `NewsScores`, always come with their sites.
     """
 
     def __init__(
@@ -48,9 +49,10 @@ class Scoring:
         is_divided: bool = False,
     ) -> None:
         self.scores = scores
+        self._parts = scores if isinstance(scores, DivisibleScores) else None
         self._shared = scores if isinstance(scores, SharedScores) else None
         self._worker_id = worker_id
-        self.is_divided = is_divided
+        self.is_divided = is_divided or (self._parts is not None and self._shared is None)
         self._rows_to_write: list[Row] = []  # of other tables, with the next change set
         self.news = scores if isinstance(scores, NewsScores) else None  # whose pages have queue slots
         self._store = store
@@ -59,8 +61,6 @@ class Scoring:
         self._site_of = PageValues(array("i", [0]))
         self._changed: dict[int, None] = {}  # pages whose record changed since it was written, in order
         self._recalled: dict[int, Counter[int]] = {}  # how many pages are in each queue, by site
-        # Scheduled revisits, by site, until it is opened: (entry, time, wait in seconds).
-        self._due: dict[int, list[tuple[QueueEntry, float, float]]] = {}
         self._recall()
 
     def _recall(self) -> None:
@@ -69,6 +69,9 @@ class Scoring:
         if self.is_divided:
             self._divisible().begin_part()
             self._rows_to_write.append(self._totals())  # others are given nothing until everybody's is known
+            if self._shared is None:  # nobody needs those of workers that ended
+                ended = (number for number, stored in self._store.parts().items() if not stored.part.is_active)
+                self._rows_to_write += [EndedTotals(self._store.crawl_id, number) for number in ended]
             return
         parts, bases = self._store.parts(), self._store.bases()
         if not parts:
@@ -94,9 +97,6 @@ class Scoring:
         self._rows_to_write += [SiteBase(site_id, None) for site_id in bases]
         if scores.rebase():
             self._changed.update((page.id, None) for page in self._store.scored(scores.table, scores.columns))
-        if self.news is not None:
-            for site_id, entry, due_at, wait_s in self._store.due():
-                self._due.setdefault(site_id, []).append((entry, due_at, wait_s))
         # The level limit changed, or an unavailable site is tried again.
         for page_id, site_id, level, waits in self._store.unscored(scores.table):
             if waits:
@@ -119,13 +119,6 @@ class Scoring:
         """Return the queues in which pages of a site wait, and the number of revisits."""
         waiting = self._recalled.pop(site_id, Counter())
         return [queue for queue in sorted(waiting) if waiting[queue]], waiting[REVISIT]
-
-    def due(self, site_id: int, now: float) -> list[tuple[QueueEntry, float]]:
-        """Return and forget the scheduled revisits of a site, with their times.
-
-        None waits longer than when it was scheduled, even if the clock was set back since then.
-        """
-        return [(entry, min(due_at, now + max(0.0, wait_s))) for entry, due_at, wait_s in self._due.pop(site_id, [])]
 
     def found(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
         """Note that a page may be fetched, or was found nearer; *slot* is given if the order has slots."""
@@ -183,9 +176,9 @@ class Scoring:
         Returns what each of the messages to *elsewhere* pages of other workers carries.
         """
         carried = 0.0
-        if elsewhere and self._shared is not None:
-            carried = self._shared.carries(page_id, links, elsewhere)
-            changed = self._shared.fetched(page_id, links, elsewhere)
+        if elsewhere and self._parts is not None:
+            carried = self._parts.carries(page_id, links, elsewhere)
+            changed = self._parts.fetched(page_id, links, elsewhere)
         else:
             changed = self.scores.fetched(page_id, links)
         self._changed[page_id] = None
@@ -200,10 +193,15 @@ class Scoring:
 
     # Pages of several workers ------------------------------------------------------------------------
 
-    def _divisible(self) -> SharedScores:
-        if self._shared is None:
+    def _divisible(self) -> DivisibleScores:
+        if self._parts is None:
             raise FrontierError(f"the pages of an order with the table {self.scores.table} can't be divided")
-        return self._shared
+        return self._parts
+
+    @property
+    def pays_again(self) -> bool:
+        """Whether the links of a page carry something at each visit."""
+        return self._shared is not None
 
     def holds(self, page_id: int) -> bool:
         """Return whether a page belongs to an open site."""
@@ -220,10 +218,12 @@ class Scoring:
 
     def share(self, parts: Mapping[int, StoredPart]) -> None:
         """Take up what the workers of the crawl stored; their number includes this one."""
+        if self._shared is None:
+            return
         self.is_divided = True
         others = [one.part.totals for number, one in parts.items() if number != self._worker_id]
         own = parts.get(self._worker_id)
-        self._changed.update(dict.fromkeys(self._divisible().share(others, own.part.given if own else 0.0)))
+        self._changed.update(dict.fromkeys(self._shared.share(others, own.part.given if own else 0.0)))
         self._rows_to_write.append(self._totals())
 
     def come(
@@ -238,7 +238,8 @@ class Scoring:
         for page in pages:
             shared.came(page.id, page.queue, page.record, base if base is not None else shared.base())
             self._site_of[page.id] = site_id
-            self._changed[page.id] = None
+            if self._shared is not None:  # else the record is the same
+                self._changed[page.id] = None
             if page.queue != GONE:
                 waiting[page.queue] += 1
         for page_id, _, level, waits in unscored:
@@ -259,11 +260,11 @@ class Scoring:
         self._divisible().left(pages)
         for page_id in pages:
             self._site_of[page_id] = 0
-        return [base, self._totals()]
+        return [base, self._totals()] if self._shared is not None else []
 
     def _totals(self) -> OrderTotalsRow:
         scores = self.scores
-        base = json.dumps(self._shared.base() if self._shared is not None else [])
+        base = json.dumps(self._parts.base() if self._parts is not None else [])
         return OrderTotalsRow(self._store.crawl_id, self._worker_id, json.dumps(scores.totals()), base)
 
     def gone(self, page_id: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.frontier.frontier_store import QueueHead, SiteStart
 from crawlers.frontier.queues.bounded_queue import NONE
 from crawlers.frontier.site_queue import share
@@ -61,7 +62,8 @@ def read_start(
         table, columns = order.scores.table, order.scores.columns
         scored = list(store.scored(table, columns, site_id))
         unscored = store.unscored(table, site_id)
-        return replace(start, scored=scored, unscored=unscored, base=store.bases(site_id).get(site_id))
+        due = store.due(site_id) if isinstance(order.scores, NewsScores) else ()
+        return replace(start, scored=scored, unscored=unscored, due=due, base=store.bases(site_id).get(site_id))
     names: list[str] = []
     groups = [0] if counts.get(State.WAITING) else []
     if rule is not None:  # else all URLs are in group 0

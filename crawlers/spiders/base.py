@@ -78,7 +78,6 @@ class SiteSpider(Spider):
     arguments = ("hosts",)  # of -a
     can_be_shared = False  # whether several workers can work on one crawl
     hosts: str | None = None
-    can_be_shared = False  # whether several workers can work on one crawl
     site_limits: list[SiteLimits]
     addresses: SiteAddresses  # of the sites; the crawl fills it
     scope: Scope | None = None  # further sites that it may visit; None: links between sites are not followed

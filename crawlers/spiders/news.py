@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from crawlers.algorithms.news.sources import SourceLeaders
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, NewsScores
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
@@ -54,6 +55,7 @@ class NewsSpider(SiteSpider):
     """`scrapy crawl news -a sources=sources.yaml`; without the argument, the sources in the store are crawled."""
 
     name = "news"
+    can_be_shared = True
     arguments = ("sources",)
     sources: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
@@ -92,6 +94,7 @@ class NewsSpider(SiteSpider):
         self.site_limits = [source.limits for source in self._sources]
         hosts = {host for source in self._sources for host in (source.domain, *source.hosts)}
         self.scope = Scope.of_hosts(hosts, [limits.site for limits in self.site_limits])
+        self._leaders = SourceLeaders(self._sources)
         self._settings = settings
         self._pool = ExtractionPool(
             settings.getint("EXTRACTION_PROCESSES"), settings.getfloat("EXTRACTION_TIMEOUT_SECONDS")
@@ -99,7 +102,8 @@ class NewsSpider(SiteSpider):
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds come before all articles.
-        return replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
+        spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
+        return replace(spec, leader_of=self._leaders.of)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
         settings, database, writer = self._settings, session.database, session.writer
@@ -115,8 +119,6 @@ class NewsSpider(SiteSpider):
             self._sources,
             self.scope,
             news_options(settings),
-            delays={row.id: row.delay_s for row in session.row.sites},
-            now=time.time(),
         )
         self._news = NewsReader(
             lambda news: self.reader(settings, analysis=news.analysis),

@@ -101,6 +101,7 @@ class SiteRow:
     folder: str = ""  # /path/ below which the crawl stays; "": the whole site
     aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
     home_addresses: tuple[str, ...] = ()  # addresses to which its home page redirects, in order
+    source_id: int | None = None  # the site that leads its source; None: itself
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -145,6 +146,8 @@ def begin(
     now: float,
     *,
     keeps: Callable[[SiteRow], bool] | None = None,
+    further: Sequence[SiteRow] = (),
+    leader_of: Callable[[str], str | None] = lambda site: None,
     selection: Selection | None = None,
     hold: Callable[[int], object] = lambda _: None,
     can_be_joined: bool = True,
@@ -154,8 +157,10 @@ def begin(
     """Resume the crawl *name*, or begin a new one; if other workers are active, join it and change nothing of it.
 
     *sites* have id 0 and today's limits. If there are none, a resumed crawl includes all its sites; otherwise it
-    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded. If the *selection*
-    of a site changed, its waiting pages are rejected or wait as if it had always applied.
+    includes *sites* and those of its other sites for which *keeps* is true. The rest are excluded. Unless they are
+    among its sites, *further* ones are added, which the user did not list. *leader_of* returns the name of the site
+    that leads the source of a site. If the *selection* of a site changed, its waiting pages are rejected or wait as if
+    it had always applied.
 
     *hold* takes the `WorkerLock` of the new worker, whose number is its argument. Without others it claims all sites,
     or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for missions of which
@@ -170,7 +175,7 @@ def begin(
         server_now = workers.server_time(connection)
         ahead_s = now - server_now
         crawl_id = _undisturbed(database, connection, name, server_now)
-        if rejoins is not None and (crawl_id != rejoins or workers.finisher(connection, rejoins) is not None):
+        if rejoins is not None and (crawl_id != rejoins or workers.is_over(connection, rejoins)):
             raise CrawlEnded(f"the crawl {name} has ended, so there is nothing left to do")
         resumed = crawl_id is not None
         if crawl_id is None:
@@ -195,7 +200,11 @@ def begin(
             kept = [
                 one for one in found if one.site not in listed and (not sites or (keeps is not None and keeps(one)))
             ]
-            opened = open_sites(connection, crawl_id, [*sites, *kept], now, try_again=ended_at is not None)
+            named = listed.union(one.site for one in kept)
+            added = [one for one in further if one.site not in named]
+            write_changes(connection, ChangeSet(*(FoundSeed(one.site, f"{one.site}/") for one in added)))
+            opened = open_sites(connection, crawl_id, [*sites, *kept, *added], now, try_again=ended_at is not None)
+            opened = _led(connection, opened, leader_of)
             opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
             if selection is not None and _reselect_all(connection, crawl_id, opened, selection, now):
                 write_changes(connection, grown(crawl_id))
@@ -227,10 +236,22 @@ def _undisturbed(database: Database, connection: Connection, name: str, now: flo
 
 def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: float | None, earlier_pulls: int) -> None:
     """Let nobody hold any site of the crawl, to which requests may have been sent until *asked_at*."""
-    nobody_s = {"is_open": False, "worker_id": None, "asked_at": asked_at}
+    nobody_s = {"is_open": False, "worker_id": None, "source_id": None, "asked_at": asked_at}
     connection.execute(update(site).where(site.c.crawl_id == crawl_id).values(**nobody_s))
     began = {"control": None, "finisher_id": None, "run_started_at": now, "earlier_pulls": earlier_pulls}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**began))
+
+
+def _led(connection: Connection, rows: Sequence[SiteRow], leader_of: Callable[[str], str | None]) -> list[SiteRow]:
+    """Store which sites lead the sources of those of *rows*, and return *rows* with them."""
+    numbers = {row.site: row.id for row in rows}
+    leaders = {row.id: numbers.get(leader_of(row.site) or "") for row in rows}
+    led = [{"number": number, "leader": leader} for number, leader in leaders.items() if leader not in (None, number)]
+    if not led:
+        return list(rows)
+    connection.execute(update(site).where(site.c.id == bindparam("number")).values(source_id=bindparam("leader")), led)
+    sources = {one["number"]: one["leader"] for one in led}
+    return [replace(row, source_id=sources.get(row.id)) for row in rows]
 
 
 def _has_grown(connection: Connection, crawl_id: int) -> bool:
@@ -313,6 +334,7 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
             folder=row.folder or "",
             aliases=tuple((row.aliases or "").split()),
             home_addresses=_own_homes(row.site, row.home_addresses, owners),
+            source_id=row.source_id,
         )
         for row in rows
     ]
@@ -491,12 +513,15 @@ def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
         connection.execute(insert(seed), rows)
 
 
-def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None) -> ChangeSet:
-    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now."""
+def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
+    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now.
+
+    *leader* is the name of the site that leads its source.
+    """
     limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
     return ChangeSet(
         FoundSeed(row.site, row.start_url or f"{row.site}/"),
-        FoundSite(row.id, crawl_id, row.site, *limits, worker_id),
+        FoundSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
     )
 
 
@@ -531,11 +556,16 @@ def open_site_ids(database: Database, crawl_id: int) -> list[int]:
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:
-    """Return whether any URL of the crawl waits, including those of sites that are missing from the host list."""
+    """Return whether any URL of the crawl waits, or its revisit, including those of sites that the host list omits."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
-    waits = select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING)).limit(1)
+    waits = [select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING))]
+    for scores in (importance, news_score):
+        waits.append(select(scores.c.page_id).where(scores.c.site_id.in_(of_crawl), scores.c.queue == REVISIT))
     with database.read() as connection:
-        return connection.execute(waits).scalar() is not None
+        for query in waits:
+            if connection.execute(query.limit(1)).scalar() is not None:
+                return True
+    return False
 
 
 def drop_anchors(connection: Connection, crawl_id: int) -> None:

@@ -26,7 +26,8 @@ from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.score_tables import importance, order_totals
+from crawlers.storage.schema.news_tables import poll
+from crawlers.storage.schema.score_tables import importance, news_score, order_totals
 from crawlers.storage.schema.tables import ClaimedSite, crawl, message, page, pull, site, worker
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Report(NamedTuple):
     best_index: float | None = None  # of its sites; None: nothing to fetch
     is_hungry: bool = False  # it has nothing to do
     after_pulls: Mapping[int, int] | None = None  # the last pulls that it knows, by worker; None: it needs none
+    ends_after: float | None = None  # the crawl is over although polls are due after that time; None: it never is
     status: str | None = None  # JSON for people
 
 
@@ -112,12 +114,14 @@ class Round(NamedTuple):
     is_over: bool  # nothing waits
     is_elected: bool  # this worker ends the crawl
     is_spent: bool  # every pull of the budget has ended
+    is_first: bool  # of the active workers, this one joined first
 
 
 class _Standing(NamedTuple):
     """The sums over all workers of a crawl."""
 
     others: int
+    earlier: int  # others
     hungry: int  # others
     greatest: float | None
     granted: int  # to active ones
@@ -215,7 +219,7 @@ def leave(connection: Connection, worker_id: int, now: float) -> bool:
     crawl_id = connection.execute(select(worker.c.crawl_id).where(worker.c.id == worker_id)).scalar_one()
     lock_crawl(connection, crawl_id)
     is_last = not _standing(connection, crawl_id, worker_id).others or finisher(connection, crawl_id) == worker_id
-    if is_last and not _has_ended(connection, crawl_id):
+    if is_last and not has_ended(connection, crawl_id):
         connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(finisher_id=worker_id))
         return True
     _end(connection, crawl_id, worker_id, LEFT, now)
@@ -246,13 +250,20 @@ def ask(connection: Connection, crawl_id: int, control: str | None) -> None:
 # Sites ----------------------------------------------------------------------------------------------
 
 
-def _has_work(of: FromClause) -> ColumnElement[bool]:
-    """Something of a site waits: a page, a revisit, a message, or its start page, which its first worker stores."""
+def _has_work(of: FromClause, ends_after: float | None = None) -> ColumnElement[bool]:
+    """Something of a site waits: a page, a revisit, a message, or its start page, which its first worker stores.
+
+    Polls that are due after *ends_after*, if that is given, do not count.
+    """
     pages = select(page.c.id).where(page.c.site_id == of.c.id)
     messages = select(message.c.id).where(message.c.crawl_id == of.c.crawl_id, message.c.site_id == of.c.id)
     revisits = select(importance.c.page_id).where(importance.c.site_id == of.c.id, importance.c.queue == REVISIT)
+    polls = select(news_score.c.page_id).where(news_score.c.site_id == of.c.id, news_score.c.queue == REVISIT)
+    if ends_after is not None:
+        is_later = (poll.c.page_id == news_score.c.page_id) & (poll.c.due_at > ends_after)
+        polls = polls.where(~select(poll.c.page_id).where(is_later).exists())
     waits = pages.where(page.c.state == int(State.WAITING)).exists() | ~pages.exists()
-    return waits | messages.exists() | revisits.exists()
+    return waits | messages.exists() | revisits.exists() | polls.exists()
 
 
 def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:
@@ -279,12 +290,17 @@ def claim(connection: Connection, crawl_id: int, worker_id: int, limit: int, *, 
     )
     leaders = list(connection.execute(free).scalars())
     write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in leaders)))
-    leader = site.alias("leader")
-    led = select(leader.c.id).where(leader.c.crawl_id == crawl_id, leader.c.worker_id == worker_id)
-    of_sources = select(site.c.id).where(site.c.source_id.in_(led), site.c.worker_id.is_(None), site.c.is_open)
-    members = connection.execute(of_sources).scalars().all() if leaders else []
+    return sorted([*leaders, *_claim_members(connection, crawl_id, worker_id)])
+
+
+def _claim_members(connection: Connection, crawl_id: int, worker_id: int) -> list[int]:
+    """Claim the other sites of the sources that a worker holds: it may just have claimed these, or they are new."""
+    leader, member = site.alias("leader"), site.alias("member")
+    free = (member.c.source_id.is_not(None), member.c.worker_id.is_(None), member.c.is_open)
+    held = (leader.c.id == member.c.source_id) & (leader.c.crawl_id == crawl_id) & (leader.c.worker_id == worker_id)
+    members = connection.execute(select(member.c.id).join(leader, held).where(*free)).scalars().all()
     write_changes(connection, ChangeSet(*(ClaimedSite(number, worker_id) for number in members)))
-    return sorted([*leaders, *members])
+    return list(members)
 
 
 def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: int, share: int) -> list[int]:
@@ -330,6 +346,7 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
     standing = _standing(connection, crawl_id, me)
     claimed = _take(connection, report, standing) if control is None else []
+    claimed = claimed or _claim_members(connection, crawl_id, me)
     if claimed and report.is_hungry:  # or others would give up sites until its next round
         connection.execute(update(worker).where(worker.c.id == me).values(is_hungry=False))
     hungry = standing.hungry
@@ -338,7 +355,8 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     granted, is_spent = _granted(connection, report, standing)
     is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_hungry and not claimed)
     pulls, last = _pulls_of_others(connection, report)
-    return Round(now, claimed, standing.others, hungry, granted, pulls, last, control, is_over, is_elected, is_spent)
+    ending = (control, is_over, is_elected, is_spent)
+    return Round(now, claimed, standing.others, hungry, granted, pulls, last, *ending, is_first=not standing.earlier)
 
 
 def _beat(connection: Connection, report: Report, now: float) -> None:
@@ -355,14 +373,15 @@ def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
     is_other = is_active & (worker.c.id != me)
     sums = select(
         func.count().filter(is_other),
+        func.count().filter(is_other & (worker.c.id < me)),
         func.count().filter(is_other & worker.c.is_hungry),
         func.max(worker.c.best_index).filter(is_active),
         func.coalesce(func.sum(worker.c.granted).filter(is_active), 0),
         func.coalesce(func.sum(worker.c.used).filter(~is_active), 0),
         func.coalesce(func.sum(worker.c.used), 0),
     )
-    others, hungry, greatest, *pulls = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
-    return _Standing(others, hungry, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
+    others, earlier, hungry, greatest, *pulls = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
+    return _Standing(others, earlier, hungry, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
 
 
 def lock_crawl(connection: Connection, crawl_id: int) -> None:
@@ -412,15 +431,16 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     """Return whether nothing of the crawl waits, and whether this worker is elected to end it."""
     me = report.worker_id
     elected = finisher(connection, report.crawl_id)
-    if elected not in (None, me) or _has_ended(connection, report.crawl_id):
+    if elected not in (None, me) or has_ended(connection, report.crawl_id):
         return True, False
     if not (is_candidate and standing.hungry == standing.others) and elected is None:
         return False, False
     lock_crawl(connection, report.crawl_id)
-    if finisher(connection, report.crawl_id) not in (None, me) or _has_ended(connection, report.crawl_id):
+    if finisher(connection, report.crawl_id) not in (None, me) or has_ended(connection, report.crawl_id):
         return True, False
     # Every URL in flight is a waiting row, and its end is one transaction with the URLs that it adds.
-    waiting = select(site.c.id).where(site.c.crawl_id == report.crawl_id, site.c.is_open, _has_work(site))
+    has_work = _has_work(site, report.ends_after)
+    waiting = select(site.c.id).where(site.c.crawl_id == report.crawl_id, site.c.is_open, has_work)
     is_over = not _count(connection, waiting, 1)
     ends = update(crawl).where(crawl.c.id == report.crawl_id)
     connection.execute(ends.values(finisher_id=me if is_over else None))
@@ -433,7 +453,12 @@ def finisher(connection: Connection, crawl_id: int) -> int | None:
     return connection.execute(elected.where(crawl.c.id == crawl_id, worker.c.state == ACTIVE)).scalar()
 
 
-def _has_ended(connection: Connection, crawl_id: int) -> bool:
+def is_over(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the run of a crawl has ended, or a worker is about to end it."""
+    return has_ended(connection, crawl_id) or finisher(connection, crawl_id) is not None
+
+
+def has_ended(connection: Connection, crawl_id: int) -> bool:
     """Return whether the finisher of this run has recorded its end, while others are still about to leave."""
     return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
 

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.ranking.news_scores import FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
-from crawlers.items import Page, State
+from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.schema.tables import GivenUpSite
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
 from tests.contracts.site import NOW, Site
@@ -57,12 +58,18 @@ def test_site_with_open_leases_is_not_closed(begun: Site) -> None:
     close(begun)
 
 
-def test_orders_whose_pages_can_not_be_divided_close_no_site(engine: Engine) -> None:
+def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine: Engine) -> None:
     site = Site(engine, engine.frontier(ORDERS["fit"](OrderOptions()), RULES["best"](RuleOptions())))
     site.add("/")
-    with pytest.raises(FrontierError, match="can't be divided"):
-        site.frontier.close_site(site.id, NOW)
-    assert site.lease()
+    lease = site.one()
+    targets = [site.target(path) for path in ("/late/", "/fresh/")]
+    page = Page(lease.id, lease.url, 0, State.DONE, 200, links=[(one, 1) for one in targets])
+    slots = {targets[0].key: QueueSlot(FIT, 1.0), targets[1].key: QueueSlot(FRESH, NOW)}
+    site.frontier.acknowledge(lease, Decision(page, slots), NOW)
+    close(site)
+    assert not site.frontier.is_waiting
+    site.frontier.open_site(SiteState(site.id, site.root, 9, 0.0), NOW)
+    assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
 
 
 def test_closed_site_is_forgotten(begun: Site) -> None:

@@ -193,7 +193,6 @@ def test_bad_input_is_reported_once(crawl_in):
 @pytest.mark.parametrize(
     ("spider", "arguments", "settings", "words"),
     [
-        ("news", ["sources=s.yaml"], {}, "crawls of news run in one process for now; leave out WORKERS, or write 1"),
         ("sitegraph", ["hosts=/dev/stdin"], {}, "hosts=/dev/stdin can be read by one process only"),
         ("sitegraph", ["hosts=hosts.txt"], {"FEEDS": '{"stdout:": {"format": "csv"}}'}, "can't share standard output"),
         ("sitegraph", ["hosts=hosts.txt"], {"WORKERS": 257}, "write a whole number from 1 to 256"),

@@ -11,13 +11,14 @@ from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
+from crawlers.crawl.news.news_sites import Known, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.backends.sql import SqlFrontier
@@ -28,7 +29,7 @@ from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.iterations import Iterations
-from crawlers.storage.news.stored_polls import included_sites, polls_of
+from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
 from crawlers.storage.writer import Writer
 
@@ -90,33 +91,34 @@ class Crawl:
             reason_against=lambda url: self.policy.reason_against(url),
         )
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
-        classifier = UrlClassifier({"one.test": rules}, learns=False, fit_factor=1.0, else_factor=0.01)
+        with database.write() as connection:
+            replace_rules(connection, HAND, {"one.test": rules})
+        classifier = UrlClassifier({}, learns=False, fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
-        self.polls.recall(polls_of(database, begun.id), NOW)
         requeue = Requeue(classifier, self.frontier)
-        self.writer.submit(requeue.recall(included_sites(database, begun.id)))
         keys = SqlDocumentKeys(database, self.writer)
         duplicates = Duplicates(database, keys, self.writer, 3)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
+        feeds = FeedRegistry(
+            resolve,
+            [f"{SITE}/"],
+            {self.url(path): SITEMAP if "map" in path else FEED for path in roots},
+            map(self.url, removed),
+            [OUT],
+            SourceOwners([(SITE, [])]),
+        )
+        announcements = Announcements(database, begun.id, self.commits, self.frontier)
+        coordinated = (classifier, requeue, self.polls, feeds, announcements)
         self.policy = NewsPolicy(
             self.frontier,
-            classifier,
-            requeue,
-            self.polls,
-            FeedRegistry(
-                resolve,
-                [f"{SITE}/"],
-                {self.url(path): SITEMAP if "map" in path else FEED for path in roots},
-                map(self.url, removed),
-                [OUT],
-                SourceOwners([(SITE, [])]),
-            ),
-            Announcements(database, begun.id, self.commits, self.frontier),
+            *coordinated,
             self.articles,
             Iterations(database, begun.id, 1000, 0.0),
+            NewsSites(database, begun.id, self.writer, self.frontier, *coordinated, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
         )
+        self.policy.load_sites(begun.sites)(NOW)
         self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)
 
     def url(self, path: str) -> str:

@@ -65,12 +65,15 @@ def target(path: str) -> Target:
 
 
 class OpenedCrawl:
-    """A crawl of `SITE` in the store *url*, and the counter of its stats. *mission* has fields of its specification."""
+    """A crawl of `SITE` in the store *url*, and the counter of its stats. *mission* has fields of its specification.
+
+    *policy* is the policy of the crawl, or creates it when the store is open.
+    """
 
     def __init__(
         self,
         url: str,
-        policy: CrawlPolicy | None = None,
+        policy: CrawlPolicy | Callable[[CrawlSession], CrawlPolicy] | None = None,
         mission: dict[str, Any] | None = None,
         now: float = NOW,
         **settings: object,
@@ -80,10 +83,9 @@ class OpenedCrawl:
         self.stats: Counter[str] = Counter()
         self.stopped: list[str] = []  # the reasons
         self.wakes = 0
-        used = policy or CrawlPolicy()
 
         def open_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
-            return used
+            return policy(session) if callable(policy) else policy or CrawlPolicy()
 
         spec = CrawlSpec("test", **{"sites": [SiteLimits(SITE)], **(mission or {})})
         values = quick_settings(url, **settings)

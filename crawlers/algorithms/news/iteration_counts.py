@@ -10,7 +10,16 @@ from crawlers.algorithms.plurals import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SUMMED = ("fit", "not_fit", "polls", "errors", "documents", "duplicates")
+KINDS = ("fit", "not_fit", "polls", "errors")  # of downloads
+MOST_DISORDER_S = 60.0  # between the times of pages of several workers in the order in which they are stored
+SUMMED = (*KINDS, "documents", "duplicates")
+
+
+class IterationLimits(NamedTuple):
+    """What ends an iteration; 0 = no such limit."""
+
+    most_pages: int = 0
+    most_s: float = 0.0
 
 
 class Iteration(NamedTuple):
@@ -26,6 +35,31 @@ class Iteration(NamedTuple):
     documents: int = 0  # new ones
     duplicates: int = 0
     total_documents: int = 0  # at the end of the iteration
+
+    def is_full(self, limits: IterationLimits) -> bool:
+        """Return whether it has all its pages."""
+        return 0 < limits.most_pages <= self.pages
+
+    def is_over(self, now: float, limits: IterationLimits) -> bool:
+        """Return whether a page that ended at *now* belongs to the next iteration.
+
+        Also if the clock was set back; but the pages of several workers are not counted in the order of their times.
+        """
+        is_late = bool(limits.most_s) and not -MOST_DISORDER_S <= now - self.began_at < limits.most_s
+        return is_late or self.is_full(limits)
+
+    def after(self, kind: str, now: float, *, is_new: bool, is_copy: bool) -> Iteration:
+        """Return the iteration with one more download of a *kind*, one of `KINDS`, which ended at *now*.
+
+        *is_new*: it is a new document; *is_copy*: it is a copy of one.
+
+        >>> Iteration(1, 0.0, 0.0).after("fit", 2.0, is_new=True, is_copy=False)[3:]
+        (1, 0, 0, 0, 1, 0, 1)
+        """
+        counts = {name: value + (name == kind) for name, value in self._asdict().items() if name in KINDS}
+        counts |= {"documents": self.documents + is_new, "duplicates": self.duplicates + is_copy}
+        ended_at = max(now, self.ended_at) if now >= self.began_at - MOST_DISORDER_S else now
+        return self._replace(ended_at=ended_at, total_documents=self.total_documents + is_new, **counts)
 
     @property
     def pages(self) -> int:

@@ -68,7 +68,7 @@ class PollPlan:
     """
 
     def __init__(self, polls_per_s: float, limits: PollLimits | None = None, host_delay_s: float = 0.0) -> None:
-        self._budget = polls_per_s
+        self._budget = self._total = polls_per_s
         self._limits = limits or PollLimits()
         self._host_delay_s = host_delay_s
         self._delays: dict[int, float] = {}
@@ -90,6 +90,12 @@ class PollPlan:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def set_share(self, share: float) -> None:
+        """Distribute only a *share* in (0, 1] of the polls per second; a change of a few percent has no effect."""
+        budget = self._total * share
+        if abs(budget - self._budget) > MAX_DRIFT * self._budget or (share == 1.0) != (self._budget == self._total):
+            self._budget, self._drift = budget, math.inf
 
     def set_delay(self, host: int, delay_s: float) -> None:
         """Set the delay between two requests to *host*, in seconds; polls may use `HOST_SHARE` of the requests."""
@@ -171,8 +177,8 @@ class PollPlan:
         sentences = []
         if min(self._window_share, self._share) < 1.0:
             sentences.append(
-                f"{len(self):,} feeds need {self._needed:.3g} polls per second so that no item is late or lost; "
-                f"increase FEED_POLLS_PER_SECOND={self._budget:g} to that value."
+                f"{len(self):,} feeds need {self._needed:.3g} polls per second so that no item is late or lost"
+                f"{self._remedy()}."
             )
         if self._host_shares:
             share = min(self._host_shares.values())
@@ -181,6 +187,14 @@ class PollPlan:
                 f"worst, {share:.0%} of the polls are possible); shorten their delays, or remove feeds."
             )
         return " ".join(sentences)
+
+    def _remedy(self) -> str:
+        if self._budget == self._total:
+            return f"; increase FEED_POLLS_PER_SECOND={self._total:g} to that value"
+        needed = self._needed * self._total / self._budget
+        return (
+            f", of {self._budget:.3g} for this worker; increase FEED_POLLS_PER_SECOND={self._total:g} to {needed:.3g}"
+        )
 
     def _learn(self, row: int, state: PollState) -> None:
         """Store the state of a feed and the values derived from it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.algorithms.urls.resolution import parsed
+from crawlers.algorithms.urls.domains import owner_domain, rule_domain
+from crawlers.algorithms.urls.resolution import parsed, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,3 +61,48 @@ class SourceOwners:
         while host and host not in self._hosts:
             host = host.partition(".")[2]
         return self._hosts.get(host)
+
+
+class SourceLeaders:
+    """Maps sites to the first site of their source, with which they are crawled by one worker.
+
+    Sources that have a registered domain in common, as their own or as that of another host, count as one: they share
+    URL rules, and copies among their articles are found. The domain of a feed belongs to the source if no other source
+    has a feed there.
+
+    >>> from crawlers.items import SiteLimits
+    >>> names = ("example.org", "example.net", "sport.example.org")
+    >>> leaders = SourceLeaders(Source(SiteLimits(f"http://{name}")) for name in names)
+    >>> [leaders.of(f"http://{name}") for name in ("www.example.org", "sport.example.org", "example.net:81", "a.test")]
+    ['http://example.org', 'http://example.org', 'http://example.net', None]
+    """
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self._first: dict[str, str] = {}  # sites by domain; of a domain that another one joined, that of the former
+        self._joined: dict[str, str] = {}
+        feeds: dict[str, set[str]] = {}  # domains of sources by those of their feeds
+        for source in sources:
+            own = owner_domain(source.limits.site)
+            for domain in (own, *(owner_domain(f"http://{host}") for host in source.hosts)):
+                self._first.setdefault(domain, source.limits.site)
+                self._join(own, domain)
+            for url in (*source.feeds, *source.sitemaps):
+                feeds.setdefault(owner_domain(site_of(url)), set()).add(own)
+        for domain, owners in feeds.items():
+            roots = {self._root(owner) for owner in owners}
+            if domain not in self._first and len(roots) == 1:
+                self._joined[domain] = roots.pop()
+
+    def of(self, site: str) -> str | None:
+        """Return the leading site of the source of *site* (scheme://host[:port]); None if it belongs to none."""
+        return self._first.get(self._root(owner_domain(site)))
+
+    def _root(self, domain: str) -> str:
+        while domain in self._joined:
+            domain = self._joined[domain]
+        return domain
+
+    def _join(self, one: str, other: str) -> None:
+        first, second = self._root(one), self._root(other)
+        if first != second:
+            self._joined[second] = first

@@ -58,6 +58,15 @@ class UrlClassifier:
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
 
+    def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
+        """Replace the rules of *domain* by the stored ones."""
+        if self._applies:
+            self._rules.replace(domain, rules)
+
+    def forget_labels(self, domain: str) -> None:
+        """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
+        self._learners.pop(domain, None)
+
     def weight(self, site: str, url: str) -> float:
         """Return the confidence in [0, 1] that *url* of *site* is an article, by the rules."""
         return self._rules.weight(site, url)
@@ -88,13 +97,15 @@ class UrlClassifier:
 
     def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
         """Restore the *labels* of previous runs (site, URL, log-odds), from which the stored rules were learnt."""
+        recalled: set[str] = set()
         for site, url, odds in labels:
             is_article = label(odds)
             if self._learns and is_article is not None:
                 self._learner(site).label(url, is_article)
-        for domain, learner in self._learners.items():
+                recalled.add(rule_domain(site))
+        for domain in recalled:
             if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
-                learner.has_learnt()
+                self._learners[domain].has_learnt()
 
     def learn(self, site: str, now: float) -> LearntRules | None:
         """Learn the rules for the domain of *site* if they are due at *now*, in seconds since 1970; return them."""

@@ -20,8 +20,9 @@ from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from crawlers.algorithms.ranking.page_scores import Part
 
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
@@ -71,24 +72,35 @@ class NewsScores:
             else:
                 self.queued(page, QueueSlot(OTHER, self._else_factor))
 
-    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Distribute the OPIC of *page* in equal parts to *links*; return the waiting pages whose score rose."""
-        was_new = self._queues[page] != REVISIT
+        gain = self.carries(page, links, elsewhere)
         self._queues[page] = GONE
-        if not self._weighs_links or not was_new or not links:
+        if gain <= 0.0:
             return ()
-        gain = (self._opic[page] + self._gains[page]) / len(links)
-        risen = []
-        for target in links:
-            if self._queues[target] < 0 or target == page:
-                continue
-            gains = self._gains[target] + gain
-            rises = gains > MIN_RISE * self._opic[target]
-            self._gains[target] = 0.0 if rises else gains
-            if rises:
-                self._opic[target] += gains
-                risen.append(target)
-        return risen
+        return [target for target in links if target != page and self._gains_by(target, gain)]
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        """Return the OPIC that each link of *page* carries; a page that was fetched before distributes none."""
+        number = len(links) + elsewhere
+        if not self._weighs_links or not number or self._queues[page] == REVISIT:
+            return 0.0
+        return (self._opic[page] + self._gains[page]) / number
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        """Add the OPIC that a link *carried* to *page*; the *value* of the link does not matter."""
+        return (page,) if carried > 0.0 and self._gains_by(page, carried) else ()
+
+    def _gains_by(self, page: int, gain: float) -> bool:
+        """Let a waiting page gain OPIC; return whether its score rose."""
+        if self._queues[page] < 0:
+            return False
+        gains = self._gains[page] + gain
+        rises = gains > MIN_RISE * self._opic[page]
+        self._gains[page] = 0.0 if rises else gains
+        if rises:
+            self._opic[page] += gains
+        return rises
 
     def revisiting(self, page: int) -> None:
         """Record that *page* was fetched and will be revisited."""
@@ -108,6 +120,12 @@ class NewsScores:
             self._queues[target] = queue
             self._values[target] = self._values[page]
         return (target,)
+
+    def moved_away(self, page: int) -> float:
+        """Record that *page* is an alias of a page of another worker, which gets its OPIC."""
+        carried = self._opic[page] + self._gains[page] if self._weighs_links else 0.0
+        self.gone(page)
+        return carried
 
     def gone(self, page: int) -> None:
         """Record that *page* will not be fetched (again)."""
@@ -143,6 +161,23 @@ class NewsScores:
         """Restore a page."""
         self._queues[page] = queue
         self._values[page], self._opic[page] = record
+
+    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+        """Add a page of another worker; records are relative to nothing."""
+        self.recall(page, queue, record)
+
+    def left(self, pages: Iterable[int]) -> None:
+        """Forget *pages*."""
+        for page in pages:
+            self._queues[page] = _UNKNOWN
+            self._values[page] = self._opic[page] = self._gains[page] = 0.0
+
+    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
+        """Do nothing: pages do not depend on those of others."""
+
+    def base(self) -> list[float]:
+        """Return nothing: records are relative to nothing."""
+        return []
 
     def totals(self) -> list[float]:
         """Return nothing: there are no totals."""

@@ -86,11 +86,10 @@ class PageScores(Protocol):
 
 
 @runtime_checkable
-class SharedScores(PageScores, Protocol):
+class DivisibleScores(PageScores, Protocol):
     """The scores of a part of the pages of a crawl, which are divided among workers.
 
-    A link to a page of another worker is a message. It carries one number, and the value of the link. Totals are those
-    of a worker; what concerns all workers is exchanged once in a while, by `share`.
+    A link to a page of another worker is a message. It carries one number, and the value of the link.
     """
 
     def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
@@ -108,18 +107,6 @@ class SharedScores(PageScores, Protocol):
     def moved_away(self, page: int) -> float:
         """Record that *page* is an alias of a page of another worker; return the number that a message carries."""
 
-    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
-        """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
-
-        Returns the pages whose record changed.
-        """
-
-    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
-        """Return what each active worker is given by all workers together, from the beginning until now.
-
-        Reads no state of this worker, so any thread may call it.
-        """
-
     def base(self) -> list[float]:
         """Return the numbers to which records are relative, for `came`."""
 
@@ -131,3 +118,23 @@ class SharedScores(PageScores, Protocol):
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
         """Begin without pages; with *ended*, all earlier workers have ended, and this one goes on alone."""
+
+
+@runtime_checkable
+class SharedScores(DivisibleScores, Protocol):
+    """Divisible scores that depend on the pages of all workers: cash circulates among them.
+
+    Totals are those of a worker; what concerns all workers is exchanged once in a while, by `share`.
+    """
+
+    def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
+        """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
+
+        Returns the pages whose record changed.
+        """
+
+    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
+        """Return what each active worker is given by all workers together, from the beginning until now.
+
+        Reads no state of this worker, so any thread may call it.
+        """

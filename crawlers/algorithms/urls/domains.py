@@ -68,6 +68,22 @@ def rule_domain(site: str) -> str:
     return bare if "." in bare else host
 
 
+def owner_domain(site: str) -> str:
+    """Return the registered domain of *site*, without its port; for IP addresses, the address.
+
+    Sites with different ones share neither URL rules nor documents. Of names without a public suffix, the last two
+    parts count.
+
+    >>> owner_domain("https://news.example.co.uk:8443"), owner_domain("http://127.0.0.1:8600")
+    ('example.co.uk', '127.0.0.1')
+    """
+    host = str(parsed(site).hostname)
+    found = _suffixes()(host)
+    if found.ipv4 or found.ipv6 or ":" in host:
+        return host
+    return found.top_domain_under_public_suffix or ".".join(host.split(".")[-2:])
+
+
 def is_in_domain(url: str, domain: str) -> bool:
     """Return whether the host of the absolute *url* is *domain* or below it; raise `BadUrl` for an invalid *url*.
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH
-from crawlers.storage.news.stored_polls import announced_polls, known_items, pages_without_document
+from crawlers.storage.news.stored_polls import known_items, pages_without_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
@@ -52,14 +52,17 @@ class Announcements:
         # Possible feeds, which were only linked, wait before all articles.
         return lease.group == FRESH and self._frontier.slot(lease.id) != BEFORE_ARTICLES
 
-    def look_up(self, lease: Lease, items: Iterable[Announced]) -> Callable[[], StoredItems]:
-        """Return the query for `new_of` and `read_again`, which may run in any thread."""
+    def look_up(self, feed_id: int | None, items: Iterable[Announced]) -> Callable[[], StoredItems]:
+        """Return the query for `new_of` and `read_again`, which may run in any thread.
+
+        *feed_id* is the page of a feed that was read before; None if none of its items can be known.
+        """
         keys = {item.target.key: item.target.site for item in items}
         uncommitted = frozenset(key for key in keys if key in self._read)
         submitted = self._commits.submitted
 
         def read() -> StoredItems:
-            known: Set[int] = known_items(self._database, lease.id, keys) if keys and lease.is_revisit else frozenset()
+            known: Set[int] = known_items(self._database, feed_id, keys) if keys and feed_id else frozenset()
             new: dict[str, list[int]] = {}
             for key, site in keys.items():
                 if key not in known:
@@ -87,9 +90,9 @@ class Announcements:
         while len(self._announced) > MAX_REMEMBERED:
             del self._announced[next(iter(self._announced))]
 
-    def recall(self, now: float) -> None:
-        """Fetch again the polled pages that were announced before a run was killed, and not read as articles since."""
-        self._fetch_again(announced_polls(self._database, self._crawl_id), now)
+    def recall(self, pages: Sequence[UnreadArticle], now: float) -> None:
+        """Fetch polled *pages* again that were announced, and not read as articles since: a run was killed."""
+        self._fetch_again(pages, now)
 
     def was_read(self, key: int) -> None:
         """Record that the page with that *key* was fetched, and is not a document; it is submitted after this."""
@@ -101,14 +104,19 @@ class Announcements:
             del self._read[oldest]
 
     def read_again(
-        self, lease: Lease, items: Iterable[Announced], stored: StoredItems, is_list: Callable[[int], bool], now: float
+        self,
+        feed_id: int | None,
+        items: Iterable[Announced],
+        stored: StoredItems,
+        is_list: Callable[[int], bool],
+        now: float,
     ) -> None:
         """Fetch again those new *items* whose pages were fetched before the announcement without becoming documents.
 
         A page for which *is_list* is true is polled anyway, and is no article: a feed, or a home page.
         """
         if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
-            stored = self.look_up(lease, items)()  # some were read since the look-up
+            stored = self.look_up(feed_id, items)()  # some were read since the look-up
         self._fetch_again([one for one in stored.unread if not is_list(one.page_id)], now)
 
     def _fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:

@@ -83,14 +83,14 @@ class ArticlePolicy:
         holder = self._duplicates.holder(target.url, stored)
         return None if holder is None else EARLIER.format(holder)
 
-    def look_up_links(self, page: Page) -> LinkQuery | None:
-        """Return the query for links of *page* whose URLs may have documents of earlier crawls; None if none may."""
+    def look_up_links(self, targets: Iterable[Target]) -> LinkQuery | None:
+        """Return the query for *targets* whose URLs may have documents of earlier crawls; None if none may."""
         if not self._has_earlier:
             return None
         self._drop_outdated()
         urls = {
             target.key: target.url
-            for target, _ in (*page.links, *page.cross_site_links)
+            for target in targets
             if target.key not in self._holders and self._classifier.weight(target.site, target.url) > 0.0
         }
         if not urls:

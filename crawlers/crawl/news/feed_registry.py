@@ -90,10 +90,18 @@ class FeedRegistry:
         self._fed.add(domain)
         return self.wanted(url, named)
 
+    def named(self, key: int, site: str) -> None:
+        """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""
+        self._named.setdefault(key, self._owners.of(site))
+
+    def is_owned(self, site: str) -> bool:
+        """Return whether *site* belongs to a source."""
+        return self._owners.of(site) is not None
+
     def wanted(self, url: str, feeds: Iterable[Target]) -> list[Target]:
         """Return those of the *feeds* named by the page at *url* that may be requested."""
         wanted = [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]
         for target in wanted:
             if self._owners.of(target.site) is None:
-                self._named.setdefault(target.key, self._owners.of(site_of(url)))
+                self.named(target.key, site_of(url))
         return wanted

@@ -14,6 +14,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, StoreError
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
+from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.protocols import Decision
 from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
@@ -21,17 +22,21 @@ from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import Announcements, StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.feed_registry import FeedRegistry
+    from crawlers.crawl.news.news_sites import NewsSites
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
+    from crawlers.frontier.link_messages import Details
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.items import Page, Target
+    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.messages import Message
     from crawlers.storage.news.iterations import Iterations
     from crawlers.storage.reader_threads import Run
 
@@ -46,6 +51,7 @@ MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; a
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
 CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
+SHARE_S = 10.0  # between two looks at the number of polls of all workers
 MIN_NEW = 2  # articles that a page must show to be worth another visit
 
 
@@ -65,6 +71,7 @@ class NewsPolicy(CrawlPolicy):
         announcements: Announcements,
         articles: ArticlePolicy,
         iterations: Iterations,
+        sites: NewsSites,
         scope: Scope,
         recheck_s: float,
     ) -> None:
@@ -76,11 +83,59 @@ class NewsPolicy(CrawlPolicy):
         self._announcements = announcements
         self.articles = articles
         self._iterations = iterations
+        self._sites = sites
         self._scope = scope
         self._recheck_s = recheck_s
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
         self._check_at = self._repeat_at = 0.0
         self._warned = ""
+        self._share_at = 0.0
+
+    # Sites, and other workers -------------------------------------------------------------------------
+
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        return self._sites.load(rows)
+
+    def close_sites(self, site_ids: Collection[int]) -> None:
+        self._sites.close(site_ids)
+
+    async def share(self, others: int, run: Run, now: float) -> None:
+        """Take a part of the polls per second: that of the own polls in those of all workers."""
+        if not others:
+            self._polls.set_share(1.0)
+            self._share_at = 0.0
+        elif now >= self._share_at:
+            self._share_at = now + SHARE_S
+            polls = await run(self._sites.count_polls)
+            self._polls.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
+
+    async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
+        """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
+        links = [_link(one) for one in messages]
+        items = [Announced(link.target, link.slot.value, "") for link in links if link.slot and link.is_announced]
+        feeds = {link.message.source_id: link.target.key for link in links if link.is_feed}
+        read_items = self._announcements.look_up(None, items)
+        earlier = self.articles.look_up_links(link.target for link in links)
+
+        def read() -> tuple[StoredItems, list[int | None], dict[int, str]]:
+            return read_items(), earlier.read() if earlier is not None else [], self._sites.names(feeds)
+
+        stored, holders, names = await run(read)
+        if earlier is not None:
+            self.articles.keep_holders(earlier, holders)
+        for source_id, site in names.items():
+            self._feeds.named(feeds[source_id], site)
+        self._announcements.new_of(items, stored)
+        self._announcements.read_again(None, items, stored, self._is_list, now)
+        return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]
+
+    def _queued(self, link: _Link) -> Message:
+        """Return the message of a link with the slot of its target, if that is new."""
+        is_new = link.message.target_id is None and self._frontier.unseen([link.target], link.message.level)
+        slot = self.classifier.slot_of(link.target) if is_new else None
+        return link.message._replace(details=text_of(link.details._replace(slot=slot)))
+
+    # Pages --------------------------------------------------------------------------------------------
 
     def reason_against(self, target: Target) -> str | None:
         """Return why a new URL must not be fetched."""
@@ -118,9 +173,10 @@ class NewsPolicy(CrawlPolicy):
 
     async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
         """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself."""
-        read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(page)
+        targets = (target for target, _ in (*page.links, *page.cross_site_links))
+        read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
-        read_items = self._announcements.look_up(lease, items) if items else None
+        read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
         if read_article is None and read_items is None and links is None:
             return
 
@@ -145,7 +201,7 @@ class NewsPolicy(CrawlPolicy):
         self._requeue.step(changes, now)
         news = page.news or News(self.kind(lease))
         announced = self._announced_by(lease, page)
-        items = items or self._announcements.look_up(lease, announced)()
+        items = items or self._announcements.look_up(_feed_id(lease), announced)()
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         has_links = is_read or self._is_inaccessible_home(
@@ -165,7 +221,7 @@ class NewsPolicy(CrawlPolicy):
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):
             slots = self._moved(lease, page, news, changes, now)
-            self._announcements.read_again(lease, new, items, self._is_list, now)
+            self._announcements.read_again(_feed_id(lease), new, items, self._is_list, now)
         elif is_read and self._was_announced_in_flight(lease, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
@@ -314,7 +370,7 @@ class NewsPolicy(CrawlPolicy):
             return False, None
         if news.announces:
             changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
-            self._announcements.read_again(lease, new, items, self._is_list, now)
+            self._announcements.read_again(_feed_id(lease), new, items, self._is_list, now)
             shown, span_s, problem = len(news.items), news.span_s, news.problem
             counts = {"new_items": len(new), "shown": shown}
             return True, polls.ended(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
@@ -350,6 +406,38 @@ class _Stored(NamedTuple):
 
     article: StoredArticle | None
     items: StoredItems | None
+
+
+class _Link(NamedTuple):
+    """A link from a page of another worker."""
+
+    message: Message
+    details: Details
+    target: Target
+
+    @property
+    def slot(self) -> QueueSlot | None:
+        return QueueSlot(*self.details.slot) if self.details.slot is not None else None
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether there may be a feed or sitemap."""
+        return self.slot is not None and self.slot.value == BEFORE_ARTICLES.value
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether a feed announced it."""
+        return self.slot is not None and self.slot.queue == FRESH and not self.is_feed
+
+
+def _link(message: Message) -> _Link:
+    details = details_of(message)
+    return _Link(message, details, target_of(message, details))
+
+
+def _feed_id(lease: Lease) -> int | None:
+    """Return the number of a page whose items may be known; None if it was never read before."""
+    return lease.id if lease.is_revisit else None
 
 
 def _redirect_problem(page: Page) -> str:

@@ -57,6 +57,16 @@ class Polls:
             poll.polls, poll.failures, poll.new_items = row.polls, row.failures, row.new_items
             poll.newest_at = None if row.newest_at is None else min(row.newest_at, now)
 
+    def forget_site(self, site_id: int) -> None:
+        """Forget the polls of a site that another worker polls from now on."""
+        for page_id in [page_id for page_id, poll in self._polls.items() if poll.site_id == site_id]:
+            self._remove(page_id)
+        self._pages.pop(site_id, None)
+
+    def set_share(self, share: float) -> None:
+        """Let the polls have only a *share* in (0, 1] of the polls per second: other workers make the rest."""
+        self._plan.set_share(share)
+
     def kind(self, page_id: int) -> str:
         """Return the kind of poll of a page; "" if it is none."""
         poll = self._polls.get(page_id)

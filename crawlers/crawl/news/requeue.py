@@ -50,6 +50,14 @@ class Requeue:
             self._names[site_id] = name
             self._domains.setdefault(rule_domain(name), []).append(site_id)
 
+    def forget(self, site_id: int) -> str | None:
+        """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
+        self._unfinished.pop(site_id, None)
+        name = self._names.pop(site_id, None)
+        if name is not None:
+            self._domains[rule_domain(name)].remove(site_id)
+        return name
+
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         below = f".{domain}"

@@ -137,10 +137,13 @@ class MemoryFrontierStore:
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 
-    def due(self) -> Iterable[tuple[int, QueueEntry, float, float]]:
-        for row in sorted(self._polls.values(), key=lambda row: (row.due_at, row.page_id)):
-            if self._scores[row.page_id]["queue"] == REVISIT:
-                yield row.site_id, _scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at
+    def due(self, site_id: int) -> list[Retry]:
+        polls = (row for row in self._polls.values() if row.site_id == site_id)
+        return [
+            Retry(_scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at)
+            for row in sorted(polls, key=lambda row: (row.due_at, row.page_id))
+            if self._scores[row.page_id]["queue"] == REVISIT
+        ]
 
     def parts(self) -> dict[int, StoredPart]:
         return {

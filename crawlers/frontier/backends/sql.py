@@ -89,11 +89,9 @@ _UNSCORED = f"""
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT p.site_id, poll.due_at, poll.due_at - poll.polled_at,
-        0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
-    FROM poll JOIN page AS p ON p.id = poll.page_id JOIN site ON site.id = p.site_id
-    JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
-    WHERE site.crawl_id = :crawl ORDER BY poll.due_at, p.id"""  # noqa: S608
+    SELECT poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
+    FROM poll JOIN page AS p ON p.id = poll.page_id JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
+    WHERE poll.site_id = :site ORDER BY poll.due_at, p.id"""  # noqa: S608
 _PREVIOUS = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
@@ -200,9 +198,9 @@ class SqlFrontierStore:
         statement = _UNSCORED.format(table=table, of_site=_OF_SITE if of_site else "")
         return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_site)]
 
-    def due(self) -> Iterator[tuple[int, QueueEntry, float, float]]:
-        for site_id, due_at, wait_s, *entry in self._read(_DUE, crawl=self.crawl_id):
-            yield site_id, QueueEntry(*entry), due_at, wait_s
+    def due(self, site_id: int) -> list[Retry]:
+        rows = self._read(_DUE, site=site_id)
+        return [Retry(QueueEntry(*entry), due_at, wait_s) for due_at, wait_s, *entry in rows]
 
     def parts(self) -> dict[int, StoredPart]:
         with self._database.read() as connection:

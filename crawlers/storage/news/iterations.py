@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
-from crawlers.algorithms.news.iteration_counts import Day, Iteration
+from crawlers.algorithms.news.iteration_counts import Day, Iteration, IterationLimits
 from crawlers.items import CHANGED, NEW, State
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.documents import count_documents
 from crawlers.storage.schema.news_tables import IterationRow, document, iteration
+from crawlers.storage.schema.rows import written_by
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Select
 
     from crawlers.items import Page
-    from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
@@ -26,62 +30,74 @@ DAY_S = 86_400
 
 
 class Iterations:
-    """Counts the downloads of a crawl; continues an iteration that an earlier run left unfinished.
+    """Counts the downloads of the crawl *crawl_id*, for all its workers together.
 
     An iteration ends after *most_pages* downloads or *most_s* seconds; 0 = no such limit.
     """
 
     def __init__(self, database: Database, crawl_id: int, most_pages: int, most_s: float) -> None:
         self._crawl_id = crawl_id
-        self._most_pages = most_pages
-        self._most_s = most_s
-        last = last_iteration(database, crawl_id)
-        self._now = last or Iteration(0, 0.0, 0.0)
-        self._total = count_documents(database, crawl_id) if last is None else last.total_documents
-        self._is_over = self._now.number == 0 or self._is_full
-
-    @property
-    def _is_full(self) -> bool:
-        return 0 < self._most_pages <= self._now.pages
+        self._limits = IterationLimits(most_pages, most_s)
+        # Crawls of earlier versions may have documents, but no iteration.
+        has_counted = last_iteration(database, crawl_id) is not None
+        self._earlier = 0 if has_counted else count_documents(database, crawl_id)
 
     def count(self, page: Page, changes: ChangeSet, now: float, *, is_revisit: bool) -> None:
-        """Count *page*, whose lease ends, and add the row of the iteration to its *changes*.
+        """Count *page*, whose lease ends, in its *changes*.
 
         *is_revisit*: the page was fetched before.
         """
         if page.state is State.REJECTED:  # it was never requested
             return
-        # Also over if the clock was set back.
-        if not self._is_over and self._most_s and not 0.0 <= now - self._now.began_at < self._most_s:
-            self._end()
-        if self._is_over:
-            self._now = Iteration(self._now.number + 1, now, now)
-            self._is_over = False
-        self._now = self._with(page, now, is_revisit)
-        changes.add(IterationRow(self._crawl_id, *self._now))
-        if self._is_full:
-            self._end()
-
-    def _with(self, page: Page, now: float, is_revisit: bool) -> Iteration:
-        fit, not_fit, polls, errors, documents, duplicates = self._now[3:9]
         news = page.news
-        if page.state in (State.REFUSED, State.FAILED):
-            errors += 1
-        elif is_revisit or (news is not None and news.kind):
-            polls += 1
-        elif news is not None and news.fits:
-            fit += 1
-        else:
-            not_fit += 1
         outcome = news.outcome if news is not None else ""
-        is_new = outcome == NEW
-        self._total += is_new
-        counts = (fit, not_fit, polls, errors, documents + is_new, duplicates + (outcome not in ("", NEW, CHANGED)))
-        return Iteration(self._now.number, self._now.began_at, now, *counts, self._total)
+        if page.state in (State.REFUSED, State.FAILED):
+            kind = "errors"
+        elif is_revisit or (news is not None and news.kind):
+            kind = "polls"
+        else:
+            kind = "fit" if news is not None and news.fits else "not_fit"
+        documents = (outcome == NEW, outcome not in ("", NEW, CHANGED))
+        changes.add(CountedPage(self._crawl_id, now, *self._limits, self._earlier, kind, *documents))
 
-    def _end(self) -> None:
-        self._is_over = True
-        logger.info("%s", self._now)
+
+def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
+    """Add pages to the iterations of their crawls, in order; other workers wait until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('iteration'))"))
+    for crawl_id in dict.fromkeys(row.crawl_id for row in rows):
+        latest = _of_crawl(crawl_id).order_by(iteration.c.number.desc()).limit(1)
+        stored = connection.execute(latest).one_or_none()
+        last = None if stored is None else Iteration(*stored)
+        changed: dict[int, Iteration] = {}
+        for row in rows:
+            if row.crawl_id != crawl_id:
+                continue
+            limits = IterationLimits(row.most_pages, row.most_s)
+            if last is None:
+                last = Iteration(1, row.at, row.at, total_documents=row.earlier)
+            elif last.is_over(row.at, limits):
+                if not last.is_full(limits):
+                    logger.info("%s", last)
+                last = Iteration(last.number + 1, row.at, row.at, total_documents=last.total_documents)
+            last = changed[last.number] = last.after(row.kind, row.at, is_new=row.is_new, is_copy=row.is_copy)
+            if last.is_full(limits):
+                logger.info("%s", last)
+        write_changes(connection, ChangeSet(*(IterationRow(crawl_id, *one) for one in changed.values())))
+
+
+@written_by(iteration, count_pages)
+class CountedPage(NamedTuple):
+    """A download, to be counted in the iteration of its crawl."""
+
+    crawl_id: int
+    at: float
+    most_pages: int  # of an iteration, as in `IterationLimits`
+    most_s: float
+    earlier: int  # documents, if there is no iteration yet
+    kind: str  # fit, not_fit, polls, errors
+    is_new: bool  # a new document
+    is_copy: bool  # of a document
 
 
 def last_iteration(database: Database, crawl_id: int) -> Iteration | None:

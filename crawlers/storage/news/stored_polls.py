@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import bindparam, exists, func, or_, select, text
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.items import PAGE, State
+from crawlers.items import ARTICLE, PAGE, State
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
-from crawlers.storage.schema.tables import page, seed, site
+from crawlers.storage.schema.tables import link, page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from sqlalchemy import Select
 
     from crawlers.storage.database import Database
 
@@ -50,17 +52,30 @@ class QueuedSite(NamedTuple):
     waits: bool  # whether any page waits
 
 
-def polls_of(database: Database, crawl_id: int) -> list[PollRow]:
-    """Return the scheduled pages of a crawl, except those of excluded sites, by number."""
+def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
+    """Return the scheduled pages of *sites*, given by number."""
     statement = (
         select(*poll.c)
-        .join(site, site.c.id == poll.c.site_id)
         .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, news_score.c.queue == REVISIT)
+        .where(news_score.c.queue == REVISIT)
         .order_by(poll.c.page_id)
     )
     with database.read() as connection:
-        return [PollRow(*row) for row in connection.execute(statement)]
+        chunks = (statement.where(poll.c.site_id.in_(some)) for some in _chunks(sites))
+        return [PollRow(*row) for chunk in chunks for row in connection.execute(chunk)]
+
+
+def count_polls(database: Database, crawl_id: int) -> int:
+    """Return the number of polled pages of a crawl, whichever worker polls them, without articles."""
+    statement = (
+        select(func.count())
+        .select_from(poll)
+        .join(site, site.c.id == poll.c.site_id)
+        .join(news_score, news_score.c.page_id == poll.c.page_id)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind != ARTICLE, news_score.c.queue == REVISIT)
+    )
+    with database.read() as connection:
+        return int(connection.execute(statement).scalar_one())
 
 
 def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
@@ -112,38 +127,73 @@ def pages_without_document(database: Database, crawl_id: int, name: str, keys: C
     return [found[page_id] for page_id in sorted(found)]
 
 
-def announced_polls(database: Database, crawl_id: int) -> list[UnreadArticle]:
-    """Return the polled pages that a feed announced, directly or by a redirect, and that were not read as articles."""
+def announced_polls(database: Database, sites: Collection[int]) -> list[UnreadArticle]:
+    """Return the polled pages of *sites* that were announced, and that were not read as articles.
+
+    A feed announced them directly, or by a redirect from one of *sites*.
+    """
+    found: list[UnreadArticle] = []
+    with database.read() as connection:
+        for some in _chunks(sites):
+            rows = connection.execute(_announced_polls(some))
+            found += [UnreadArticle(name, key, number, reason, at, False) for name, key, number, reason, at in rows]
+    return found
+
+
+def _announced_polls(sites: Sequence[int]) -> Select[Any]:
     source = page.alias()
     redirects = select(source.c.moved_to).where(
-        source.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id)),
+        source.c.site_id.in_(sites),
         source.c.state == int(State.MOVED),
         source.c.key.in_(select(feed_item.c.key)),
     )
-    statement = (
+    return (
         select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
         .join(poll, poll.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(document, document.c.page_id == page.c.id)
         .where(
-            site.c.crawl_id == crawl_id,
-            site.c.is_open,
+            poll.c.site_id.in_(sites),
             poll.c.kind == PAGE,
             document.c.page_id.is_(None),
             func.coalesce(page.c.reason, "") == "",
             or_(page.c.key.in_(select(feed_item.c.key)), page.c.id.in_(redirects)),
         )
+        .order_by(page.c.id)
+    )
+
+
+def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
+    """Return *sites*, given by number."""
+    waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
+    statement = select(site.c.id, site.c.site, site.c.rules, waiting).order_by(site.c.id)
+    with database.read() as connection:
+        chunks = (statement.where(site.c.id.in_(some)) for some in _chunks(sites))
+        return [QueuedSite(*row) for chunk in chunks for row in connection.execute(chunk)]
+
+
+def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
+    """Return the names of the sites of *pages*, by the number of the page."""
+    statement = select(page.c.id, site.c.site).join(site, site.c.id == page.c.site_id)
+    with database.read() as connection:
+        chunks = (statement.where(page.c.id.in_(some)) for some in _chunks(pages))
+        return {page_id: name for chunk in chunks for page_id, name in connection.execute(chunk)}
+
+
+def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[int, str]]:
+    """Return the key of each page of *sites* to which another site links, and that site; the first link comes first."""
+    source, its = page.alias("source"), site.alias("its")
+    statement = (
+        select(page.c.key, its.c.site)
+        .join(link, link.c.target_id == page.c.id)
+        .join(source, source.c.id == link.c.source_id)
+        .join(its, its.c.id == source.c.site_id)
+        .where(source.c.site_id != page.c.site_id)
+        .order_by(link.c.source_id)
     )
     with database.read() as connection:
-        return [UnreadArticle(*row, waits=False) for row in connection.execute(statement.order_by(page.c.id))]
-
-
-def included_sites(database: Database, crawl_id: int) -> list[QueuedSite]:
-    """Return the sites of a crawl that its latest run includes."""
-    waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
-    statement = select(site.c.id, site.c.site, site.c.rules, waiting).where(site.c.crawl_id == crawl_id, site.c.is_open)
-    with database.read() as connection:
-        return [QueuedSite(*row) for row in connection.execute(statement.order_by(site.c.id))]
+        chunks = (statement.where(page.c.site_id.in_(some)) for some in _chunks(sites))
+        return [(key, name) for chunk in chunks for key, name in connection.execute(chunk)]
 
 
 def excluded_sites(database: Database, crawl_id: int) -> list[str]:
@@ -186,19 +236,18 @@ def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[t
     return list(found.items())
 
 
-def labels_of(database: Database, crawl_id: int) -> Iterator[tuple[str, str, float]]:
-    """Yield (site, URL, odds) of the labelled pages, oldest first."""
+def labels_of(database: Database, sites: Collection[int]) -> list[tuple[str, str, float]]:
+    """Return (site, URL, odds) of the labelled pages of *sites*, oldest first."""
     statement = (
         select(site.c.site, page.c.url, page_label.c.odds)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)
-        .where(site.c.crawl_id == crawl_id)
         .order_by(page_label.c.page_id)
     )
     with database.read() as connection:
-        rows = connection.execution_options(yield_per=1_000).execute(statement)
-        yield from ((name, url, odds) for name, url, odds in rows)
+        chunks = (statement.where(page_label.c.site_id.in_(some)) for some in _chunks(sites))
+        return [(name, url, odds) for chunk in chunks for name, url, odds in connection.execute(chunk)]
 
 
 def _chunks(keys: Collection[T]) -> Iterator[list[T]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+MAX_DOMAINS = 5_000  # in a query
 VALUES = ("weight", "support", "precision_low", "learnt_at")  # the columns that are replaced
 _COLUMNS = (
     url_rule.c.id,
@@ -71,6 +72,18 @@ def rules_by_domain(database: Database) -> dict[str, list[UrlRule]]:
     rules: dict[str, list[UrlRule]] = {}
     for stored in list_rules(database):
         rules.setdefault(stored.domain, []).append(stored.rule)
+    return rules
+
+
+def rules_of_domains(database: Database, domains: Sequence[str]) -> dict[str, list[UrlRule]]:
+    """Return the rules of each of *domains*, as `RuleSet` takes them."""
+    rules: dict[str, list[UrlRule]] = {domain: [] for domain in domains}
+    statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
+    with database.read() as connection:
+        for first in range(0, len(domains), MAX_DOMAINS):
+            some = statement.where(url_rule.c.domain.in_(domains[first : first + MAX_DOMAINS]))
+            for stored in map(_stored, connection.execute(some)):
+                rules[stored.domain].append(stored.rule)
     return rules
 
 

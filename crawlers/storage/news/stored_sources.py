@@ -59,6 +59,8 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
     *enable*, later harvests include the sites by default; without it, this stays as it was.
     """
     with database.write() as connection:
+        if not database.is_sqlite:  # workers that begin at the same time save the same sources
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sources'))"))
         _delete_orphans(connection)
         before = _numbers(connection)
         _save_seeds(connection, sources, before, enable=enable)

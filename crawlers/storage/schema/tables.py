@@ -206,15 +206,25 @@ site = Table(
 @writes(
     site,
     INSERT_NEW,
-    columns=("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url", "worker_id"),
+    columns=(
+        *("id", "crawl_id", "seed_id", "site", "parallel", "max_level", "delay_s", "start_url", "worker_id"),
+        "source_id",
+    ),
     select="""
         SELECT * FROM (
-            SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url, r.worker_id
-            FROM ({rows}) AS r JOIN seed ON seed.site = r.site ORDER BY r.site
+            SELECT r.id, r.crawl_id, seed.id, r.site, r.parallel, r.max_level, r.delay_s, r.start_url, r.worker_id,
+                first.id
+            FROM ({rows}) AS r JOIN seed ON seed.site = r.site
+            LEFT JOIN site AS first
+                ON first.crawl_id = r.crawl_id AND first.site = r.leader AND first.is_open AND first.id <> r.id
+            ORDER BY r.site
         ) AS found""",
 )
 class FoundSite(NamedTuple):
-    """A site that a worker discovered and, if it is alone, holds; it must be a seed. Ignored if it is known."""
+    """A site that a worker discovered and, if it is alone, holds; it must be a seed. Ignored if it is known.
+
+    *leader* is the name of the site that leads its source, if it is one of the crawl.
+    """
 
     id: int
     crawl_id: int
@@ -224,6 +234,7 @@ class FoundSite(NamedTuple):
     delay_s: float
     start_url: str | None
     worker_id: int | None
+    leader: str | None = None
 
 
 @writes(site, UPDATE)
@@ -268,6 +279,19 @@ class GivenUpSite(NamedTuple):
     asked_at: float | None  # when the last request was sent
     rest_until: float | None
     worker_id: int | None = None
+
+
+def free_sources(connection: Connection, rows: Sequence[GivenUpSource]) -> None:
+    """Let nobody hold the sites of the sources of *rows*."""
+    leaders = [row.id for row in rows]
+    connection.execute(update(site).where(site.c.source_id.in_(leaders)).values(worker_id=None))
+
+
+@written_by(site, free_sources)
+class GivenUpSource(NamedTuple):
+    """A source whose leading site was given up; its worker may have claimed sites of it that it has not opened."""
+
+    id: int  # of the leading site
 
 
 @writes(site, UPDATE)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import Page, State
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import SiteRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
     """Return the policies of a crawl, and the names of the sites that it opens."""
     opened: list[str] = []
 
-    def add_site(name: str) -> SiteRow:
+    def add_site(name: str, leaders: Mapping[str, int]) -> SiteRow:
         assert name != left_out
         return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 
@@ -37,7 +42,7 @@ def page(*names: str, moved_to: str | None = None) -> Page:
 
 def test_links_to_sites_that_the_list_omits_are_external() -> None:
     sites, opened = policies("http://gone.test", most=10)
-    found = sites.open_cross_site(page("b", "gone", "b", "c"), 0.0)
+    found = sites.open_cross_site(page("b", "gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
     assert [target.site for target, _ in found.cross_site_links] == ["http://b.test", "http://b.test", "http://c.test"]
     assert [link.url for link, _ in found.external] == ["http://gone.test/x"]
@@ -45,19 +50,19 @@ def test_links_to_sites_that_the_list_omits_are_external() -> None:
 
 def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
     sites, opened = policies("http://gone.test", most=10)
-    found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0)
+    found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0, ChangeSet())
     assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
     assert found.reason == "redirects to another site: http://gone.test/"
 
 
 def test_no_more_sites_are_opened_than_allowed() -> None:
     sites, opened = policies("", most=2)
-    sites.open_cross_site(page("b", "c", "d"), 0.0)
-    sites.open_cross_site(page("e", "c"), 0.0)
+    sites.open_cross_site(page("b", "c", "d"), 0.0, ChangeSet())
+    sites.open_cross_site(page("e", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
 
 
 def test_sites_that_the_list_omits_do_not_count_towards_the_limit() -> None:
     sites, opened = policies("http://gone.test", most=2)
-    sites.open_cross_site(page("gone", "b", "c"), 0.0)
+    sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]

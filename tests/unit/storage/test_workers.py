@@ -7,13 +7,16 @@ import time
 import pytest
 from sqlalchemy import select, text, update
 
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import pulls_of
-from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, site, worker
+from crawlers.storage.schema.news_tables import PollRow
+from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
 from crawlers.storage.workers import Report, Round
 from tests.support.stored_rows import write_rows
 
@@ -71,6 +74,11 @@ class Crawl:
     def states(self) -> dict[int, str]:
         with self.database.read() as connection:
             return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
+
+
+def ending(found: Round) -> tuple[bool, bool, bool]:
+    """Return whether the crawl is over, this worker ends it, and its budget is spent."""
+    return found.is_over, found.is_elected, found.is_spent
 
 
 @pytest.fixture
@@ -160,6 +168,43 @@ def test_site_without_a_page_has_its_start_page_to_be_fetched(shared: Crawl) -> 
         connection.execute(text("DELETE FROM page"))
     shared.give_up(shared.sites[3])
     assert shared.round(second, wanted_sites=1).claimed == shared.sites[3:]
+
+
+def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared: Crawl) -> None:
+    a, b, _, _ = shared.sites
+    with shared.database.write() as connection:
+        connection.execute(update(site).where(site.c.id == b).values(source_id=a, worker_id=None))
+    assert shared.round(shared.join()).claimed == []
+    assert shared.round(shared.first).claimed == [b]
+    assert set(shared.holders()) == {shared.first}
+
+
+def test_given_up_source_is_free_with_its_new_sites(shared: Crawl) -> None:
+    a, b, *_ = shared.sites
+    with shared.database.write() as connection:
+        connection.execute(update(site).where(site.c.id == b).values(source_id=a))
+    shared.write(GivenUpSource(a), GivenUpSite(a, 0.5, None))
+    assert shared.holders() == [None, None, shared.first, shared.first]
+
+
+def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    page = shared.sites[0]
+    shared.write(
+        NewsScoreRow(page, page, REVISIT, 0.0, 0.0, 0.0),
+        PollRow(page, page, "feed", 50.0, 1.0, 1, 0, 0, None, "[]", None),
+    )
+    for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
+        shared.round(second, is_hungry=True, ends_after=ends_after)
+        assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over
+
+
+def test_first_worker_is_the_one_that_joined_first_of_the_active_ones(shared: Crawl) -> None:
+    second = shared.join()
+    assert [shared.round(number).is_first for number in (shared.first, second)] == [True, False]
+    shared.leave(shared.first)
+    assert shared.round(second).is_first
 
 
 def test_source_is_claimed_as_a_whole(shared: Crawl) -> None:
@@ -294,8 +339,8 @@ def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) 
     assert not shared.round(second, is_hungry=True).is_over
     assert not shared.round(shared.first, is_hungry=True).is_over
     shared.end(shared.sites[0])
-    assert shared.round(second, is_hungry=True)[-3:] == (True, True, False)
-    assert shared.round(shared.first, is_hungry=True)[-3:] == (True, False, False)
+    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
+    assert ending(shared.round(shared.first, is_hungry=True)) == (True, False, False)
     assert not shared.leave(shared.first)
     assert shared.leave(second), "it is the finisher"
     assert crawls.end(shared.database, shared.id, finished=True, reason="finished", now=3.0, worker_id=second)
@@ -309,7 +354,7 @@ def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) 
     assert shared.round(shared.first, is_hungry=True).is_elected
     assert shared.leave(shared.first)
     assert crawls.end(shared.database, shared.id, finished=True, reason="", now=3.0, worker_id=shared.first)
-    assert shared.round(second, is_hungry=True)[-3:] == (True, False, False)
+    assert ending(shared.round(second, is_hungry=True)) == (True, False, False)
     assert not shared.leave(second)
     assert set(shared.states().values()) == {"left"}
 

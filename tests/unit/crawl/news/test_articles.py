@@ -176,12 +176,11 @@ def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(databas
         write_changes(connection, policy.changes)
     later = Desk(database, has_earlier=True)  # which remembers nothing
     targets = [resolve(SITE, path) for path in ("/news/1-story", "/news/3", "/x")]
-    page = replace(later.page("/"), links=[(target, 1) for target in targets])
-    query = later.policy.look_up_links(page)
+    query = later.policy.look_up_links(targets)
     assert query is not None
     assert query.keys == (targets[0].key, targets[1].key), "no rule says that /x is an article"
     later.policy.keep_holders(query, query.read())
-    assert later.policy.look_up_links(page) is None, "once is enough"
+    assert later.policy.look_up_links(targets) is None, "once is enough"
     with statements(database) as executed:
         reasons = [later.policy.reason_against(target) for target in targets]
     assert reasons == ["document 1 of an earlier crawl", None, None]
@@ -191,12 +190,12 @@ def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(databas
 def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Database) -> None:
     policy = Desk(database, has_earlier=True)
     target = resolve(SITE, "/news/1-story")
-    query = policy.policy.look_up_links(replace(policy.page("/"), links=[(target, 1)]))
+    query = policy.policy.look_up_links([target])
     assert query is not None
     policy.policy.keep_holders(query, query.read())
     assert policy.policy.reason_against(target) is None
     policy.judge("/news/1-story")
-    assert policy.policy.reason_against(target) == "document 2 of an earlier crawl"
+    assert policy.policy.reason_against(target) == "document 1 of an earlier crawl"
 
 
 def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(
@@ -204,10 +203,10 @@ def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(
 ) -> None:
     monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 1)
     policy = Desk(database, has_earlier=True)
-    page = replace(policy.page("/"), links=[(resolve(SITE, "/news/1-story"), 1)])
-    outdated = policy.policy.look_up_links(page)
+    targets = [resolve(SITE, "/news/1-story")]
+    outdated = policy.policy.look_up_links(targets)
     assert outdated is not None
     for number in range(2, 5):
         policy.judge(f"/news/{number}", article=replace(STORY, text=f"Text {number}"))
     policy.policy.keep_holders(outdated, outdated.read())
-    assert policy.policy.look_up_links(page) is not None
+    assert policy.policy.look_up_links(targets) is not None

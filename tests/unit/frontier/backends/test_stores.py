@@ -140,12 +140,9 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierSto
         changes.add(NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0))
     store.submit(changes)
     store.flush()
-    assert [(site_id, entry.id, due_at) for site_id, entry, due_at, _ in store.due()] == [
-        (1, 2, 10.0),
-        (1, 4, 10.0),
-        (1, 3, 20.0),
-        (1, 1, 30.0),
-    ]
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due(1)]
+    assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
+    assert store.due(2) == []
 
 
 def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: ScoredFrontierStore) -> None:

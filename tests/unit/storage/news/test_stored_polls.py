@@ -12,12 +12,12 @@ from crawlers.storage.news.stored_polls import (
     QueuedSite,
     UnreadArticle,
     gone_pages,
-    included_sites,
     known_items,
     labels_of,
     moved_pages,
     pages_without_document,
     polls_of,
+    queued_sites,
     removed_feeds,
 )
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, feed
@@ -38,7 +38,7 @@ def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
     gone = crawl.poll("/gone", "page", NOW)
     crawl.write(NewsScoreRow(gone, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
     NewsStore(crawl.database, "other").poll("/rss", "feed", NOW)
-    (row,) = polls_of(crawl.database, crawl.id)
+    (row,) = polls_of(crawl.database, crawl.sites.values())
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
 
 
@@ -85,7 +85,9 @@ def test_labels_are_sorted_oldest_first(crawl):
     crawl.write(*(PageLabelRow(page, crawl.sites[SITE], float(page)) for page in reversed(pages)))
     other = NewsStore(crawl.database, "other")
     other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0))
-    assert list(labels_of(crawl.database, crawl.id)) == [(SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)]
+    assert labels_of(crawl.database, crawl.sites.values()) == [
+        (SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)
+    ]
 
 
 def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
@@ -95,7 +97,7 @@ def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
     )
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
     crawl.page("/done", NOW)
-    assert included_sites(crawl.database, crawl.id) == [
+    assert queued_sites(crawl.database, crawl.sites.values()) == [
         QueuedSite(crawl.sites[SITE], SITE, "new", waits=False),
         QueuedSite(crawl.sites[OTHER], OTHER, None, waits=True),
     ]

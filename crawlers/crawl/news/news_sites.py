@@ -1,0 +1,140 @@
+"""What a news crawl knows of its sites: read from the store when they are opened, forgotten when they are given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.storage.news import stored_polls
+from crawlers.storage.news.stored_rules import rules_of_domains
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from crawlers.algorithms.news.url_classifier import UrlClassifier
+    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.crawl.news.announcements import Announcements
+    from crawlers.crawl.news.feed_registry import FeedRegistry
+    from crawlers.crawl.news.polls import Polls
+    from crawlers.crawl.news.requeue import Requeue
+    from crawlers.frontier.protocols import CrawlFrontier, SeenPage
+    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.database import Database
+    from crawlers.storage.news.stored_polls import QueuedSite, UnreadArticle
+    from crawlers.storage.schema.news_tables import PollRow
+    from crawlers.storage.writer import Writer
+
+
+class Known(NamedTuple):
+    """URLs that the user named, by site: keys of start pages, feeds and sitemaps."""
+
+    homes: Mapping[str, Sequence[int]]
+    feeds: Mapping[str, Sequence[int]]
+
+
+class _Stored(NamedTuple):
+    rules: Mapping[str, Sequence[UrlRule]]  # by domain
+    labels: Sequence[tuple[str, str, float]]
+    polls: Sequence[PollRow]
+    queued: Sequence[QueuedSite]
+    announced: Sequence[UnreadArticle]
+    moved: Sequence[tuple[int, int]]  # keys of start pages and feeds, and of the pages to which they redirect
+    gone: Sequence[tuple[str, SeenPage]]  # feeds that were removed, and are wanted again
+    named: Sequence[tuple[int, str]]  # keys of pages on sites without a source, and the sites that link to them
+
+
+class NewsSites:
+    """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
+
+    def __init__(
+        self,
+        database: Database,
+        crawl_id: int,
+        writer: Writer,
+        frontier: CrawlFrontier,
+        classifier: UrlClassifier,
+        requeue: Requeue,
+        polls: Polls,
+        feeds: FeedRegistry,
+        announcements: Announcements,
+        known: Known,
+    ) -> None:
+        self._database = database
+        self._crawl_id = crawl_id
+        self._writer = writer
+        self._frontier = frontier
+        self._classifier = classifier
+        self._requeue = requeue
+        self._polls = polls
+        self._feeds = feeds
+        self._announcements = announcements
+        self._known = known
+        self._names: dict[int, str] = {}
+        self._domains: Counter[str] = Counter()  # how many open sites are in each domain, whatever its length
+
+    def load(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        """Read what the store knows of sites, in any thread; return the function that takes it up at a time."""
+        database, sites = self._database, [row.id for row in rows]
+        homes, feeds = (
+            [(row.id, key) for row in rows for key in keys.get(row.site, ())]
+            for keys in (self._known.homes, self._known.feeds)
+        )
+        foreign = [row.id for row in rows if not self._feeds.is_owned(row.site)]
+        stored = _Stored(
+            rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)})),
+            stored_polls.labels_of(database, sites),
+            stored_polls.polls_of(database, sites),
+            stored_polls.queued_sites(database, sites),
+            stored_polls.announced_polls(database, sites),
+            stored_polls.moved_pages(database, [*homes, *feeds]),
+            stored_polls.gone_pages(database, feeds),
+            stored_polls.sites_that_link(database, foreign),
+        )
+        return partial(self._open, rows, stored)
+
+    def _open(self, rows: Sequence[SiteRow], stored: _Stored, now: float) -> None:
+        for domain, rules in stored.rules.items():
+            if not self._domains[domain]:  # else this worker knows later ones
+                self._classifier.replace(domain, rules)
+        for row in rows:
+            self._names[row.id] = row.site
+            self._domains.update(_domains(row.site))
+            self._polls.set_delay(row.id, row.delay_s)
+        self._classifier.recall(stored.labels)
+        self._polls.recall(stored.polls, now)
+        self._writer.submit(self._requeue.recall(stored.queued))
+        self._announcements.recall(stored.announced, now)
+        for key, target in stored.moved:
+            self._feeds.moved(key, target)
+        for key, site in stored.named:
+            self._feeds.named(key, site)
+        for site, page in stored.gone:
+            self._frontier.fetch_again(site, [page], now)
+
+    def close(self, site_ids: Collection[int]) -> None:
+        """Forget sites that another worker may open from now on."""
+        for site_id in site_ids:
+            self._polls.forget_site(site_id)
+            found = self._requeue.forget(site_id)
+            name = self._names.pop(site_id, None)
+            if name is not None:
+                self._domains.subtract(_domains(name))
+            name = name or found
+            if name is not None and self._domains[rule_domain(name)] <= 0:
+                self._classifier.forget_labels(rule_domain(name))
+
+    def count_polls(self) -> int:
+        """Return the number of polled pages of all workers; may be called in any thread."""
+        return stored_polls.count_polls(self._database, self._crawl_id)
+
+    def names(self, pages: Iterable[int]) -> dict[int, str]:
+        """Return the names of the sites of *pages*, by number; may be called in any thread."""
+        return stored_polls.sites_of_pages(self._database, list(pages))
+
+
+def _domains(site: str) -> list[str]:
+    """Return the domains whose rules may apply to *site*: its own, and all that it is below."""
+    parts = rule_domain(site).split(".")
+    return [".".join(parts[first:]) for first in range(len(parts))]

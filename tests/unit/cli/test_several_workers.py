@@ -1,0 +1,29 @@
+"""Which crawls can have several workers on one machine."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import Spider
+from scrapy.settings import Settings
+
+from crawlers.cli.several_workers import check_workers
+from crawlers.errors import ConfigError
+from crawlers.spiders.broad import BroadSpider
+from crawlers.spiders.extlinks import ExtLinksSpider
+from crawlers.spiders.news import NewsSpider
+from crawlers.spiders.sitegraph import SiteGraphSpider
+from crawlers.spiders.topic import TopicSpider
+
+
+class OwnSpider(Spider):
+    name = "own"
+
+
+@pytest.mark.parametrize("spider", [SiteGraphSpider, ExtLinksSpider, BroadSpider, TopicSpider, NewsSpider])
+def test_crawls_of_all_missions_can_have_several_workers(spider):
+    check_workers(Settings({"WORKERS": 2}), spider, {})
+
+
+def test_spider_of_the_user_runs_in_one_process():
+    with pytest.raises(ConfigError, match="own is a spider of your own, which runs in one process"):
+        check_workers(Settings({"WORKERS": 2}), OwnSpider, {})

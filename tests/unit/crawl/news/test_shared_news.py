@@ -1,0 +1,218 @@
+"""Several workers of a news crawl: what is known of a source moves with it, and announcements reach its worker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.news.sources import Source, SourceLeaders
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
+from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
+from crawlers.frontier.protocols import Lease
+from crawlers.inputs.news_settings import news_options
+from crawlers.items import FEED, Announced, News, Page, SiteLimits, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.iterations import iterations_of
+from crawlers.storage.news.stored_rules import LearntRulesRow
+from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.crawl.session import CrawlSession
+
+A, B = "http://a.test", "http://b.test"
+SOURCES = [Source(SiteLimits(A), feeds=(f"{A}/feed",)), Source(SiteLimits(B))]
+
+
+class NewsWorker(OpenedCrawl):
+    """A worker of the crawl of two sources, of which the first one has a feed."""
+
+    def __init__(self, url: str, **settings: object) -> None:
+        scope = Scope.of_hosts(["a.test", "b.test"], [A, B])
+        options = replace(news_options(quick_settings(url, **settings)), most_pages=50)
+
+        def policy(session: CrawlSession) -> Any:
+            self.keys = SqlDocumentKeys(session.database, session.writer)
+            found = open_news_policy(
+                *(session.database, session.row.id, session.writer, session.frontier, self.keys),
+                *(SOURCES, scope, options),
+            )
+            self.policy = found
+            return found
+
+        mission: dict[str, Any] = {
+            "sites": [source.limits for source in SOURCES],
+            "roots": tuple(known_feeds(SOURCES)),
+            "scope": scope,
+            "start_slot": BEFORE_ARTICLES,
+            "can_be_shared": True,
+            "leader_of": SourceLeaders(SOURCES).of,
+        }
+        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, "ARCHIVE_SHARE": 0, **settings})
+
+    @property
+    def sites(self) -> set[str]:
+        return {row.site for row in self.crawl.sites.rows}
+
+    def leases(self) -> dict[str, Lease]:
+        found = {}
+        while isinstance(lease := self.crawl.next(self.now), Lease):
+            found[lease.url] = lease
+        return found
+
+    def read(self, lease: Lease, *links: str, news: News | None = None) -> None:
+        """Read the page of *lease*, with links to any site."""
+        site = lease.url[: len(A)]
+        targets = [(target(url), 1) for url in links]
+        page = Page(
+            *(lease.id, lease.url, lease.level, State.DONE, 200),
+            links=[one for one in targets if one[0].site == site],
+            cross_site_links=[one for one in targets if one[0].site != site],
+            news=news or News(self.policy.kind(lease)),
+            content_hash=f"{lease.id} {self.now}".encode(),
+        )
+        self.crawl.record(page)
+        self.crawl.session.writer.flush()
+
+    def read_all(self) -> dict[str, Lease]:
+        """Read everything that is due; return the leases by URL."""
+        found: dict[str, Lease] = {}
+        while leases := self.leases():
+            for lease in leases.values():
+                self.read(lease)
+            found |= leases
+        return found
+
+    def slot(self, url: str) -> tuple[int, float]:
+        """Return queue and value of a page."""
+        return self.rows(f"SELECT queue, value FROM news_score JOIN page ON page.id = page_id WHERE url = '{url}'")[0]
+
+
+@pytest.fixture
+def begun(sqlite_url: str) -> Iterator[Callable[..., NewsWorker]]:
+    found: list[NewsWorker] = []
+
+    def begin(**settings: object) -> NewsWorker:
+        found.append(NewsWorker(sqlite_url, **settings))
+        return found[-1]
+
+    yield begin
+    for worker in found:
+        worker.kill()
+
+
+def shared(one: NewsWorker, two: NewsWorker) -> tuple[NewsWorker, NewsWorker]:
+    """Let two workers hold a source each; return that of A and that of B."""
+    for _ in range(3):
+        for worker in (two, one, two):
+            worker.round()
+    first, second = (one, two) if A in one.sites else (two, one)
+    assert (first.sites, second.sites) == ({A}, {B})
+    return first, second
+
+
+def feed(*urls: str) -> News:
+    return News(FEED, announces=True, items=[Announced(target(url), NOW - 60.0, url) for url in urls])
+
+
+def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
+    one, two = begun(), begun()
+    first, second = shared(one, two)
+    first.read(first.leases()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
+    second.round()
+    assert second.slot(f"{B}/story") == (FRESH, NOW - 60.0)
+    lease = second.leases()[f"{B}/story"]
+    assert second.policy.is_announced(lease)
+    assert second.policy.is_in_feed(lease)
+    assert second.rows("SELECT count(*) FROM message") == [(0,)]
+    assert len(second.rows("SELECT * FROM feed_item")) == 1
+
+
+def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read_again(begun):
+    one, two = begun(), begun()
+    first, second = shared(one, two)
+    second.read(second.leases()[f"{B}/"], f"{B}/story")
+    assert f"{B}/story" in second.read_all()
+    first.read(first.leases()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
+    for worker in (first, second):
+        worker.round()
+    again = second.leases()[f"{B}/story"]
+    assert again.is_revisit
+    assert second.policy.is_announced(again)
+
+
+def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
+    one, two = begun(), begun()
+    first, second = shared(one, two)
+    second.policy.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
+    first.read(first.leases()[f"{A}/"], f"{B}/news/1", f"{B}/about")
+    second.round()
+    assert second.slot(f"{B}/news/1")[0] == FIT
+    assert second.slot(f"{B}/about")[0] == 0
+
+
+def test_polls_and_rules_move_with_their_source(begun):
+    one = begun()
+    found = one.leases()
+    one.read(found[f"{A}/feed"], f"{A}/1", news=feed(f"{A}/1"))
+    one.read(found[f"{A}/"])
+    one.read(found[f"{B}/"])
+    rules = (UrlRule(r"/\d+", 1.0, LEARNT),)
+    one.crawl.session.writer.submit(ChangeSet(LearntRulesRow("a.test", rules), LearntRulesRow("b.test", rules)))
+    before = {row[0]: row for row in one.rows("SELECT * FROM poll ORDER BY page_id")}
+    assert len(before) == 3
+    two = begun()
+    first, second = shared(one, two)
+    came, site = (two, A) if two.sites == {A} else (two, B)
+    assert came.policy.classifier.weight(site, f"{site}/7") == 1.0
+    assert came.policy._polls.kind(next(iter(before))) or site == B
+    first.now = second.now = NOW + 7 * 3600.0
+    due = {*first.leases(), *second.leases()}
+    assert {f"{A}/feed", f"{A}/", f"{B}/"} <= due
+    assert len(first.policy._polls) + len(second.policy._polls) == 3
+
+
+def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
+    one, two = begun(NEWS_ITERATION_PAGES=3), begun(NEWS_ITERATION_PAGES=3)
+    first, second = shared(one, two)
+    found = first.leases()
+    first.read(found[f"{A}/feed"], *(f"{A}/{n}" for n in range(2)), news=feed(*(f"{A}/{n}" for n in range(2))))
+    second.read(second.leases()[f"{B}/"])
+    first.read(found[f"{A}/"])
+    second.crawl.session.writer.flush()
+    for lease in first.leases().values():
+        first.read(lease)
+    assert first.rows("SELECT count(*) FROM page WHERE state = 1") == [(5,)]
+    assert [one.pages for one in iterations_of(first.crawl.session.database, first.crawl.session.row.id)] == [3, 2]
+
+
+def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
+    one = begun(NEWS_ONCE=1)
+    one.read_all()
+    assert not one.crawl.has_pending
+    with one.crawl.session.database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE site SET worker_id = NULL WHERE site = '{B}'")
+    one.crawl._apply(one.crawl._submit_round().result())
+    assert one.crawl.has_pending
+
+
+def test_crawl_that_ends_early_ends_when_no_worker_has_anything_due(begun):
+    one, two = begun(NEWS_ONCE=1), begun(NEWS_ONCE=1)
+    first, second = shared(one, two)
+    for worker in (first, second):
+        worker.read_all()
+    ((due,),) = first.rows(f"SELECT count(*) FROM poll WHERE due_at > {NOW}")
+    assert due >= 3
+    for _ in range(3):
+        for worker in (first, second):
+            worker.round()
+    assert [worker.crawl.has_pending for worker in (first, second)] == [False, False]
+    for worker in (first, second):
+        worker.close()
+    assert first.states() == [("interrupted", "finished")]

@@ -1,0 +1,149 @@
+"""Several workers share the sources of one crawl: all sites of a source have one worker, and move together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.frontier.protocols import Lease
+from crawlers.items import Page, SiteLimits, State
+from tests.support.opened_crawl import OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+A, B, C, D = (f"http://{name}.test" for name in ("a1", "a2", "b1", "b2"))
+LEADERS = {A: A, B: A, C: C, D: C}  # two sources with two sites
+NEW = "http://a3.test"  # of the first source, discovered by the crawl
+
+
+@pytest.fixture
+def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+    """Opens a further worker of the crawl."""
+    found: list[OpenedCrawl] = []
+
+    def open_crawl(**settings: object) -> OpenedCrawl:
+        mission: dict[str, Any] = {
+            "sites": [SiteLimits(site) for site in LEADERS],
+            "can_be_shared": True,
+            "leader_of": {**LEADERS, NEW: A}.get,
+            "scope": Scope("all", list(LEADERS)),
+        }
+        found.append(OpenedCrawl(sqlite_url, mission=mission, **settings))
+        return found[-1]
+
+    yield open_crawl
+    for crawl in found:
+        crawl.crawl.session.close_all()
+
+
+def owners(crawl: OpenedCrawl) -> dict[str, int | None]:
+    return dict(crawl.rows("SELECT site, worker_id FROM site"))
+
+
+def holds(crawl: OpenedCrawl) -> set[str]:
+    """Return the sites that the worker holds by the store, which must be those that it has opened."""
+    own = {site for site, owner in owners(crawl).items() if owner == crawl.crawl.worker_id}
+    assert own == {row.site for row in crawl.crawl.sites.rows}
+    return own
+
+
+def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
+    for _ in range(number):
+        for crawl in crawls:
+            crawl.round()
+
+
+def leases(crawl: OpenedCrawl) -> dict[str, Lease]:
+    found = {}
+    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
+        found[lease.url] = lease
+    return found
+
+
+def end(crawl: OpenedCrawl, lease: Lease, *across: str) -> None:
+    links = [(target(url), 1) for url in across]
+    crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
+
+
+def test_sources_are_claimed_and_given_up_as_a_whole(opened):
+    one = opened()
+    assert holds(one) == set(LEADERS)
+    two = opened()
+    rounds(two, one, two)
+    assert {frozenset(holds(one)), frozenset(holds(two))} == {frozenset([A, B]), frozenset([C, D])}
+    rounds(two, one, two)
+    assert len(holds(one)) == 2, "the last source is kept"
+
+
+def test_source_is_kept_while_anything_of_it_is_in_flight(opened):
+    one, two = opened(), opened()
+    found = leases(one)
+    rounds(two, one, two)
+    assert holds(two) == set()
+    for site in (A, C):
+        end(one, found[f"{site}/"])
+    rounds(two, one, two)
+    assert holds(two) == set(), "of each source, one page is in flight"
+    end(one, found[f"{B}/"], f"{A}/x")
+    end(one, found[f"{D}/"], f"{C}/x")
+    rounds(one, two, number=2)
+    assert {frozenset(holds(one)), frozenset(holds(two))} == {frozenset([A, B]), frozenset([C, D])}
+
+
+def test_new_site_of_a_source_gets_its_worker(opened):
+    one, two = opened(), opened()
+    rounds(two, one, two)
+    first, second = (one, two) if A in holds(one) else (two, one)
+    end(second, leases(second)[f"{C}/"], f"{NEW}/x")
+    assert owners(second) | {NEW: None} == owners(second)
+    rounds(first, second)
+    assert holds(first) == {A, B, NEW}
+    assert f"{NEW}/x" in leases(first)
+    assert first.rows("SELECT count(*) FROM message") == [(0,)]
+
+
+def test_new_site_of_a_source_that_nobody_holds_is_claimed_with_it(opened):
+    one, two = opened(), opened()
+    rounds(two, one, two)
+    first, second = (one, two) if A in holds(one) else (two, one)
+    first.close(reason="shutdown")
+    end(second, leases(second)[f"{C}/"], f"{NEW}/x")
+    rounds(second)
+    assert holds(second) == {*LEADERS, NEW}
+
+
+def test_lone_worker_holds_new_sites_of_a_source_and_gives_them_up_with_it(opened):
+    one = opened()
+    end(one, leases(one)[f"{C}/"], f"{NEW}/x")
+    assert holds(one) == {*LEADERS, NEW}
+    for site, lease in leases(one).items():
+        assert site == f"{NEW}/x"
+        end(one, lease)
+    ((leading,),) = one.rows(
+        f"SELECT leading.site FROM site JOIN site leading ON leading.id = site.source_id WHERE site.site = '{NEW}'"
+    )
+    assert leading == A
+
+
+def test_killed_worker_leaves_whole_sources(opened):
+    one, two = opened(), opened()
+    rounds(two, one, two)
+    one.kill()
+    with two.crawl.session.database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE worker SET beat_at = beat_at - 5 WHERE id = {one.crawl.worker_id}")
+    rounds(two)
+    assert holds(two) == set(LEADERS)
+
+
+def test_feed_hosts_of_sources_are_sites_from_the_beginning(sqlite_url):
+    mission = {"sites": [SiteLimits(A)], "roots": ["http://feeds.test/a"], "scope": Scope("feeds.test", [A])}
+    crawl = OpenedCrawl(sqlite_url, mission=mission)
+    assert crawl.rows("SELECT site, is_found FROM site JOIN seed USING (site) ORDER BY site.id") == [
+        (A, 0),
+        ("http://feeds.test", 1),
+    ]
+    assert set(leases(crawl)) == {f"{A}/", "http://feeds.test/a"}
+    crawl.kill()
