@@ -49,6 +49,7 @@ COMMANDS = (
     ["bench.quality.workers", "--faults", "20"],
     ["bench.speed.workers", "--sites", "6", "--rounds", "1", "--stores", "sqlite"],
     ["bench.speed.redis_crawls", "--sites", "3", "--rounds", "1", "--waiting", "10000"],
+    ["bench.quality.worker_links", "--budgets", "600", "--seeds", "1"],
 )
 
 

@@ -9,31 +9,40 @@ import logging
 import os
 import signal
 import sys
-import time
 from typing import TYPE_CHECKING, NoReturn
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_delay,
+    stop_when_event_set,
+    wait_exponential_jitter,
+)
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import CRAWL
 from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from threading import Event
 
 logger = logging.getLogger(__name__)
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 10.0  # between two attempts; with a random part, so that workers come one by one
 
 
-def wait_for_store(url: str, limit_s: float, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Wait until the store *url* can be opened, at most some *limit_s* seconds; then raise `ConfigError`."""
+def wait_for_store(url: str, limit_s: float, stopped: Event) -> None:
+    """Wait until the store *url* can be opened, at most some *limit_s* seconds, or until *stopped* is set.
+
+    Raises `ConfigError` if it can't be opened.
+    """
     attempts = Retrying(
         retry=retry_if_exception_type(ConfigError),
-        stop=stop_after_delay(limit_s),
+        stop=stop_after_delay(limit_s) | stop_when_event_set(stopped),
         wait=wait_exponential_jitter(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S),
         reraise=True,
-        sleep=sleep,
+        sleep=sleep_using_event(stopped),
     )
     attempts(lambda: Database(url, create=False).close())
 

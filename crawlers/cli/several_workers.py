@@ -27,7 +27,8 @@ from crawlers.storage.database import Database
 from crawlers.storage.worker_queries import goes_on, last_worker, processes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    import argparse
+    from collections.abc import Collection, Iterator
     from types import FrameType
 
     from scrapy import Spider
@@ -48,7 +49,6 @@ OF_WORKERS = (
     "LOG_FILE=",
     "--logfile=",
     "--pidfile=",
-    "--profile=",
 )
 ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
 MOST_WORKERS = 256  # of one machine
@@ -56,7 +56,7 @@ LEAST_INTERVAL_S = 0.01
 _BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 
 
-def check_workers(settings: BaseSettings, spider: type[Spider], arguments: Mapping[str, str]) -> None:
+def check_workers(settings: BaseSettings, spider: type[Spider], options: argparse.Namespace) -> None:
     """Raise `ConfigError` if a crawl of *spider* can't have several workers on one machine."""
     number = settings.getint("WORKERS")
     if number > MOST_WORKERS:
@@ -67,7 +67,9 @@ def check_workers(settings: BaseSettings, spider: type[Spider], arguments: Mappi
         )
     if any(str(uri).startswith("stdout:") for uri in settings.getdict("FEEDS")):
         raise ConfigError(f"WORKERS={number}: workers can't share standard output; write items to a file: -o pages.csv")
-    for name, value in arguments.items():
+    if options.profile:
+        raise ConfigError(f"WORKERS={number}: --profile measures one process; leave out WORKERS, or write 1")
+    for name, value in options.spargs.items():
         if value.startswith(ONCE):
             raise ConfigError(f"WORKERS={number}: {name}={value} can be read by one process only; write it to a file")
 

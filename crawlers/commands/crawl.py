@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import closing
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -25,8 +26,9 @@ from crawlers.crawl.running_crawl import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.json_log import prints_for_people
+from crawlers.extensions.stopping import ParentPipe
 from crawlers.inputs.program import suggested
-from crawlers.inputs.worker_place import crawl_to_join
+from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 
@@ -65,7 +67,7 @@ class Command(ProjectCommand, ScrapyCrawl):
             opts.spargs |= _argument(crawler.spidercls, args[1:], opts.spargs)
             check_effects(self.crawler_process.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
             if has_several := crawler.settings.getint("WORKERS") > 1:
-                check_workers(crawler.settings, crawler.spidercls, opts.spargs)
+                check_workers(crawler.settings, crawler.spidercls, opts)
         except ConfigError as error:
             self._report(error)
             return
@@ -98,8 +100,9 @@ class Command(ProjectCommand, ScrapyCrawl):
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         let_signals_end_the_process()
         logger.info("The same command begins again in this process as soon as the store can be reached")
+        stopped = Event() if worker_place() is None else ParentPipe().ended
         try:
-            wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"))
+            wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"), stopped)
         except ConfigError as error:
             self._report(error)
             self.exitcode = 1

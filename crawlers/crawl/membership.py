@@ -6,7 +6,6 @@ docs/explanation/architecture.md describes the protocol.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 ROUND_S = 1.0  # between two rounds
+SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
@@ -50,9 +50,8 @@ class Exchanged(NamedTuple):
 class Membership:
     """A worker of a crawl, from `storage.workers.join` on.
 
-    *page_budget* is that of the crawl, 0 if it has none; *index_share* what the best site of a worker must promise to
-    be granted pulls, see `sharing.promises_enough`. A worker that is silent for more than *deadline_s* is lost.
-    *clock* is that of the crawl, *steady* one that is never set.
+    *page_budget* is that of the crawl, 0 if it has none. A worker that is silent for more than *deadline_s* is lost.
+    *clock* is that of the crawl, which is never set.
 
     *distribute* is `SharedScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
     site to another. The crawl *is_divided* if others work on it, or did so before in this run.
@@ -67,24 +66,23 @@ class Membership:
         worker_id: int,
         *,
         page_budget: int,
-        index_share: float,
         deadline_s: float,
         clock: Callable[[], float],
         distribute: Distribute | None = None,
         gets_messages: bool = False,
         is_divided: bool = False,
-        steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self.worker_id = worker_id
-        self.report = Report(worker_id, crawl_id, page_budget, index_share)  # one without contents
+        self.report = Report(worker_id, crawl_id, page_budget)  # one without contents
         self.after_pulls: Mapping[int, int] | None = None  # the last ones that the rules know; None: they need none
         self._database = database
         self._crawl_id = crawl_id
         self._deadline_s = deadline_s
         self._clock = clock
-        self._steady = steady
-        self._began_at = self._beat_at = steady()  # of the latest round, and of the latest that succeeded
+        self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self._last: Round | None = None
+        self._lacked_pulls = False  # in the latest round
+        self._soon_s = SOON_S
         self._distribute = distribute
         self._gets_messages = gets_messages
         self.is_divided = is_divided
@@ -94,14 +92,19 @@ class Membership:
         """The seconds between two rounds."""
         return min(ROUND_S, self._deadline_s / ROUNDS_PER_DEADLINE)
 
+    def is_round_due(self, *, lacks_pulls: bool) -> bool:
+        """Return whether it is time for a round of a worker that *lacks_pulls* of the budget, or does not."""
+        return self._clock() - self._began_at >= (min(self._soon_s, self.round_s) if lacks_pulls else self.round_s)
+
     def fence(self, connection: Connection, changes: ChangeSet) -> None:
         """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
         now = workers.server_time(connection)
         workers.fence(connection, self.worker_id, now, len(changes[PullRow]), len(changes[EndedPage]))
 
-    def submit(self, writer: Writer, report: Report) -> Future[Exchanged]:
+    def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool = False) -> Future[Exchanged]:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""
-        self._began_at = self._steady()
+        self._began_at = self._clock()
+        self._lacked_pulls = lacks_pulls
         report = report._replace(after_pulls=self.after_pulls)
         # A worker that was frozen itself can't tell whether the others were.
         is_regular = self._began_at - self._beat_at < self._deadline_s
@@ -126,6 +129,8 @@ class Membership:
     def note(self, found: Round) -> None:
         """Note the result of a round."""
         self._beat_at = self._began_at
+        is_refused = self._lacked_pulls and self._last is not None and found.granted <= self._last.granted
+        self._soon_s = min(2 * self._soon_s, ROUND_S) if is_refused else SOON_S
         self._last = found
         self.is_divided = self.is_divided or found.others > 0
         if self.after_pulls is not None:
@@ -192,4 +197,4 @@ class Membership:
 
         If it could not reach the store for half of the deadline, others may soon hold its sites.
         """
-        return not self.is_paused and self._steady() - self._beat_at <= self._deadline_s / 2
+        return not self.is_paused and self._clock() - self._beat_at <= self._deadline_s / 2

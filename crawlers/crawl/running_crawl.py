@@ -34,6 +34,7 @@ from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.schema.tables import SiteRest, SiteRobots
 from crawlers.storage.worker_status import Wait, WorkerStatus
@@ -62,7 +63,6 @@ MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
 MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
 MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
-STOPPED = "stopped by command"  # the reason of an end that somebody asked all workers for
 # Errors after which this worker ends without a further trace; the same command may join the crawl again.
 PASSING = (ClaimsLost, StoreUnavailable)
 
@@ -250,9 +250,15 @@ class Crawl:
         return self._members.is_first and not self._members.is_over
 
     @property
-    def round_s(self) -> float:
-        """The seconds between two rounds."""
-        return self._members.round_s
+    def is_round_due(self) -> bool:
+        """Whether it is time for a `round`: now and then, and soon if URLs wait for pulls of the budget."""
+        return self._members.is_round_due(lacks_pulls=self._lacks_pulls)
+
+    @property
+    def _lacks_pulls(self) -> bool:
+        if not self._has_budget or not self._members.others or self._members.is_spent or self.frontier.has_room:
+            return False
+        return self.frontier.best_index(self.clock()) is not None
 
     @property
     def run_s(self) -> float:
@@ -297,6 +303,7 @@ class Crawl:
         takes = not self._is_stopping and (is_hungry or has_room or not self._members.others)
         best_index = self.frontier.best_index(self.clock())
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
+        lacks_pulls = self._lacks_pulls
         limit = self.frontier.limit(wanted_pulls) if self._members.others and self._has_budget else -1
         self._has_room, self._leased = False, 0
         report = self._members.report._replace(
@@ -304,12 +311,13 @@ class Crawl:
             wanted_pulls=wanted_pulls,
             limit=limit,
             leases=self.frontier.leases,
+            index_share=self.frontier.index_share(self.clock()),
             best_index=best_index,
             is_hungry=is_hungry,
             ends_after=self._ends_after,
             status=WorkerStatus(self._rate.at(self.clock(), self._ended), self.frontier.waits).to_json(),
         )
-        return self._members.submit(self.session.writer, report)
+        return self._members.submit(self.session.writer, report, lacks_pulls=lacks_pulls)
 
     def _apply(self, found: Exchanged) -> None:
         self._members.note(found.round)

@@ -160,7 +160,8 @@ class CrawlSession:
                 selection=selection,
                 hold=self._hold,
                 can_be_joined=mission.can_be_shared,
-                share=share,
+                # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
+                share=1 if mission.page_budget else share,
                 rejoins=joins,
             )
             self._has_grown = self.row.has_grown
@@ -170,7 +171,6 @@ class CrawlSession:
                 self.row.id,
                 self.row.worker_id,
                 page_budget=mission.page_budget,
-                index_share=settings.getfloat("RULE_INDEX_SHARE"),
                 deadline_s=settings.getfloat("WORKER_DEADLINE_SECONDS"),
                 clock=clock,
                 distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
@@ -273,7 +273,7 @@ class CrawlSession:
             work = "works" if self.row.others == 1 else "work"
             others = f"{counted(self.row.others, 'other')} {work} on it in {self.database.name}"
             return f"is joined by worker {self.row.worker_id}: {others}"
-        sites = len(self.row.sites)
+        sites = len(self.site_ids())  # of which this worker may hold a part
         begins = "is resumed" if self.row.resumed else "begins"
         return f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
 

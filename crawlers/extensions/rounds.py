@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
+TICK_S = 0.1  # between two questions whether a round is due
+
+
 class Rounds:
     """Begins the rounds of the crawl of *crawler*; one that takes longer is not repeated meanwhile."""
 
@@ -37,13 +40,15 @@ class Rounds:
     def _opened(self) -> None:
         owner = owner_of(self._crawler)
         if owner.has_begun:
-            self._loop.start(owner.crawl.round_s, now=owner.crawl.has_joined)
+            self._loop.start(TICK_S, now=owner.crawl.has_joined)
 
     def _begin(self) -> None:
         is_running = self._crawler.engine.running
         self._has_run = self._has_run or is_running
-        # A crawl that stops waits for its downloads, and is one of the workers until then.
-        deferred_from_coro(owner_of(self._crawler).crawl.round(is_stopping=self._has_run and not is_running))
+        crawl = owner_of(self._crawler).crawl
+        if crawl.is_round_due:
+            # A crawl that stops waits for its downloads, and is one of the workers until then.
+            deferred_from_coro(crawl.round(is_stopping=self._has_run and not is_running))
 
     def _closed(self) -> None:
         if self._loop.running:

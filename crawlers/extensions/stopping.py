@@ -33,22 +33,18 @@ MAX_HOSTS = 3  # that are named
 
 
 class ParentPipe:
-    """The standard input of a worker among several of one command, which ends when that command stops or dies."""
+    """The standard input of a worker among several of one command, which *ended* when that command stops or dies."""
 
     def __init__(self, descriptor: int = 0) -> None:
+        self.ended = threading.Event()
         self._descriptor = descriptor
-        self._has_ended = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
-
-    @property
-    def has_ended(self) -> bool:
-        return self._has_ended.is_set()
 
     def _read(self) -> None:
         with suppress(OSError):
             while os.read(self._descriptor, 1024):
                 pass  # nobody writes into it
-        self._has_ended.set()
+        self.ended.set()
 
 
 class Stopping:
@@ -89,7 +85,7 @@ class Stopping:
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop("stop_file")
-        elif self._parent is not None and self._parent.has_ended:
+        elif self._parent is not None and self._parent.ended.is_set():
             self._stop("shutdown")  # the reason of a signal, too
         elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
             self._stop("timeout")

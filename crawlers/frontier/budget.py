@@ -90,6 +90,11 @@ class PullBudget:
         started = self._ended + self._in_flight + self._learnt - self._known_before
         return self._patience.ends_at(self._began_at, started / left_at_first)
 
+    def index_share(self, now: float) -> float:
+        """Return the share of the best index that a site needs to be chosen *now*; 0: the crawl waits for no site."""
+        is_hurried = self._began_at is not None and now >= self.patient_until(now)
+        return 0.0 if is_hurried or not self._waits else self._patience.index_share
+
     def awaited_until(self, now: float) -> float:
         """Return the time until which the crawl waits for a site of which a pull starts *now*."""
         return now + self._patience.longest_s if self._waits else -math.inf

@@ -117,6 +117,10 @@ class QueuedFrontier:
         return self.pulls.is_spent
 
     @property
+    def has_room(self) -> bool:
+        return self.pulls.has_room
+
+    @property
     def is_waiting(self) -> bool:
         return self._schedule.is_waiting
 
@@ -128,6 +132,9 @@ class QueuedFrontier:
         if not self.is_waiting:
             return None
         return self.pulls.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
+
+    def index_share(self, now: float) -> float:
+        return self.pulls.index_share(now)
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)

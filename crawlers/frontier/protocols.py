@@ -272,6 +272,12 @@ class FrontierStatus(Protocol):
         Infinite while a site has initial pages left. Rules without an index count all sites as equal: 0.
         """
 
+    def index_share(self, now: float) -> float:
+        """Return the share of the best index that a site needs to be fetched from now, in [0, 1]; 0: any site may be.
+
+        It is 0 unless the crawl has a budget, waits for better sites, and is not behind the pace of its time limit.
+        """
+
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
 
@@ -281,6 +287,10 @@ class FrontierStatus(Protocol):
     @property
     def is_spent(self) -> bool:
         """Whether the pulls that were granted are used up, even if URLs still wait."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether what was granted allows another pull now, besides those in flight."""
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-STOPPED_BY_USER = ("shutdown", "stop_file")  # reasons of the end of a crawl: Ctrl-C or a signal, and the stop file
+STOPPED = "stopped by command"  # the reason of an end that somebody asked all workers for
+STOPPED_BY_USER = ("shutdown", "stop_file", STOPPED)  # reasons of an end: Ctrl-C or a signal, and the stop file
 MIN_ERROR_STATUS = 400  # the lowest status of an error
 _ENDED = (State.REFUSED, State.FAILED, State.REJECTED)
 

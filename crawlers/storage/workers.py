@@ -123,6 +123,7 @@ class _Standing(NamedTuple):
     others: int
     earlier: int  # others
     hungry: int  # others
+    fetching: int  # others that have something to fetch
     greatest: float | None
     granted: int  # to active ones
     used_by_ended: int
@@ -375,13 +376,15 @@ def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
         func.count().filter(is_other),
         func.count().filter(is_other & (worker.c.id < me)),
         func.count().filter(is_other & worker.c.is_hungry),
+        func.count(worker.c.best_index).filter(is_other),
         func.max(worker.c.best_index).filter(is_active),
         func.coalesce(func.sum(worker.c.granted).filter(is_active), 0),
         func.coalesce(func.sum(worker.c.used).filter(~is_active), 0),
         func.coalesce(func.sum(worker.c.used), 0),
     )
-    others, earlier, hungry, greatest, *pulls = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
-    return _Standing(others, earlier, hungry, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
+    row = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
+    others, earlier, hungry, fetching, greatest, *pulls = row
+    return _Standing(others, earlier, hungry, fetching, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
 
 
 def lock_crawl(connection: Connection, crawl_id: int) -> None:
@@ -411,20 +414,23 @@ def _granted(connection: Connection, report: Report, standing: _Standing) -> tup
     own = select(worker.c.granted, worker.c.used).where(worker.c.id == report.worker_id)
     granted, used = connection.execute(own).one()
     earlier = connection.execute(select(crawl.c.earlier_pulls).where(crawl.c.id == report.crawl_id)).scalar_one()
-    new = _block(report, standing, earlier, granted - used)
+    at_hand = granted - used - report.leases  # those in flight end sooner or later
+    new = _block(report, standing, earlier, at_hand)
     if new:  # grants are made one by one: of what was read before the lock, a part may be granted by now
         lock_crawl(connection, report.crawl_id)
         standing = _standing(connection, report.crawl_id, report.worker_id)
-        new = _block(report, standing, earlier, granted - used)
+        new = _block(report, standing, earlier, at_hand)
         connection.execute(update(worker).where(worker.c.id == report.worker_id).values(granted=granted + new))
     return granted + new, earlier + standing.used >= report.page_budget
 
 
 def _block(report: Report, standing: _Standing, earlier: int, at_hand: int) -> int:
     free = report.page_budget - earlier - standing.granted - standing.used_by_ended
-    if standing.others and not promises_enough(report.best_index, standing.greatest, report.index_share):
+    if not standing.others:
+        return max(0, free)
+    if not promises_enough(report.best_index, standing.greatest, report.index_share):
         return 0
-    return block(free, 1 + standing.others, at_hand, report.wanted_pulls)
+    return block(free, 1 + standing.fetching, at_hand, report.wanted_pulls)
 
 
 def _over(connection: Connection, report: Report, standing: _Standing, *, is_candidate: bool) -> tuple[bool, bool]:

@@ -15,6 +15,7 @@ from tests.support.running import Crawl, add_on
 from tests.support.sites.server import Web, links, pages
 from tests.support.terminal import Terminal
 
+GRAPH = ".*content_hash, url, level"  # the statement that reads a graph
 SIZES = {"a": 40, "b": 30, "c": 25}  # of sites, in pages that have links
 
 
@@ -125,6 +126,7 @@ def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, 
     assert set(requests(web).values()) == {1}
     assert crawl.query("SELECT state, pages > 0 FROM worker") == [("left", True)] * 2
     assert len(re.findall(r"Crawl sitegraph is finished: ", ended.log)) == 1  # one summary
+    assert ended.log.count("Crawl sitegraph begins: 3 sites in ") == 1  # not only those of the first worker
     for number in numbers:
         assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", ended.log, re.MULTILINE)
 
@@ -159,6 +161,40 @@ def test_worker_that_is_killed_is_replaced(web, gate, crawl, undisturbed):
         ended.log.count(f"Worker {number} (process {process}) was ended by SIGKILL; another one takes its place") == 1
     )
     assert_result(crawl, undisturbed)
+
+
+def test_worker_that_is_killed_while_it_writes_the_graphs_is_replaced(web, gate, crawl, undisturbed):
+    run = started(crawl, ADDONS=add_on("KillFirstAtStatement"), KILL_AT_STATEMENT=GRAPH)
+    gate.set()
+    ended = run.wait()
+    assert ended.status == 0, ended.log
+    assert ended.log.count("was ended by SIGKILL; another one takes its place") == 1
+    assert_result(crawl, undisturbed)
+    assert set(requests(web).values()) == {1}
+
+
+def test_graphs_that_a_killed_worker_could_not_write_when_it_stopped_are_written_by_the_next_run(
+    web, gate, crawl, undisturbed
+):
+    run = started(crawl, ADDONS=add_on("KillFirstAtStatement"), KILL_AT_STATEMENT=GRAPH)
+    run.signal(signal.SIGTERM)
+    ended = run.wait()
+    assert ended.status == 1, ended.log
+    assert ended.log.count("was ended by SIGKILL while the crawl was stopping; the same command resumes it") == 1
+    assert crawl.files() == {}
+    gate.set()
+    assert crawl.start(is_fresh=True).wait().status == 0
+    assert_result(crawl, undisturbed)
+
+
+def test_workers_that_all_die_when_they_start_end_the_command(web, crawl_in):
+    crawl = crawl_in("dying", hosts(web), WORKERS=2, ADDONS=add_on("DeadWorkers"))
+    ended = crawl.start(is_fresh=True).wait()
+    assert ended.status == 1
+    (error,) = ended.errors
+    assert "ended with status 70, like 4 workers before it that read no page either; correct what the log" in error
+    assert ended.log.count("ended with status 70; another one takes its place") == 4
+    assert crawl.states == []
 
 
 def test_workers_stop_when_the_command_is_killed(web, gate, crawl, undisturbed):

@@ -9,6 +9,7 @@ import re
 import resource
 import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from sqlalchemy import Engine, event
 
 from crawlers.crawl import membership
 from crawlers.frontier.backends import sql
+from crawlers.inputs.worker_place import worker_place
 from crawlers.storage import writer
 from crawlers.storage.files import atomic, csv_logs
 
@@ -47,6 +49,28 @@ class KillAtStatement:
         def _look(connection: Any, cursor: Any, statement: str, values: Any, *_: Any) -> None:
             if wanted.match(f"{statement} {values}"):
                 os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KillFirstAtStatement:
+    """Sends SIGKILL as `KillAtStatement`, but only to the first of all processes in this folder that comes so far."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        wanted = re.compile(settings.get("KILL_AT_STATEMENT"), re.DOTALL)
+
+        @event.listens_for(Engine, "after_cursor_execute")
+        def _look(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+            if wanted.match(statement):
+                with suppress(FileExistsError):
+                    Path("killed").touch(exist_ok=False)
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DeadWorkers:
+    """Lets each worker of a command for several ones die when it starts, with exit status 70."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        if worker_place() is not None:
+            os._exit(70)
 
 
 class SmallDisk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 BLOCK = 32  # pulls: a second of a fast worker, and few enough that the rule of another one is soon heard
+LEAST_BLOCK = 8  # pulls, if so many are free: the last ones of a budget are not worth a round each
 
 
 def to_take(free: int, takers: int, wanted: int) -> int:
@@ -18,23 +19,18 @@ def to_take(free: int, takers: int, wanted: int) -> int:
     return min(wanted, -(-free // takers))
 
 
-def block(free: int, workers: int, at_hand: int, wanted: int = BLOCK) -> int:
-    """Return how many of the *free* pulls a worker is granted, so that it has *wanted* of them *at_hand*.
+def block(free: int, takers: int, at_hand: int, wanted: int = BLOCK) -> int:
+    """Return how many of the *free* pulls one of several workers is granted, so that it has *wanted* of them *at_hand*.
 
-    *workers* >= 1 is the number of active workers, with itself. Alone, it is granted everything. Otherwise it gets at
-    most half of its share, rounded up, so that the last pulls of a budget go to the sites that promise most, too; and
-    at least one, if any is free.
+    *takers* >= 1 is the number of workers that have something to fetch, with itself. It gets at most half of its share,
+    so that the last pulls of a budget go to the sites that promise most, too; or `LEAST_BLOCK`, if that is more.
 
-    >>> block(free=1000, workers=1, at_hand=0)
-    1000
-    >>> block(free=1000, workers=4, at_hand=10)
-    22
-    >>> block(free=9, workers=4, at_hand=0)
-    2
+    >>> block(free=1000, takers=4, at_hand=10), block(free=160, takers=4, at_hand=0)
+    (22, 20)
+    >>> block(free=40, takers=4, at_hand=0), block(free=3, takers=4, at_hand=0)
+    (8, 3)
     """
-    if workers == 1:
-        return max(0, free)
-    return max(0, min(wanted - at_hand, -(-free // (2 * workers))))
+    return max(0, min(wanted - at_hand, max(free // (2 * takers), LEAST_BLOCK), free))
 
 
 def promises_enough(best_index: float | None, greatest: float | None, index_share: float) -> bool:

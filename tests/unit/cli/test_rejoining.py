@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,29 +15,45 @@ from crawlers.inputs.worker_place import CRAWL
 from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+
+class Stopped(Event):
+    """An event that nobody waits for: *act* is called instead, with the number of the pause."""
+
+    def __init__(self, act: Callable[[int], None] = lambda _: None) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+        self._act = act
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.pauses.append(timeout or 0.0)
+        self._act(len(self.pauses))
+        return self.is_set()
 
 
 def test_store_that_comes_back_is_awaited(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    pauses: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 8:
-            Database(url).close()
-
-    wait_for_store(url, 3600.0, sleep)
-    assert len(pauses) == 8
-    assert pauses[-1] > pauses[0]
-    assert max(pauses) <= LONGEST_WAIT_S
+    stopped = Stopped(lambda number: Database(url).close() if number == 8 else None)
+    wait_for_store(url, 3600.0, stopped)
+    assert len(stopped.pauses) == 8
+    assert stopped.pauses[-1] > stopped.pauses[0]
+    assert max(stopped.pauses) <= LONGEST_WAIT_S
 
 
 def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path: Path) -> None:
-    pauses: list[float] = []
+    stopped = Stopped()
     with pytest.raises(ConfigError, match="does not exist"):
-        wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 0.0, pauses.append)
-    assert pauses == []
+        wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 0.0, stopped)
+    assert stopped.pauses == []
+
+
+def test_worker_whose_command_ends_waits_no_longer(tmp_path: Path) -> None:
+    stopped = Stopped(lambda number: stopped.set() if number == 3 else None)
+    with pytest.raises(ConfigError, match="does not exist"):
+        wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 3600.0, stopped)
+    assert len(stopped.pauses) == 3
 
 
 def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch: pytest.MonkeyPatch) -> None:

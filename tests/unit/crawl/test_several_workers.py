@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.crawl.running_crawl import STOPPED, RobotsNeeded
+from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage import workers
+from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import OpenedCrawl, target
 
@@ -29,7 +31,7 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
     def open_crawl(number: int = 4, mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
         sites = [SiteLimits(site) for site in SITES[:number]]
         shared = {"sites": sites, "can_be_shared": True, **(mission or {})}
-        found.append(OpenedCrawl(sqlite_url, mission=shared, **settings))
+        found.append(OpenedCrawl(sqlite_url, mission=shared, **{"WORKER_DEADLINE_SECONDS": 30.0, **settings}))
         return found[-1]
 
     yield open_crawl
@@ -180,10 +182,9 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     assert len(leases(two)) == 2
 
 
-def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(opened, monkeypatch):
+def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(opened):
     one = opened()
-    steady = one.crawl._members._steady
-    monkeypatch.setattr(one.crawl._members, "_steady", lambda: steady() + 16.0)
+    one.now += 16.0
     assert not one.crawl.may_request
     assert (leases(one), one.crawl.next_due(one.now)) == ([], None)
     one.round()
@@ -191,11 +192,10 @@ def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(op
     assert len(leases(one)) == 4
 
 
-def test_worker_that_was_frozen_itself_declares_nobody_lost(opened, monkeypatch):
+def test_worker_that_was_frozen_itself_declares_nobody_lost(opened):
     one, two = opened(), opened()
     silence(one)
-    steady = two.crawl._members._steady
-    monkeypatch.setattr(two.crawl._members, "_steady", lambda: steady() + 60.0)
+    two.now += 60.0
     two.round()
     assert set(owners(two)) == {one.crawl.worker_id}
     two.round()
@@ -219,6 +219,51 @@ def test_budget_is_obeyed_exactly(opened, budget):
     assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
     assert all(crawl.crawl.is_spent for crawl in crawls)
     assert not any(crawl.crawl.has_pending for crawl in crawls)
+
+
+def test_worker_that_lacks_pulls_has_a_round_soon(opened):
+    mission = {"page_budget": 400, "counts_rewards": True}
+    one, two = (opened(6, mission, RULE="roundrobin") for _ in range(2))
+    rounds(one, two)
+    for lease in leases(one):
+        end(one, lease, links=60)
+    one.round()
+    assert not one.crawl.is_round_due
+    one.now += 0.5
+    assert not one.crawl.is_round_due, "it has pulls at hand"
+    while found := leases(one):
+        for lease in found:
+            end(one, lease)
+    assert one.crawl.is_round_due, "what it was granted is spent, and URLs wait"
+    one.round()
+    assert not one.crawl.is_round_due
+    assert leases(one)
+
+
+def test_worker_that_is_granted_nothing_asks_less_and_less_often(opened):
+    mission = {"page_budget": 400, "counts_rewards": True}
+    one, two = (opened(2, mission, RULE="gittins-index") for _ in range(2))
+    rounds(one, two)
+    for crawl in (one, two):
+        (lease,) = leases(crawl)
+        end(crawl, lease, links=3)
+    rounds(one, two)
+    while found := leases(two):
+        for lease in found:
+            end(two, lease, links=2)
+    database = Database(one.url)
+    with database.write() as connection:  # the sites of the first one promise more than any
+        connection.exec_driver_sql(f"UPDATE worker SET best_index = 1e6 WHERE id = {one.crawl.worker_id}")
+    database.close()
+    asked = [began := two.now]
+    while two.now < began + 4.0:
+        two.now += 0.05
+        if two.crawl.is_round_due:
+            asked.append(two.now)
+            two.round()
+            assert leases(two) == []
+    pauses = [later - earlier for earlier, later in pairwise(asked)]
+    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.0, 1.0], abs=0.06)
 
 
 def test_unused_part_of_a_dead_worker_is_used_by_others(opened):

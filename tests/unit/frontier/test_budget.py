@@ -161,3 +161,13 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1005.0) == 1010.0
     pulls.learn([(8, 1.0)] * 4)
     assert pulls.patient_until(1005.0) == 1050.0, "the pace is that of all workers"
+
+
+def test_share_of_the_best_index_holds_while_the_crawl_waits_for_good_sites():
+    assert PullBudget(Heard(), 10, Patience(0.9, 0.0), records=False).index_share(0.0) == 0.0
+    assert PullBudget(Heard(), 0, Patience(0.9, 30.0), records=False).index_share(0.0) == 0.0, "all pages are read"
+    pulls = PullBudget(Heard(), 10, Patience(0.9, 30.0, timeout_s=100.0), records=False)
+    assert pulls.index_share(5.0) == 0.9
+    assert pulls.patient_until(5.0) == 5.0, "nothing is spent"
+    pulls.started(SITE, lease(10))
+    assert [pulls.index_share(now) for now in (14.0, 15.0)] == [0.9, 0.0], "a tenth of the time"
