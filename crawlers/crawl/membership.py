@@ -99,7 +99,8 @@ class Membership:
     def fence(self, connection: Connection, changes: ChangeSet) -> None:
         """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
         now = workers.server_time(connection)
-        workers.fence(connection, self.worker_id, now, len(changes[PullRow]), len(changes[EndedPage]))
+        ended = len(changes[PullRow]), len(changes[EndedPage])
+        workers.fence(connection, self.worker_id, now, *ended, idle_s=self._deadline_s)
 
     def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool = False) -> Future[Exchanged]:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""

@@ -34,7 +34,7 @@ from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
 from crawlers.storage.crawls import count_excluded, found_site
-from crawlers.storage.database import Database
+from crawlers.storage.database import SILENCE_S, Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
@@ -141,7 +141,9 @@ class CrawlSession:
         self._addresses = mission.addresses
         self._leader_of = mission.leader_of
         self.name = crawl_name(settings, mission)
-        self.database = Database(settings.get("DATABASE_URL"))
+        deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
+        # Thrice this time, see `Database`, is less than the deadline.
+        self.database = Database(settings.get("DATABASE_URL"), silence_s=min(SILENCE_S, deadline_s / 4))
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
@@ -171,7 +173,7 @@ class CrawlSession:
                 self.row.id,
                 self.row.worker_id,
                 page_budget=mission.page_budget,
-                deadline_s=settings.getfloat("WORKER_DEADLINE_SECONDS"),
+                deadline_s=deadline_s,
                 clock=clock,
                 distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
                 gets_messages=mission.scope is not None,
@@ -388,7 +390,7 @@ class CrawlSession:
             with suppress(StoreError):
                 self._writer.close()
         if self._lock is not None:
-            self._lock.release()
+            self._lock.release(is_reachable=self._writer is None or not self._writer.has_failed)
         self.reader.close()
         self.database.close()
 

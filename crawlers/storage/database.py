@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
-# Seconds (milliseconds for TCP) until a server that can't be reached is given up; without them, it may take hours.
-SERVER_TIMEOUTS = {
-    "connect_timeout": 20,
+SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
+LEAST_CONNECT_S = 2  # of libpq
+# Seconds (in the last line milliseconds) until a network that loses packets is given up; without them, hours.
+TCP_TIMEOUTS = {
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -63,13 +64,15 @@ class Database:
 
     Raises `ConfigError` if it can't be opened, created or written, and `StoreVersionError` if a
     newer version wrote it. With *create* false a missing database is an error, and nothing is written.
+    A server is given up that can't be reached for about *silence_s* seconds, or three times as long if the connection
+    was open before.
     """
 
-    def __init__(self, url: str, *, create: bool = True) -> None:
+    def __init__(self, url: str, *, create: bool = True, silence_s: float = SILENCE_S) -> None:
         self.url = _parsed(url)
         if self.is_sqlite:
             _check_file(self.url, create)
-        self.engine = _engine(self.url)
+        self.engine = _engine(self.url, silence_s)
         try:
             migrations.upgrade(self.engine, self.name, create=create)
         except (OperationalError, DatabaseError) as error:
@@ -152,6 +155,9 @@ def _parsed(url: str) -> URL:
         ) from error
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise ConfigError(f"DATABASE_URL={url!r}: only sqlite and postgresql are supported")
+    if parsed.get_backend_name() == "postgresql" and parsed.get_driver_name() != "psycopg":
+        other = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=True)
+        raise ConfigError(f"DATABASE_URL: PostgreSQL needs the driver psycopg; write {other}")
     return parsed
 
 
@@ -172,12 +178,27 @@ def _check_file(url: URL, create: bool) -> None:
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
 
 
-def _engine(url: URL) -> Engine:
-    if url.get_backend_name() != "sqlite":
-        try:
-            return create_engine(url, pool_pre_ping=True, connect_args=SERVER_TIMEOUTS)
-        except ImportError as error:
-            raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
+def _engine(url: URL, silence_s: float) -> Engine:
+    return _sqlite_engine(url) if url.get_backend_name() == "sqlite" else _server_engine(url, silence_s)
+
+
+def _server_engine(url: URL, silence_s: float) -> Engine:
+    try:
+        from crawlers.storage.server_connection import ServerConnection
+
+        timeouts = {"connect_timeout": max(LEAST_CONNECT_S, round(silence_s)), **TCP_TIMEOUTS}
+        engine = create_engine(url, pool_pre_ping=True, connect_args=timeouts)
+    except ImportError as error:
+        raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
+
+    @event.listens_for(engine, "do_connect")
+    def _connect(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> ServerConnection:
+        return ServerConnection.opened(silence_s, **options)
+
+    return engine
+
+
+def _sqlite_engine(url: URL) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")

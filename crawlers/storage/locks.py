@@ -66,16 +66,17 @@ class WorkerLock:
             self._connection.commit()
         return True
 
-    def release(self) -> None:
-        """Release the lock, if it is held."""
+    def release(self, *, is_reachable: bool = True) -> None:
+        """Release the lock, if it is held; a server that is not *is_reachable* finds out by itself."""
         if self._file is not None:
             with suppress(OSError):
                 self._path.unlink()
             self._file.close()
             self._file = None
         if self._connection is not None:
-            with suppress(SQLAlchemyError):  # at once: the server notices the end of a connection a moment later
-                self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
+            if is_reachable:  # at once: the server notices the end of a connection a moment later
+                with suppress(SQLAlchemyError):
+                    self._connection.execute(text("SELECT pg_advisory_unlock_all()"))
             self._connection.invalidate()  # a connection returned to the pool would keep the lock
             self._connection.close()
             self._connection = None

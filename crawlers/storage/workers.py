@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ACTIVE, LEFT, LOST = "active", "left", "lost"
 PAUSE, STOP = "pause", "stop"  # the values of `crawl.control`
-IDLE = "60s"  # in PostgreSQL, after which it ends a transaction in which nothing happens
+MOST_IDLE_MS = 2**31 - 1  # that PostgreSQL accepts
 MOST_COUNTED = 10_000  # sources of which it is looked up whether something waits
 PULLS_AT_ONCE = 10_000  # that a round reads; the next one reads on
 _SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same names as in a report
@@ -151,16 +151,21 @@ def join(connection: Connection, crawl_id: int, machine: str, process: int, vers
     return int(inserted[0])
 
 
-def fence(connection: Connection, worker_id: int, now: float, pulls: int = 0, pages: int = 0) -> None:
+def fence(
+    connection: Connection, worker_id: int, now: float, pulls: int = 0, pages: int = 0, *, idle_s: float | None = None
+) -> None:
     """Begin a transaction of a worker, which ends *pulls* and *pages*. Raises `ClaimsLost` if it is no longer active.
 
-    This is heartbeat, fence and account at once: until the transaction ends, nobody can declare the worker lost.
+    This is heartbeat, fence and account at once: until the transaction ends, nobody can declare the worker lost. So
+    PostgreSQL ends it when nothing has happened in it for *idle_s* seconds.
     """
     counted = {"used": worker.c.used + pulls, "pages": worker.c.pages + pages}
     beats = update(worker).where(worker.c.id == worker_id, worker.c.state == ACTIVE).values(beat_at=now, **counted)
-    if connection.dialect.name == "postgresql":
+    if idle_s is not None and connection.dialect.name == "postgresql":
         # A process that is stopped in this transaction, or cut off, would keep its locks, and so its sites, for ever.
-        beats = beats.where(func.set_config("idle_in_transaction_session_timeout", IDLE, True).is_not(None))
+        idle_ms = min(round(1000 * idle_s), MOST_IDLE_MS)
+        idle = func.set_config("idle_in_transaction_session_timeout", f"{idle_ms}ms", True)
+        beats = beats.where(idle.is_not(None))
     if not connection.execute(beats).rowcount:
         raise ClaimsLost(
             f"worker {worker_id} was declared lost, because it did not respond in time; others may crawl its sites now"

@@ -22,11 +22,16 @@ class Crew:
     def __init__(self, crawl: Crawl, web: CountedWeb, number: int) -> None:
         self._crawl = crawl
         self._web = web
-        self._workers: list[Run] = []
+        self.workers: list[Run] = []
         self.killed: list[Run] = []
         for _ in range(number):
-            self._workers.append(crawl.start())
-            self.until_active(len(self._workers))
+            self.add()
+
+    def add(self, **settings: object) -> Run:
+        """Start another worker, with further *settings*, and wait until it has joined."""
+        self.workers.append(self._crawl.start(**settings))
+        self.until_active(len(self.workers))
+        return self.workers[-1]
 
     def active(self) -> list[int]:
         """Return the numbers of the active workers."""
@@ -52,19 +57,19 @@ class Crew:
                 is_reached = True
 
         self._web.on_request = count
-        until(lambda: is_reached or not any(run.is_running for run in self._workers), f"{number} requests")
+        until(lambda: is_reached or not any(run.is_running for run in self.workers), f"{number} requests")
         self._web.on_request = None
         return is_reached
 
     def kill_one(self, rng: random.Random, reach: int) -> bool:
         """Kill a worker during one of the next *reach* requests, and start another one; False: the crawl has ended."""
-        place = rng.randrange(len(self._workers))
-        run = self._workers[place]
+        place = rng.randrange(len(self.workers))
+        run = self.workers[place]
         if not self.after_requests(rng.randint(1, reach), run.kill):
             return False
         run.wait()
         self.killed.append(run)
-        self._workers[place] = self._crawl.start()
+        self.workers[place] = self._crawl.start()
         return True
 
     def freeze_one(self, rng: random.Random) -> None:
@@ -72,17 +77,21 @@ class Crew:
 
         It is not stopped within a transaction: then nobody could write to the file of SQLite until it wakes.
         """
-        run = rng.choice(self._workers)
+        run = rng.choice(self.workers)
         run.signal(signal.SIGSTOP)
         while self._crawl.is_locked():
             run.signal(signal.SIGCONT)
             run.signal(signal.SIGSTOP)
-        lost = f"SELECT id FROM worker WHERE process = {run.pid} AND state = 'lost'"
         try:
-            until(lambda: bool(self._crawl.query(lost)) or self.is_over, "the loss of a worker")
+            self.until_lost(run)
         finally:
             run.signal(signal.SIGCONT)
 
+    def until_lost(self, run: Run) -> None:
+        """Wait until a worker is declared lost, or the crawl has ended."""
+        lost = f"SELECT id FROM worker WHERE process = {run.pid} AND state = 'lost'"
+        until(lambda: bool(self._crawl.query(lost)) or self.is_over, "the loss of a worker")
+
     def wait(self) -> list[Ended]:
         """Wait for the end of all workers that were not killed."""
-        return [run.wait() for run in self._workers]
+        return [run.wait() for run in self.workers]

@@ -134,6 +134,7 @@ def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
     database = Database(postgresql_url)
     shared = Crawl(database)
     with database.write() as connection:
+        workers.fence(connection, shared.first, 1.0, idle_s=60.0)
         workers.fence(connection, shared.first, 1.0)
         assert shared.lose(99.0, 30.0, dead=(shared.first,)) == []
         assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "1min"

@@ -1,0 +1,86 @@
+"""A connection to PostgreSQL that notices a server that no longer responds.
+
+TCP notices a network that loses packets (`database.TCP_TIMEOUTS`). If a proxy or a frozen server accepts them, and does
+nothing, a statement would wait for ever. So if there is no response for some seconds, another connection asks about the
+statement: it may take any time, but only as long as the server is at work on it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from psycopg import Connection, Error, OperationalError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+T = TypeVar("T")
+
+# A process of the server that waits for us ("Client") sends what we do not receive.
+_IS_AT_WORK = """
+    SELECT 1 FROM pg_stat_activity
+    WHERE pid = %s AND state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'"""
+
+
+class BoundedConnection(Connection[Any]):
+    """Ends with an `OperationalError` if the server sends nothing for *silence_s* seconds."""
+
+    silence_s = 10.0
+
+    def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
+        """Wait for *gen*, as all methods of psycopg that wait for the server do."""
+        return super().wait(self._bounded(gen), *args, **kwargs)
+
+    def _bounded(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        heard_at = time.monotonic()
+        ready = None
+        while True:
+            try:
+                awaited = gen.send(ready)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            ready = yield awaited  # 0 several times a second, as long as nothing can be received or sent
+            if not ready and time.monotonic() - heard_at < self.silence_s:
+                continue
+            if not ready and not self._is_at_work():
+                self.close()
+                raise OperationalError(f"the server did not respond for {self.silence_s:g} s")
+            heard_at = time.monotonic()
+
+    def _is_at_work(self) -> bool:
+        """Whether the silence is that of a statement that takes long."""
+        return False
+
+
+class ServerConnection(BoundedConnection):
+    """Likewise, but a statement may take any time as long as the server is at work on it."""
+
+    _process = 0  # of the server; 0: not known yet
+
+    @classmethod
+    def opened(cls, silence_s: float, **options: Any) -> Self:
+        """Return an open connection; *options* are those of `psycopg.connect`. Raises `psycopg.Error`."""
+        connection = cls.connect(**options, autocommit=True)
+        try:
+            connection.silence_s = silence_s
+            # Not `info.backend_pid`: behind a pool such as PgBouncer, that is not the number of a process.
+            found = connection.execute("SELECT pg_backend_pid()").fetchone()
+            connection.autocommit = False
+        except BaseException:
+            connection.close()
+            raise
+        assert found is not None
+        (connection._process,) = found
+        return connection
+
+    def _is_at_work(self) -> bool:
+        if not self._process:
+            return False
+        try:
+            with BoundedConnection.connect(self.info.dsn, password=self.info.password, autocommit=True) as asking:
+                asking.silence_s = self.silence_s
+                return asking.execute(_IS_AT_WORK, [self._process]).fetchone() is not None
+        except Error:
+            return False

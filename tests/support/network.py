@@ -1,0 +1,128 @@
+"""A network between a worker and PostgreSQL that a test can cut: a TCP proxy before the socket of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+from sqlalchemy import make_url
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+END_S = 10
+AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: closing resets the connection
+
+
+class Network:
+    """Forwards connections to the database *url*, of `services.fresh_database`, until the end of the `with` block.
+
+    On a *cut* line nothing arrives, in either direction, and nobody is told: connections are accepted, and what is sent
+    is kept until the line is mended, as TCP would send it again. A line that is *broken* resets connections, and
+    refuses new ones.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = make_url(url)
+        self._server = f"{self._url.query['host']}/.s.PGSQL.5432"
+        self._loop = asyncio.new_event_loop()
+        self._is_whole = asyncio.Event()
+        self._is_whole.set()
+        self._port = 0  # any, then always the same
+        self._listening: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._run(self._listen())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._run(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(END_S)
+        self._loop.close()
+
+    @property
+    def url(self) -> str:
+        """The URL of the same database through this network."""
+        return self._url.set(host="127.0.0.1", port=self._port, query={}).render_as_string(hide_password=False)
+
+    def cut(self) -> None:
+        """Cut the line: let nothing arrive."""
+        self._loop.call_soon_threadsafe(self._is_whole.clear)
+
+    def break_off(self) -> None:
+        """Break the line: reset all connections."""
+        self._run(self._reset())
+
+    def forget(self) -> None:
+        """Let nothing arrive any more on the open connections, as a firewall does that was restarted."""
+        self._loop.call_soon_threadsafe(self._forget)
+
+    def mend(self) -> None:
+        """Let everything arrive again."""
+        self._run(self._mend())
+
+    def _run(self, action: Coroutine[None, None, None]) -> None:
+        asyncio.run_coroutine_threadsafe(action, self._loop).result(END_S)
+
+    async def _listen(self) -> None:
+        self._listening = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._port = self._listening.sockets[0].getsockname()[1]
+
+    def _forget(self) -> None:
+        self._is_whole.clear()
+        self._is_whole = asyncio.Event()
+        self._is_whole.set()
+
+    async def _mend(self) -> None:
+        self._is_whole.set()
+        if self._listening is None:
+            await self._listen()
+
+    async def _reset(self) -> None:
+        assert self._listening is not None
+        self._listening.close()
+        self._listening = None
+        for writer in self._writers:
+            opened = writer.get_extra_info("socket")
+            if opened.family == socket.AF_INET:
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            writer.transport.abort()
+
+    async def _close(self) -> None:
+        if self._listening is not None:
+            await self._reset()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            self._writers.add(writer)
+            is_whole = self._is_whole
+            await is_whole.wait()
+            answers, requests = await asyncio.open_unix_connection(self._server)
+            self._writers.add(requests)
+            await asyncio.gather(self._forward(reader, requests, is_whole), self._forward(answers, writer, is_whole))
+            self._writers.discard(requests)
+        self._writers.discard(writer)
+        writer.close()
+
+    async def _forward(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_whole: asyncio.Event
+    ) -> None:
+        with suppress(OSError):
+            while received := await reader.read(65_536):
+                await is_whole.wait()
+                writer.write(received)
+                await writer.drain()
+        await is_whole.wait()  # the end of a connection does not arrive either
+        writer.close()

@@ -1,0 +1,65 @@
+"""A server that does not respond is given up, one that is at work is not."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+from crawlers.errors import StoreUnavailable
+from crawlers.storage.database import Database
+from tests.support.network import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SILENCE_S = 0.2
+
+
+@pytest.fixture
+def network(postgresql_url: str) -> Iterator[Network]:
+    with Network(postgresql_url) as line:
+        yield line
+
+
+@pytest.fixture
+def database(network: Network) -> Iterator[Database]:
+    with closing(Database(network.url, silence_s=SILENCE_S)) as opened:
+        yield opened
+
+
+def ask(database: Database, statement: str = "SELECT 1") -> object:
+    with database.read() as connection:
+        return connection.execute(text(statement)).scalar()
+
+
+def test_statement_that_takes_long_is_awaited(database: Database) -> None:
+    assert ask(database, f"SELECT 'done' FROM pg_sleep({4 * SILENCE_S})") == "done"
+
+
+def test_server_that_does_not_respond_is_given_up(network: Network, database: Database) -> None:
+    with database.read() as connection:
+        network.cut()
+        with pytest.raises(StoreUnavailable, match="the server did not respond"), database.store_errors():
+            connection.execute(text("SELECT 1"))
+    network.mend()
+    assert ask(database) == 1
+
+
+def test_response_that_was_lost_is_not_awaited(network: Network, database: Database) -> None:
+    """The network is well again, but not for this connection."""
+    with database.read() as connection:
+        network.forget()
+        with pytest.raises(StoreUnavailable, match="did not respond"), database.store_errors():
+            connection.execute(text("SELECT 1"))
+    assert ask(database) == 1
+
+
+def test_connection_that_is_reset_may_be_opened_again(network: Network, database: Database) -> None:
+    network.break_off()
+    with pytest.raises(StoreUnavailable, match="refused"):
+        ask(database)
+    network.mend()
+    assert ask(database) == 1
