@@ -6,6 +6,7 @@ import os
 import pwd
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from contextlib import ExitStack, contextmanager
@@ -20,6 +21,7 @@ from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 from crawlers.storage.database import Database
+from tests.support.processes import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,27 +70,42 @@ def running_postgresql() -> Iterator[Path]:
     if user:
         os.chown(folder, user["user"], user["group"])
     data = folder / "data"
-    pg_ctl = (str(programs / "pg_ctl"), "-D", str(data))
-
-    def run(*command: str) -> None:
-        with (folder / "commands.log").open("ab") as log:
-            subprocess.run(command, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
-
-    with _at_the_end(f"{shlex.join(pg_ctl)} -m immediate stop; rm -rf {shlex.quote(str(folder))}", user):
-        run(str(programs / "initdb"), "-D", str(data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        options = f"-F -c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=100"
-        run(*pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
+    stop = [str(programs / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop"]
+    initdb = [str(programs / "initdb"), "-D", str(data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+    with _at_the_end(f"{shlex.join(stop)}; rm -rf {shlex.quote(str(folder))}", user):
+        assert _succeeds(folder, *initdb)
+        assert start_postgresql(folder)
         yield folder
 
 
-def restart_postgresql(folder: Path) -> None:
-    """Kill the server of that folder, as a crash does, and start it again."""
-    programs, user = postgresql_programs(), _server_user()
+def start_postgresql(folder: Path) -> bool:
+    """Start the server of that folder; return whether it accepts connections."""
+    programs = postgresql_programs()
     assert programs is not None
-    command = [str(programs / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "-w", "-l"]
+    options = f"-F -c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=100"
+    pg_ctl = [str(programs / "pg_ctl"), "-D", str(folder / "data")]
+    return _succeeds(folder, *pg_ctl, "-w", "-l", str(folder / "server.log"), "-o", options, "start")
+
+
+def _succeeds(folder: Path, *command: str) -> bool:
     with (folder / "commands.log").open("ab") as log:
-        arguments = [*command, str(folder / "server.log"), "restart"]
-        subprocess.run(arguments, check=True, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
+        user = _server_user()
+        ended = subprocess.run(command, check=False, cwd=folder, stdout=log, stderr=log, timeout=60, **user)
+    return ended.returncode == 0
+
+
+def stop_postgresql(folder: Path, number: signal.Signals) -> None:
+    """Send a signal to the server of that folder, such as SIGKILL, and wait for its end."""
+    process = int((folder / "data/postmaster.pid").read_text("utf-8").split()[0])
+    os.kill(process, number)
+    until(lambda: not Path(f"/proc/{process}").exists(), "the end of the server")
+
+
+def restart_postgresql(folder: Path) -> None:
+    """Kill the server of that folder with SIGKILL, and start it again."""
+    stop_postgresql(folder, signal.SIGKILL)
+    # It does not start until the last process of the killed one has noticed the end of its parent.
+    until(lambda: start_postgresql(folder), "the start of the server")
 
 
 @contextmanager
