@@ -2,6 +2,7 @@
 
     CrawlersError
     ├── ConfigError         our side: invalid user input
+    │   ├── StoreUnreachable    a database that can't be opened now: does its server run?
     │   └── StoreVersionError   a database that another version of this program wrote
     ├── FrontierError       our side: the frontier was used against its contract
     ├── StoreError          our side: the store failed while the crawl ran (disk full, file removed)
@@ -25,6 +26,10 @@ class CrawlersError(Exception):
 
 class ConfigError(CrawlersError):
     """Invalid user input: a file, a setting or a database."""
+
+
+class StoreUnreachable(ConfigError):
+    """The database can't be opened; a worker that begins again waits for it, because it could be opened before."""
 
 
 class StoreVersionError(ConfigError):

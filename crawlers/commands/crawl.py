@@ -23,7 +23,7 @@ from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wai
 from crawlers.cli.setting_checks import check_effects
 from crawlers.cli.several_workers import check_workers, run_workers
 from crawlers.crawl.running_crawl import PASSING
-from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, UnreachedError
+from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreUnreachable, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.extensions.stopping import ParentPipe
@@ -84,7 +84,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         failure = None if self._owner is None else self._owner.failure
         if isinstance(failure, CrawlEnded):
             logger.info("%s", failure)
-        elif self._owner is not None and isinstance(failure, PASSING):
+        elif self._owner is not None and _may_pass(failure):
             self._begin_again(self._owner, crawler.settings)
         elif self._owner is not None and failure is not None:
             if not self._report(failure) or self._owner.has_begun:
@@ -146,6 +146,11 @@ class Command(ProjectCommand, ScrapyCrawl):
             logger.error("%s", message)  # scrapyd shows this file, not standard error
         self.exitcode = 2
         return True
+
+
+def _may_pass(failure: BaseException | None) -> bool:
+    begins_again = crawl_to_join() is not None  # so the database could be opened before
+    return isinstance(failure, PASSING) or (begins_again and isinstance(failure, StoreUnreachable))
 
 
 def _argument(spider: type[Spider], words: Sequence[str], spargs: Mapping[str, str]) -> dict[str, str]:

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+LEAST_SILENCE_S = 2.0  # of a busy server that runs
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 # Settings that results depend on; they are stored with each crawl.
@@ -142,8 +143,9 @@ class CrawlSession:
         self._leader_of = mission.leader_of
         self.name = crawl_name(settings, mission)
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
-        # Thrice this time, see `Database`, is less than the deadline.
-        self.database = Database(settings.get("DATABASE_URL"), silence_s=min(SILENCE_S, deadline_s / 4))
+        # Thrice this time, see `Database`, is less than the usual deadline.
+        silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
+        self.database = Database(settings.get("DATABASE_URL"), silence_s=silence_s)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None

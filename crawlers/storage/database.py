@@ -21,7 +21,7 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 
-from crawlers.errors import ConfigError, StoreError, StoreUnavailable
+from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.storage.schema import migrations
 from crawlers.storage.schema.tables import metadata
 
@@ -33,14 +33,6 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
-LEAST_CONNECT_S = 2  # of libpq
-# Seconds (in the last line milliseconds) until a network that loses packets is given up; without them, hours.
-TCP_TIMEOUTS = {
-    "keepalives_idle": 15,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,
-}
 # Exceptions of psycopg, which is an extra, for what has nothing to do with the statement and may pass. Its base class
 # is that of connections that failed without a code; a deadlock or the end of an idle transaction leaves nothing behind.
 _PASSING = {
@@ -62,10 +54,10 @@ _PASSING = {
 class Database:
     """An open database with the tables of this version.
 
-    Raises `ConfigError` if it can't be opened, created or written, and `StoreVersionError` if a
-    newer version wrote it. With *create* false a missing database is an error, and nothing is written.
-    A server is given up that can't be reached for about *silence_s* seconds, or three times as long if the connection
-    was open before.
+    Raises `ConfigError` if it can't be opened, created or written (`StoreUnreachable` if that may pass), and
+    `StoreVersionError` if a newer version wrote it. With *create* false a missing database is an error, and nothing is
+    written. A server is given up that can't be reached for about *silence_s* seconds, or three times as long if the
+    connection was open before.
     """
 
     def __init__(self, url: str, *, create: bool = True, silence_s: float = SILENCE_S) -> None:
@@ -77,7 +69,8 @@ class Database:
             migrations.upgrade(self.engine, self.name, create=create)
         except (OperationalError, DatabaseError) as error:
             self.engine.dispose()
-            raise ConfigError(f"DATABASE_URL={self.name}{_problem(error)}") from error
+            kind = StoreUnreachable if _may_pass(error) else ConfigError
+            raise kind(f"DATABASE_URL={self.name}{_problem(error)}") from error
         except Exception:
             self.engine.dispose()
             raise
@@ -186,8 +179,7 @@ def _server_engine(url: URL, silence_s: float) -> Engine:
     try:
         from crawlers.storage.server_connection import ServerConnection
 
-        timeouts = {"connect_timeout": max(LEAST_CONNECT_S, round(silence_s)), **TCP_TIMEOUTS}
-        engine = create_engine(url, pool_pre_ping=True, connect_args=timeouts)
+        engine = create_engine(url, pool_pre_ping=True)
     except ImportError as error:
         raise ConfigError(f"DATABASE_URL: {error}; install psycopg: pip install 'psycopg[binary]'") from error
 

@@ -1,6 +1,6 @@
 """A connection to PostgreSQL that notices a server that no longer responds.
 
-TCP notices a network that loses packets (`database.TCP_TIMEOUTS`). If a proxy or a frozen server accepts them, and does
+TCP notices a network that loses packets. If a proxy or a frozen server accepts them, and does
 nothing, a statement would wait for ever. So if there is no response for some seconds, another connection asks about the
 statement: it may take any time, but only as long as the server is at work on it.
 """
@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LEAST_CONNECT_S = 2  # of libpq
+# Seconds (in the last line milliseconds) until a network that loses packets is given up; without them, hours.
+TCP_TIMEOUTS = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# The server, too, must notice that this machine was lost: until then it keeps the locks of the session.
+_OPENING = """
+    SELECT pg_backend_pid(), count(set_config(name, value, false))
+    FROM unnest(%s::text[], %s::text[]) AS setting (name, value)"""
 # A process of the server that waits for us ("Client") sends what we do not receive.
 _IS_AT_WORK = """
     SELECT 1 FROM pg_stat_activity
@@ -34,6 +46,7 @@ class BoundedConnection(Connection[Any]):
 
     def _bounded(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
         heard_at = time.monotonic()
+        is_given_up = False
         ready = None
         while True:
             try:
@@ -42,12 +55,14 @@ class BoundedConnection(Connection[Any]):
                 result: T = end.value
                 return result
             ready = yield awaited  # 0 several times a second, as long as nothing can be received or sent
-            if not ready and time.monotonic() - heard_at < self.silence_s:
-                continue
-            if not ready and not self._is_at_work():
+            if ready:
+                heard_at, is_given_up = time.monotonic(), False
+            elif is_given_up:
                 self.close()
                 raise OperationalError(f"the server did not respond for {self.silence_s:g} s")
-            heard_at = time.monotonic()
+            elif time.monotonic() - heard_at >= self.silence_s:
+                is_given_up = not self._is_at_work()  # it may have responded meanwhile, so we look once more
+                heard_at = time.monotonic()
 
     def _is_at_work(self) -> bool:
         """Whether the silence is that of a statement that takes long."""
@@ -62,17 +77,19 @@ class ServerConnection(BoundedConnection):
     @classmethod
     def opened(cls, silence_s: float, **options: Any) -> Self:
         """Return an open connection; *options* are those of `psycopg.connect`. Raises `psycopg.Error`."""
-        connection = cls.connect(**options, autocommit=True)
+        timeouts = {"connect_timeout": max(LEAST_CONNECT_S, round(silence_s)), **TCP_TIMEOUTS}
+        connection = cls.connect(**timeouts | options, autocommit=True)
         try:
-            connection.silence_s = silence_s
+            names = [f"tcp_{name.removeprefix('tcp_')}" for name in TCP_TIMEOUTS]
             # Not `info.backend_pid`: behind a pool such as PgBouncer, that is not the number of a process.
-            found = connection.execute("SELECT pg_backend_pid()").fetchone()
+            found = connection.execute(_OPENING, [names, [*map(str, TCP_TIMEOUTS.values())]]).fetchone()
             connection.autocommit = False
         except BaseException:
             connection.close()
             raise
         assert found is not None
-        (connection._process,) = found
+        connection.silence_s = silence_s
+        connection._process = found[0]
         return connection
 
     def _is_at_work(self) -> bool:
@@ -80,7 +97,7 @@ class ServerConnection(BoundedConnection):
             return False
         try:
             with BoundedConnection.connect(self.info.dsn, password=self.info.password, autocommit=True) as asking:
-                asking.silence_s = self.silence_s
+                asking.silence_s = max(LEAST_CONNECT_S, self.silence_s)
                 return asking.execute(_IS_AT_WORK, [self._process]).fetchone() is not None
         except Error:
             return False

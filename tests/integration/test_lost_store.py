@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from crawlers.inputs.worker_place import CRAWL
 from tests.support.processes import until
 from tests.support.running import add_on
 from tests.support.services import ADMIN, running_postgresql
@@ -137,6 +138,10 @@ def test_a_crawl_notices_that_a_table_is_lost(web, paced, crawl_in, postgresql_u
     assert "page" in again.errors[0]
 
 
+def begin_again():
+    os.environ[CRAWL] = "1"
+
+
 def test_a_crawl_notices_that_its_server_stops(web, paced, crawl_in):
     paced(WRITING_S)
     with running_postgresql() as folder:
@@ -147,6 +152,10 @@ def test_a_crawl_notices_that_its_server_stops(web, paced, crawl_in):
         os.kill(int((folder / "data/postmaster.pid").read_text("utf-8").split()[0]), signal.SIGQUIT)
         assert_ended_by(run.wait(), "that the server runs")
         refused = crawl.run()
+        awaited = crawl.run(before=begin_again)
+    assert awaited.status == 1
+    assert "begins again in this process" in awaited.log
     assert refused.status == 2
+    assert "begins again" not in refused.log
     assert "check that" in refused.errors[0]
     assert "Traceback" not in refused.log

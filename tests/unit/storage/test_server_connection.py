@@ -10,7 +10,9 @@ from sqlalchemy import text
 
 from crawlers.errors import StoreUnavailable
 from crawlers.storage.database import Database
+from crawlers.storage.server_connection import ServerConnection
 from tests.support.network import Network
+from tests.support.processes import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +39,16 @@ def ask(database: Database, statement: str = "SELECT 1") -> object:
 
 def test_statement_that_takes_long_is_awaited(database: Database) -> None:
     assert ask(database, f"SELECT 'done' FROM pg_sleep({4 * SILENCE_S})") == "done"
+
+
+def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url: str) -> None:
+    class Late(ServerConnection):
+        def _is_at_work(self) -> bool:
+            until(lambda: not super(Late, self)._is_at_work(), "the end of the statement")
+            return False
+
+    with Late.opened(SILENCE_S, conninfo=postgresql_url.replace("+psycopg", "")) as connection:
+        assert connection.execute(f"SELECT 'done' FROM pg_sleep({3 * SILENCE_S})").fetchone() == ("done",)
 
 
 def test_server_that_does_not_respond_is_given_up(network: Network, database: Database) -> None:
