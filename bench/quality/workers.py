@@ -39,9 +39,11 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+from unittest.mock import patch
 
 import psycopg
 
+from crawlers.inputs.worker_place import CRAWL
 from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.network import Network
 from tests.support.running import Crawl, differences
@@ -251,7 +253,9 @@ class Disturbed:
         run.kill()
         run.wait()
         began, progress = time.monotonic(), Progress(self._crawl, held)
-        self._workers[place] = self._start(place)
+        ((crawl_id,),) = self._crawl.query("SELECT id FROM crawl")
+        with patch.dict("os.environ", {CRAWL: str(crawl_id)}):  # if it ends meanwhile, the worker begins no other one
+            self._workers[place] = self._start(place)
         self._until_it_goes_on(began, progress)
 
     def _freeze(self, place: int) -> None:
