@@ -65,7 +65,11 @@ WITHOUT_SERVER = ("kill", "freeze")
 LOOK_S = 0.1
 PATIENCE_S = 4 * 3600.0
 SHOWN = 10
-PULLS = "SELECT count(*), (SELECT sum(used) FROM worker), count(*) - count(DISTINCT page_id) FROM pull"
+PULLS = "SELECT count(*), (SELECT sum(used) FROM worker) FROM pull"
+# A page that redirects to another form of its own URL, such as /a to /a/, is downloaded once more.
+PULLED_TWICE = """
+    SELECT page.url, count(*) FROM pull JOIN page ON page.id = pull.page_id
+    GROUP BY page.id, page.url, page.hops HAVING count(*) > 1 + page.hops"""
 
 
 class Requests(NamedTuple):
@@ -308,9 +312,10 @@ def compare(whole: Crawl, shared: Crawl, runs: list[Run], budget: int) -> list[s
     failed = [run for run in runs if run.wait().status and " is ending: " not in run.log]
     problems = [f"exit status {run.wait().status}: {run.log[-500:]}" for run in failed]
     if budget:
-        ((pulls, used, twice),) = shared.query(PULLS)
-        if (pulls, used, twice) != (budget, budget, 0):
-            problems.append(f"{pulls} pulls of {budget}, {used} counted by workers, {twice} of pages that had one")
+        ((pulls, used),) = shared.query(PULLS)
+        if (pulls, used) != (budget, budget):
+            problems.append(f"{pulls} pulls of {budget}, {used} counted by workers")
+        problems += [f"{count} pulls of {url}" for url, count in shared.query(PULLED_TWICE)]
         return problems
     if shared.states != ["finished"]:
         problems.append(f"crawls: {shared.states}")
