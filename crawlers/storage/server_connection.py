@@ -1,8 +1,8 @@
 """A connection to PostgreSQL that notices a server that no longer responds.
 
-TCP notices a network that loses packets. If a proxy or a frozen server accepts them, and does nothing, a statement would
-wait for ever. So if there is no response for some seconds, another connection asks about the statement: it may take any
-time, but only as long as the server is at work on it.
+TCP notices a network that loses packets. If a proxy or a frozen server accepts them, and does nothing, a statement
+would wait for ever. So if there is no response for some seconds, another connection asks about the statement: it may
+take any time, but only as long as the server is at work on it.
 """
 
 from __future__ import annotations
