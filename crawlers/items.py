@@ -221,6 +221,10 @@ RENDER = "render"  # likewise, of whether a browser renders the page
 # Likewise, of the target of a redirect, see algorithms.urls.redirect_targets; and the tag of links that are redirects:
 REDIRECT = "redirect"
 
+# The signal of our handler of libcurl for a *request* whose connection stands, and which is sent now. Scrapy's own
+# signal, `request_reached_downloader`, comes before names are looked up and TLS is negotiated.
+REQUEST_SENT = object()
+
 # The kinds of polled pages, in items and in the store:
 FEED = "feed"
 SITEMAP = "sitemap"

@@ -438,6 +438,14 @@ class Crawl:
     def _is_full(self, in_flight: int) -> bool:
         return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
 
+    def sent(self, lease: Lease) -> None:
+        """Note that the request for *lease* is sent now: the delay of its host counts from then, not from the lease.
+
+        A busy process, or one that has yet to connect, sends it late. The lease of a copied request has ended.
+        """
+        if self.frontier.leased(lease.id) is lease:
+            self.frontier.gate(lease.site_id).asked(self.clock())
+
     def robots_known(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
         """Store and apply the robots.txt of a site; its pages may be fetched now.
 

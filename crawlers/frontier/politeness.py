@@ -74,7 +74,7 @@ class HostGate:
             self.next_at = max(self.next_at, now) + self.delay_s
 
     def asked(self, now: float) -> None:
-        """Note a request outside the frontier, for robots.txt, which was answered at *now*."""
+        """Note that a request was sent at *now* at the latest: one for robots.txt, or that of a lease."""
         self.asked_at = max(self.asked_at, now)
         self.next_at = max(self.next_at, now + self.delay_s)
 

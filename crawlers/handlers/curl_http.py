@@ -55,6 +55,7 @@ from crawlers.handlers.targets import (
     target_of,
     too_large,
 )
+from crawlers.items import REQUEST_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,6 +160,7 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
         curl.setopt(pycurl.HEADERFUNCTION, transfer.header_received)
         curl.setopt(pycurl.WRITEFUNCTION, transfer.body_received)
         curl.setopt(pycurl.OPENSOCKETFUNCTION, transfer.open_socket)
+        curl.setopt(pycurl.PREREQFUNCTION, transfer.leaves)
         try:
             await self._multi.perform(curl)
         except pycurl.error as error:
@@ -285,6 +287,11 @@ class _Transfer:
             self.error = self._filter.take_refused(self.target.host)
             return BAD_SOCKET
         return _Socket(family, kind, protocol)
+
+    def leaves(self, *_: object) -> int:
+        """Tell that the connection stands and the request is sent now."""
+        self._crawler.signals.send_catch_log(REQUEST_SENT, request=self.request)
+        return int(pycurl.PREREQFUNC_OK)
 
     def header_received(self, line: bytes) -> int | None:
         """Take a line of a head or trailer; the empty line ends it."""

@@ -9,6 +9,7 @@ from scrapy import signals
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import StoreError
 from crawlers.inputs.url_settings import normalization
+from crawlers.items import LEASE, REQUEST_SENT
 from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import PageRequests
@@ -47,6 +48,8 @@ class RequestFlow:
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
         crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
+        for signal in (signals.request_reached_downloader, REQUEST_SENT):
+            crawler.signals.connect(self._sent, signal)
         errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
         self._pages = PageRequests(crawl.retries, errors.download_failed, crawl.renders)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
@@ -89,6 +92,11 @@ class RequestFlow:
         if lease.request is not None:
             return self._foreign.request(lease, lease.request)
         return self._pages.request(lease)
+
+    def _sent(self, request: Request) -> None:
+        lease = request.meta.get(LEASE)
+        if lease is not None:
+            self._crawl.sent(lease)
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""

@@ -252,6 +252,19 @@ def test_next_url_is_due_after_the_delay_of_the_site(opened):
     assert crawl.lease().url == f"{SITE}/a"
 
 
+def test_delay_of_a_site_counts_from_the_time_at_which_its_request_was_sent(opened):
+    crawl = opened(SITE_DELAY_SECONDS=5.0)
+    lease = crawl.lease()
+    crawl.now += 3.0
+    crawl.crawl.sent(lease)
+    crawl.end(lease, "/a")
+    assert crawl.crawl.next_due(crawl.now) == 5.0
+    crawl.crawl.sent(lease)  # a spider may copy a request
+    crawl.now += 4.0
+    crawl.crawl.sent(lease)
+    assert crawl.crawl.next_due(crawl.now) == 1.0
+
+
 # Results
 
 

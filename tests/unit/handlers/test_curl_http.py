@@ -26,6 +26,7 @@ from crawlers.handlers.curl_http import (
     _Transfer,
 )
 from crawlers.handlers.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES, Target
+from crawlers.items import REQUEST_SENT
 from tests.support.persistent import response
 
 PAGE = response("ok")
@@ -133,6 +134,23 @@ def test_stopped_download_leaves_no_handle(handles):
             return len(handles)
 
     assert asyncio.run(run()) == 0
+
+
+def test_signal_tells_when_each_request_is_sent_over_its_connection():
+    async def run():
+        server, sent = Server(), []
+        async with server as url, handling() as handler:
+
+            def keep(request):
+                sent.append((request.url, server.asked.is_set()))
+
+            handler.crawler.signals.connect(keep, REQUEST_SENT)
+            await handler.download_request(Request(url))
+            with pytest.raises(DownloadConnectionRefusedError):
+                await handler.download_request(Request("http://127.0.0.1:1/"))
+            assert sent == [(url, False)]
+
+    asyncio.run(run())
 
 
 def test_cancelled_download_closes_its_connection():

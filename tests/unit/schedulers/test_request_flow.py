@@ -11,7 +11,7 @@ from scrapy.http import Response
 from crawlers.errors import FrontierError, StoreError
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Candidate
-from crawlers.items import LEASE, State
+from crawlers.items import LEASE, REQUEST_SENT, State
 from crawlers.schedulers import request_flow
 from crawlers.schedulers.request_flow import RequestFlow
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
@@ -134,6 +134,18 @@ def test_engine_is_woken_when_the_delay_of_the_site_is_over(flows):
     assert flow.timer.times == [NOW + 5.0]
     flow.opened.now += 5.0
     assert flow.paths() == ["/a"]
+
+
+@pytest.mark.parametrize("signal", [signals.request_reached_downloader, REQUEST_SENT])
+def test_delay_counts_from_the_time_at_which_the_request_was_sent(flows, signal):
+    flow = flows(SITE_DELAY_SECONDS=5.0)
+    request = flow.next()
+    flow.opened.now += 2.0
+    flow.crawler.signals.send_catch_log(signal, request=request)
+    flow.crawler.signals.send_catch_log(signal, request=Request(f"{SITE}/robots.txt"))
+    flow.opened.end(request.meta[LEASE], "/a")
+    assert flow.flow.next() is None
+    assert flow.timer.times == [NOW + 7.0]
 
 
 def test_engine_is_woken_when_a_retry_of_robots_txt_is_due(flows):
