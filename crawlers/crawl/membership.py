@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.storage import messages, workers
+from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.crawls import site_rows
 from crawlers.storage.locks import is_free
 from crawlers.storage.order_parts import hand_out
@@ -137,9 +138,9 @@ class Membership:
         if self.after_pulls is not None:
             self.after_pulls = found.last_pulls
 
-    def ask_to_stop(self, connection: Connection) -> None:
-        """Let all workers of the crawl stop."""
-        workers.ask(connection, self._crawl_id, STOP)
+    def ask_to_stop(self, reason: str, connection: Connection) -> None:
+        """Let all workers of the crawl stop for *reason*."""
+        workers.ask(connection, self._crawl_id, STOP, reason)
 
     def leave(self, connection: Connection) -> bool:
         """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`."""
@@ -183,9 +184,11 @@ class Membership:
         return self.hungry == self.others
 
     @property
-    def is_stopped(self) -> bool:
-        """Whether somebody asked the workers of the crawl to stop."""
-        return self._last is not None and self._last.control == STOP
+    def stop_reason(self) -> str | None:
+        """Why somebody asked the workers of the crawl to stop; None if nobody did."""
+        if self._last is None or self._last.control != STOP:
+            return None
+        return self._last.reason or STOPPED
 
     @property
     def is_paused(self) -> bool:

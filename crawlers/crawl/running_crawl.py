@@ -9,6 +9,7 @@ import logging
 from asyncio import sleep, wrap_future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
@@ -34,7 +35,6 @@ from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.schema.tables import SiteRest, SiteRobots
 from crawlers.storage.worker_status import Wait, WorkerStatus
@@ -330,10 +330,10 @@ class Crawl:
             self.frontier.grant(found.round.granted)
         if not self._is_stopping:
             self._held.share(found.round.hungry, found.round.others + 1)
-        if self._members.is_stopped and not self._is_stopping:
+        if (reason := self._members.stop_reason) is not None and not self._is_stopping:
             self._is_stopping = True
             logger.info("Crawl %s was asked to stop", self.session.name)
-            self._stop(STOPPED)
+            self._stop(reason)
 
     @property
     def _has_only_later_polls(self) -> bool:
@@ -351,11 +351,11 @@ class Crawl:
         self._add_roots(rows, now)
         self._wake()
 
-    def ask_to_stop(self) -> None:
-        """Let all workers of the crawl stop."""
+    def ask_to_stop(self, reason: str) -> None:
+        """Let all workers of the crawl stop for *reason*."""
         self._is_stopping = True
         with suppress(StoreError):  # then it is stopped anyway
-            self.session.writer.run(self._members.ask_to_stop)
+            self.session.writer.run(partial(self._members.ask_to_stop, reason))
 
     # Fetching ---------------------------------------------------------------------------------------
 

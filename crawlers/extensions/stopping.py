@@ -92,7 +92,7 @@ class Stopping:
 
     def _stop(self, reason: str) -> None:
         self._is_stopping = True
-        owner_of(self._crawler).crawl.ask_to_stop()
+        owner_of(self._crawler).crawl.ask_to_stop(reason)
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
     def _tell(self) -> None:

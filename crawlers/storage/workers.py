@@ -111,6 +111,7 @@ class Round(NamedTuple):
     pulls: list[tuple[int, float]]  # of other workers: (site id, reward), as in `pulls_of`
     last_pulls: dict[int, int]  # the last pull that it knows now, by worker
     control: str | None
+    reason: str | None  # why it is to stop
     is_over: bool  # nothing waits
     is_elected: bool  # this worker ends the crawl
     is_spent: bool  # every pull of the budget has ended
@@ -248,9 +249,13 @@ def _end(connection: Connection, crawl_id: int, worker_id: int, state: str, now:
     connection.execute(held.values(worker_id=None, asked_at=now, base=bases))
 
 
-def ask(connection: Connection, crawl_id: int, control: str | None) -> None:
-    """Ask all workers of a crawl to `PAUSE` or to `STOP`, or with None to crawl on; they see it in their next round."""
-    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(control=control))
+def ask(connection: Connection, crawl_id: int, control: str | None, reason: str | None = None) -> None:
+    """Ask all workers of a crawl to `PAUSE` or to `STOP`, or with None to crawl on; they see it in their next round.
+
+    The first *reason* why they stop is that of the crawl, whichever worker ends it; None if a command asked for it.
+    """
+    asked = {"control": control, "reason": func.coalesce(crawl.c.reason, reason)}
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(asked))
 
 
 # Sites ----------------------------------------------------------------------------------------------
@@ -349,7 +354,7 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     """
     me, crawl_id = report.worker_id, report.crawl_id
     _beat(connection, report, now)
-    control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
+    control, reason = connection.execute(select(crawl.c.control, crawl.c.reason).where(crawl.c.id == crawl_id)).one()
     standing = _standing(connection, crawl_id, me)
     claimed = _take(connection, report, standing) if control is None else []
     claimed = claimed or _claim_members(connection, crawl_id, me)
@@ -361,7 +366,7 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     granted, is_spent = _granted(connection, report, standing)
     is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_hungry and not claimed)
     pulls, last = _pulls_of_others(connection, report)
-    ending = (control, is_over, is_elected, is_spent)
+    ending = (control, reason, is_over, is_elected, is_spent)
     return Round(now, claimed, standing.others, hungry, granted, pulls, last, *ending, is_first=not standing.earlier)
 
 

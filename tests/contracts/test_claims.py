@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from crawlers.errors import ClaimsLost
 from crawlers.frontier.politeness import HostGate
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("CLAIMS_EXAMPLES", "0"))
 SITES = 7
 SOURCES = {1: 0, 5: 0, 4: 3}  # by place in the list: the second and sixth site belong to the first one
+LEADERS = {f"http://s{place}.test": f"http://s{leader}.test" for place, leader in SOURCES.items()}
 PAGES = 5  # of a site
 DELAY_S = 2.0
 DEADLINE_S = 10.0
@@ -106,6 +107,7 @@ class Workers(RuleBasedStateMachine):
             {"settings": {"PAGE_BUDGET": self.budget}},
             self.now,
             hold=lambda number: locks.append(WorkerLock(self.database, number)),
+            leader_of=LEADERS.get,
             share=share,
         )
         if not begun.resumed:
@@ -128,10 +130,6 @@ class Workers(RuleBasedStateMachine):
         ]
         with self.database.write() as connection:
             write_changes(connection, ChangeSet(*rows))
-            for place, leader in SOURCES.items():
-                holder = connection.execute(select(site.c.worker_id).where(site.c.id == numbers[leader])).scalar()
-                led = update(site).where(site.c.id == numbers[place])
-                connection.execute(led.values(source_id=numbers[leader], worker_id=holder))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 3.0, 6.0, 11.0]))
     def time_passes(self, seconds: float) -> None:

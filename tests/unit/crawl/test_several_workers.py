@@ -15,6 +15,7 @@ from crawlers.items import Page, SiteLimits, State
 from crawlers.storage import workers
 from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
+from crawlers.storage.worker_queries import set_control
 from tests.support.opened_crawl import OpenedCrawl, target
 
 if TYPE_CHECKING:
@@ -330,9 +331,16 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
 
 def test_all_workers_stop_when_one_is_asked_to(opened):
     one, two = opened(), opened()
-    one.crawl.ask_to_stop()
+    one.crawl.ask_to_stop("timeout")
     rounds(one, two, number=1)
-    assert (one.stopped, two.stopped) == ([], [STOPPED])
+    assert (one.stopped, two.stopped) == ([], ["timeout"])
+
+
+def test_workers_stop_by_command(opened):
+    one, two = opened(), opened()
+    assert set_control(one.crawl.session.database, one.crawl.session.row.id, workers.STOP)
+    rounds(one, two, number=1)
+    assert (one.stopped, two.stopped) == ([STOPPED], [STOPPED])
 
 
 def test_workers_pause_and_go_on(opened):
