@@ -1,7 +1,7 @@
 """This process as one of the workers of a crawl: its rounds with the store, and what they say about the others.
 
-A lone process is a worker, too: there is no second code path. The section "Several workers" of
-docs/explanation/architecture.md describes the protocol.
+A lone process is a worker, too: there is no second code path. The protocol is described in
+docs/explanation/workers.md.
 """
 
 from __future__ import annotations
@@ -111,6 +111,12 @@ class Membership:
         # A worker that was frozen itself can't tell whether the others were.
         is_regular = self._began_at - self._beat_at < self._deadline_s
         return writer.run(partial(self._exchange, report, self._deadline_s if is_regular else None))
+
+    def beat(self, writer: Writer) -> None:
+        """Let the others know that this worker is alive, if its last transaction may be as old as a round."""
+        if self.is_round_due(lacks_pulls=False):
+            self._began_at = self._clock()
+            writer.run(lambda _: None)  # its fence is the heartbeat
 
     def _exchange(self, report: Report, deadline_s: float | None, connection: Connection) -> Exchanged:
         now = workers.server_time(connection)

@@ -187,6 +187,8 @@ class Crawl:
 
     def _open_sites(self, rows: Sequence[SiteRow], now: float, start: SiteStart | None = None) -> None:
         for row in rows:
+            if start is None:  # the crawl begins, and its first round comes when all sites are open
+                self._members.beat(self.session.writer)
             self.sites.open(row, now, start)
             if not row.is_new:
                 self.session.rewards.recall(row.id)
@@ -270,12 +272,9 @@ class Crawl:
         self._is_stopping = self._is_stopping or is_stopping
         if self._is_in_round or self.failure is not None or self.session.writer.is_closed:
             return
-        self._is_in_round = True
         try:
-            found = await wrap_future(self._submit_round())
-            self._apply(found)
-            await self._receive(found.messages)
-            await self._held.open()
+            await self._exchange()
+            await self._held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
             await self._policy.share(self._members.others, self.session.reader.run, self.clock())
             self._wake()
         except StoreError as error:
@@ -284,6 +283,13 @@ class Crawl:
         except Exception as error:
             if not self.session.writer.is_closed:  # likewise: the threads that read have ended
                 self.abort_by_bug("the exchange with the other workers failed", error)
+
+    async def _exchange(self) -> None:
+        self._is_in_round = True
+        try:
+            found = await wrap_future(self._submit_round())
+            self._apply(found)
+            await self._receive(found.messages)
         finally:
             self._is_in_round = False
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.frontier.protocols import Lease
@@ -19,7 +22,10 @@ from crawlers.storage.worker_queries import set_control
 from tests.support.opened_crawl import OpenedCrawl, target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.storage.crawls import SiteRow
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -38,6 +44,19 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
     yield open_crawl
     for crawl in found:
         crawl.crawl.session.close_all()
+
+
+class SlowPolicy(CrawlPolicy):
+    """Reads nothing of claimed sites before it may."""
+
+    def __init__(self) -> None:
+        self.is_reading, self.may_read = Event(), Event()
+
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        if rows:
+            self.is_reading.set()
+            assert self.may_read.wait(30.0)
+        return super().load_sites(rows)
 
 
 def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
@@ -96,6 +115,55 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     assert Counter(owners(one)) == {one.crawl.worker_id: 2, two.crawl.worker_id: 2}
     urls = [lease.url for crawl in (one, two) for lease in leases(crawl)]
     assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
+
+
+def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened):
+    policy = SlowPolicy()
+    one, two = opened(), opened(policy=policy)
+    rounds(two, one, number=1)
+    assert owners(one).count(None) == 2, "given up for the other one"
+
+    async def open_slowly() -> None:
+        opening = asyncio.create_task(two.crawl.round())
+        try:
+            assert await asyncio.to_thread(policy.is_reading.wait, 30.0)
+            silence(two)
+            await two.crawl.round()
+            await one.crawl.round()
+        finally:
+            policy.may_read.set()
+            await opening
+
+    asyncio.run(open_slowly())
+    assert len(leases(two)) == owners(one).count(two.crawl.worker_id) == 2
+
+
+class TickingCrawl(OpenedCrawl):
+    """Whenever it looks at its clock, two seconds have passed."""
+
+    _now = 0.0
+
+    @property
+    def now(self) -> float:
+        self._now += 2.0
+        return self._now
+
+    @now.setter
+    def now(self, seconds: float) -> None:
+        self._now = seconds
+
+
+@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4)], ids=["at once", "slowly"])
+def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind, jobs):
+    submitted: list[int] = []  # before the policy, and so the first round: page numbers are reserved, and beats
+
+    def policy(session: CrawlSession) -> CrawlPolicy:
+        submitted.append(session.writer.submitted)
+        return CrawlPolicy()
+
+    crawl = kind(sqlite_url, policy, {"sites": [SiteLimits(site) for site in SITES[:4]]}, WORKER_DEADLINE_SECONDS=30.0)
+    crawl.kill()
+    assert submitted == [jobs]
 
 
 def test_busy_site_is_given_up_when_nothing_of_it_is_in_flight(opened):
