@@ -163,7 +163,7 @@ def begin(
     it had always applied.
 
     *hold* takes the `WorkerLock` of the new worker, whose number is its argument. Without others it claims all sites,
-    or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for missions of which
+    or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for spiders of which
     one process runs a crawl. *rejoins* is the number of the crawl that this process belonged to before.
 
     Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings, or is run by

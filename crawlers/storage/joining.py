@@ -36,10 +36,7 @@ def check_mission(connection: Connection, crawl_id: int, name: str, mission: str
     """Raise `ConfigError` if the crawl has another mission."""
     known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar_one()
     if known != mission:
-        raise ConfigError(
-            f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; give this crawl "
-            "another name: -s CRAWL=another"
-        )
+        raise ConfigError(f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; {ANOTHER}")
 
 
 def check_joining(
@@ -47,7 +44,7 @@ def check_joining(
 ) -> None:
     """Raise `ConfigError` if a process with this command can't join the crawl of *others*.
 
-    *can_be_joined* is false for missions of which one process runs a crawl.
+    *can_be_joined* is false for spiders that are not missions of this project: one process runs their crawls.
     """
     name, mission = command.name, command.mission
     check_mission(connection, crawl_id, name, mission)
@@ -60,7 +57,7 @@ def check_joining(
     by = others[0].name
     if not can_be_joined:
         raise ConfigError(
-            f"CRAWL={name} is being run by {by}, and crawls of the mission {mission} run in one process for now; "
+            f"CRAWL={name} is being run by {by}, and {mission} is a spider of your own, which runs in one process; "
             f"wait for it, stop it, or {ANOTHER}"
         )
     joins = f"to join the crawl {name} of {by}, or {ANOTHER}"

@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 from crawlers.algorithms.ranking.page_scores import Part
 from crawlers.storage.schema.score_tables import order_totals
 from crawlers.storage.schema.tables import crawl, worker
+from crawlers.storage.workers import ACTIVE, lock_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     Distribute = Callable[[Mapping[int, Part]], Mapping[int, float]]
-
-ACTIVE = "active"
 
 
 class StoredPart(NamedTuple):
@@ -64,7 +63,7 @@ def hand_out(
     last = connection.execute(given_at).scalar()
     if last is not None and 0.0 <= now - last < every_s:
         return parts
-    connection.execute(select(crawl.c.id).where(of_crawl).with_for_update())
+    lock_crawl(connection, crawl_id)
     last = connection.execute(given_at).scalar()
     parts = parts_of(connection, crawl_id)
     if last is not None and 0.0 <= now - last < every_s:

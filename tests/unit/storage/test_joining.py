@@ -145,7 +145,7 @@ def test_dead_worker_is_lost_when_another_joins(database: Database, holder: Hold
         ),
         (
             {"can_be_joined": False},
-            r"is being run by process \d+ on .*, and crawls of the mission sitegraph run in one",
+            r"is being run by process \d+ on .*, and sitegraph is a spider of your own, which runs in one",
         ),
         (
             {"sites": (A,)},
