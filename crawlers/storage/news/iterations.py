@@ -63,9 +63,9 @@ class Iterations:
 
 def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
     """Add pages to the iterations of their crawls, in order; other workers wait until the transaction ends."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('iteration'))"))
-    for crawl_id in dict.fromkeys(row.crawl_id for row in rows):
+    for crawl_id in sorted({row.crawl_id for row in rows}):
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('iteration'), :crawl)"), {"crawl": crawl_id})
         latest = _of_crawl(crawl_id).order_by(iteration.c.number.desc()).limit(1)
         stored = connection.execute(latest).one_or_none()
         last = None if stored is None else Iteration(*stored)
