@@ -52,8 +52,8 @@ def run(spider: Any, settings: Any, **arguments: Any) -> None:
     )
 
 
-def cost_of(folder: str, module: str, *arguments: str) -> dict[str, float]:
-    """Return what *module*, which calls `run`, printed in a process of its own in *folder*."""
+def printed_by(folder: str, module: str, *arguments: str, lines: int) -> list[Any]:
+    """Return the last *lines*, of JSON, that *module* printed in a process of its own in *folder*."""
     output = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=folder,
@@ -62,5 +62,10 @@ def cost_of(folder: str, module: str, *arguments: str) -> dict[str, float]:
         check=True,
         text=True,
     ).stdout
-    cost: dict[str, float] = json.loads(output.splitlines()[-1])
+    return [json.loads(line) for line in output.splitlines()[-lines:]]
+
+
+def cost_of(folder: str, module: str, *arguments: str) -> dict[str, float]:
+    """Return what the crawl of *module*, which calls `run`, cost in a process of its own in *folder*."""
+    cost: dict[str, float] = printed_by(folder, module, *arguments, lines=1)[0]
     return cost

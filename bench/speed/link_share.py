@@ -12,23 +12,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.running import run
+from bench.running import printed_by, run
 from bench.speed.website import serve
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, PoolProxiedConnection
 
-ROOT = Path(__file__).parents[2]
 LINK_TABLES = ("link", "external_url", "external_link", "link_context", "bad_link")
 
 
@@ -70,16 +65,8 @@ def crawl(url: str, parallel: int) -> None:
 def report(url: str, parallel: int) -> None:
     """Print the shares for the site of *url*."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "bench.speed.link_share", "--only", "--parallel", str(parallel), url]
-        output = subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            check=True,
-            text=True,
-        ).stdout
-    cost, spent_s = (json.loads(line) for line in output.splitlines()[-2:])
+        module = "bench.speed.link_share"
+        cost, spent_s = printed_by(folder, module, "--only", "--parallel", str(parallel), url, lines=2)
     links_s = sum(spent_s.get(table, 0) for table in LINK_TABLES)
     print(
         f"{url:<40} {cost['answers']:>7} {1000 * cost['cpu_s'] / cost['answers']:>7.2f}"

@@ -72,10 +72,9 @@ class HeldSites:
         for row in rows:
             by_source.setdefault(row.source_id or row.id, []).append(row)
         for source, its in by_source.items():
-            self._claimed.append(its)
             # Else they are new sites of a source that was given up after the claim, together with them.
-            if not self._sites.is_open(source) and not any(row.id == source for one in self._claimed for row in one):
-                self._claimed.pop()
+            if self._sites.is_open(source) or any(row.id == source for one in (*self._claimed, its) for row in one):
+                self._claimed.append(its)
 
     async def open(self) -> None:
         """Open the claimed sites, source by source; the store is read in another thread. Raises `StoreError`."""
