@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select, text, update
 
 from crawlers.storage import crawls, workers
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import PullRow, crawl, site, worker
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report
 from tests.support.services import fresh_database, running_postgresql
 from tests.support.stored_rows import write_rows

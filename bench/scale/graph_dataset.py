@@ -31,6 +31,7 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_named, sites_of
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def site_name(site: int) -> str:
 def fill(path: Path, pages: int, links: int, sites: int) -> None:
     """Make the store at *path*."""
     database = Database(f"sqlite:///{path}")
-    rows = [crawls.SiteRow(0, site_name(site), 4, None, 1.0) for site in range(sites)]
+    rows = [SiteRow(0, site_name(site), 4, None, 1.0) for site in range(sites)]
     crawl = crawls.begin(database, "bench", "sitegraph", rows, {}, BEGAN_AT)
     database.close()
     owners = _owners(pages, sites)

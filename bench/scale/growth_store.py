@@ -23,6 +23,7 @@ from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import Article, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -112,7 +113,7 @@ def article(title: str, text: str) -> Article:
 
 def begin(database: Database) -> crawls.CrawlRow:
     """The crawl of that store, begun or gone on with."""
-    rows = [crawls.SiteRow(0, site_name(site), 4, None, DELAY_S) for site in range(SITES)]
+    rows = [SiteRow(0, site_name(site), 4, None, DELAY_S) for site in range(SITES)]
     return crawls.begin(database, "bench", "news", rows, {}, BEGAN_AT)
 
 

@@ -25,6 +25,7 @@ from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 PARALLEL = 64
@@ -37,7 +38,7 @@ class StoredWalk:
     def __init__(self, folder: Path, links: dict[int, list[int]], sites: int, order: str) -> None:
         self._database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
         self._names = [f"http://www.host{n}.test" for n in range(sites)]
-        rows = [crawls.SiteRow(0, name, PARALLEL, None, 0.0) for name in self._names]
+        rows = [SiteRow(0, name, PARALLEL, None, 0.0) for name in self._names]
         crawl = crawls.begin(self._database, "bench", "bench", rows, {}, 0.0)
         self._writer = Writer(self._database)
         self._frontier = SqlFrontier(self._database, self._writer, crawl.id, Best(), ORDERS[order](OrderOptions()))

@@ -27,6 +27,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ class Growing:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        rows = [crawls.SiteRow(0, f"http://h{number}.test", 1, None, 0.0) for number in range(SITES)]
+        rows = [SiteRow(0, f"http://h{number}.test", 1, None, 0.0) for number in range(SITES)]
         self._sites = [row.id for row in crawls.begin(database, "sizes", "sitegraph", rows, {}, BEGAN_AT).sites]
         self._rng = random.Random(1)
         self.pages = self.fetched = self.links = 0

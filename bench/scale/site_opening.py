@@ -24,9 +24,9 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, PullRow
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[SqlFrontier, list[int], 
     """An empty frontier in a temporary folder, with the ids of its *sites* and its writer."""
     with tempfile.TemporaryDirectory(prefix="bench-frontier-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
-        rows = [crawls.SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
+        rows = [SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
         crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
         writer = Writer(database)
         frontier = SqlFrontier(database, writer, crawl.id, RoundRobin(), BreadthFirst(), **limits)

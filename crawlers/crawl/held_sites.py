@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier_store import SiteStart
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.site_rows import SiteRow
 
 GIVING_ROUNDS = 2  # until the others have claimed what was given up, and no longer say that they have nothing to do
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.storage import messages, workers
 from crawlers.storage.crawl_results import STOPPED
-from crawlers.storage.crawls import site_rows
 from crawlers.storage.locks import is_free
 from crawlers.storage.order_parts import hand_out
 from crawlers.storage.schema.tables import EndedPage, PullRow
+from crawlers.storage.site_rows import site_rows
 from crawlers.storage.workers import PAUSE, STOP, Report
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.crawls import SiteRow
     from crawlers.storage.database import Database
     from crawlers.storage.messages import Message
     from crawlers.storage.order_parts import Distribute, StoredPart
+    from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.workers import Round
     from crawlers.storage.writer import Writer
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from crawlers.errors import CrawlersError
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
-    from crawlers.storage.crawls import SiteRow
     from crawlers.storage.messages import Message
     from crawlers.storage.reader_threads import Run
+    from crawlers.storage.site_rows import SiteRow
 
 
 class CrawlPolicy:

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
-    from crawlers.storage.crawls import SiteRow
     from crawlers.storage.messages import Message
     from crawlers.storage.schema.tables import SiteHome
+    from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
 

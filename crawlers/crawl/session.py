@@ -33,7 +33,6 @@ from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience,
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
-from crawlers.storage.crawls import count_excluded, found_site
 from crawlers.storage.database import SILENCE_S, Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.levels import settle_levels
@@ -44,6 +43,8 @@ from crawlers.storage.queries import sites_of
 from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import site
+from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_rows import SiteRow, count_excluded, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.crawls import Selection, SiteRow
+    from crawlers.storage.page_selection import Selection
 
 
 logger = logging.getLogger(__name__)
@@ -227,7 +228,7 @@ class CrawlSession:
         self._lock = WorkerLock(self.database, worker_id)
 
     def _site_row(self, limits: SiteLimits) -> SiteRow:
-        return crawls.SiteRow(
+        return SiteRow(
             0,
             limits.site,
             limits.parallel if limits.parallel is not None else self._settings.getint("SITE_PARALLEL"),
@@ -301,7 +302,7 @@ class CrawlSession:
 
     def site_ids(self) -> list[int]:
         """Return the numbers of all sites of the crawl, in order, whichever worker holds them."""
-        return crawls.open_site_ids(self.database, self.row.id)
+        return open_site_ids(self.database, self.row.id)
 
     @property
     def goes_by_level(self) -> bool:
@@ -347,7 +348,7 @@ class CrawlSession:
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
         """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
-        return crawls.known_sites(self.database, self.row.id, names)
+        return known_sites(self.database, self.row.id, names)
 
     def add_site_elsewhere(self, name: str) -> ChangeSet:
         """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""

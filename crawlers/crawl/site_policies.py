@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
 

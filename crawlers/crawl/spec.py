@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import QueueSlot, SiteLimits
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.site_rows import SiteRow
 
 
 @dataclass(frozen=True, slots=True)

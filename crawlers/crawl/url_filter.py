@@ -11,13 +11,13 @@ from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
-from crawlers.storage.crawls import NOT_SELECTED
+from crawlers.storage.page_selection import NOT_SELECTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlers.items import Target
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.site_rows import SiteRow
 
 
 class UrlFilter:

@@ -22,8 +22,7 @@ from crawlers.frontier.url_cache import (
     variant_of,
 )
 from crawlers.items import State
-from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
-from crawlers.storage.crawls import too_deep
+from crawlers.storage.page_selection import REVIVABLE_REASONS, too_deep
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:

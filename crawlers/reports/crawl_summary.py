@@ -15,10 +15,10 @@ from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawl_results import crawl_results, external_results
-from crawlers.storage.crawls import count_excluded
 from crawlers.storage.pulls import totals
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import page
+from crawlers.storage.site_rows import count_excluded
 from crawlers.storage.topic.topics import most_similar_first
 from crawlers.storage.workers import PAUSE
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, select, update
 
 from crawlers.items import State
-from crawlers.storage.crawls import TOO_DEEP
+from crawlers.storage.page_selection import TOO_DEEP
 from crawlers.storage.schema.tables import link, page
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State
-from crawlers.storage import crawls
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.scored_engines import changes
 from tests.contracts.scored_story import Story, name_of, target_of
 from tests.support.stored_rows import add_sites
@@ -98,7 +98,7 @@ class ScoredCrawl:
         """Kill it right after a commit, and resume it with another deepest level for all sites."""
         self.engine.held.flush()
         for site in self.sites:
-            row = crawls.SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
+            row = SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
             add_sites(self.engine.database, self.engine._crawl_id, row, now=self.now)
         self.url_history = None
         self.open(max_level=max_level)

@@ -19,10 +19,10 @@ from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, crawl, page, site, worker
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.interleaving import interleaved
 

@@ -25,10 +25,11 @@ from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING, SiteRow
+from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock, is_free
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, page, pull, site, worker
+from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class Workers(RuleBasedStateMachine):
         return [client for client in self.clients if not (client.is_frozen or client.is_finishing or client.late)]
 
     def _open(self, client: Client, connection: Connection, numbers: list[int]) -> None:
-        for row in crawls.site_rows(connection, numbers):
+        for row in site_rows(connection, numbers):
             assert row.id not in client.gates
             gate = client.gates[row.id] = HostGate(1, DELAY_S)
             if row.asked_at is not None:

@@ -11,7 +11,6 @@ from sqlalchemy import select
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import (
     ChangedLinks,
@@ -22,6 +21,7 @@ from crawlers.storage.schema.tables import (
     link,
     message,
 )
+from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 
 if TYPE_CHECKING:

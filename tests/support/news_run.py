@@ -25,12 +25,12 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow, open_sites
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.tables import page
+from crawlers.storage.site_opening import open_sites
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database

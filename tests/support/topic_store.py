@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert
 
 from crawlers.items import State
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.stored_rows import write_rows
 

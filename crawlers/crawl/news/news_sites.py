@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.protocols import CrawlFrontier, SeenPage
-    from crawlers.storage.crawls import SiteRow
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import QueuedSite, UnreadArticle
     from crawlers.storage.schema.news_tables import PollRow
+    from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.writer import Writer
 
 

@@ -12,9 +12,9 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
-from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
 from crawlers.storage.messages import Message
 from crawlers.storage.order_parts import StoredPart
+from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (

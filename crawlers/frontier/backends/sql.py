@@ -15,8 +15,8 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.items import State
-from crawlers.storage.crawls import REVIVABLE as REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
+from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.score_tables import OrderTotalsRow

@@ -15,8 +15,9 @@ from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import DEFAULT, resolve
 from crawlers.commands.explain import Command
 from crawlers.inputs.url_settings import recorded
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from tests.support.topic_store import add_page
 
 

@@ -14,9 +14,9 @@ from sqlalchemy import update
 
 from crawlers.commands.workers import Command
 from crawlers.storage import crawls
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, worker
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import standing
 from crawlers.storage.workers import PAUSE, STOP
 

@@ -13,7 +13,7 @@ from crawlers.crawl import robots_cache, site_policies
 from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import SiteLimits, State
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages

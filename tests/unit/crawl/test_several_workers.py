@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.crawl.session import CrawlSession
-    from crawlers.storage.crawls import SiteRow
+    from crawlers.storage.site_rows import SiteRow
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 

@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.spec import CrawlSpec
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 
 ROWS = {
     "met": SiteRow(1, "http://sport.a.example", 1, None, 0.0),

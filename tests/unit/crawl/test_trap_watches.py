@@ -13,7 +13,7 @@ from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, State
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 

@@ -9,7 +9,7 @@ from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 
 GROWN = "/a/b/a/b/a/b/a/b/a/b/a/b/a/b/a/b/"
 

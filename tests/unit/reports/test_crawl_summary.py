@@ -11,7 +11,6 @@ from sqlalchemy import update
 from crawlers.items import ARTICLE, FEED, State
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
 from crawlers.storage import crawls
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.news_tables import FoundFeed, RaisedAlarm
 from crawlers.storage.schema.tables import (
@@ -25,6 +24,7 @@ from crawlers.storage.schema.tables import (
     SiteAvailability,
     site,
 )
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
 from tests.support.news_store import NewsStore

@@ -13,7 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.reports import live_display
 from crawlers.reports.live_display import AboveDisplay, LiveDisplay
 from crawlers.storage import crawls
-from crawlers.storage.crawls import SiteRow
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
 

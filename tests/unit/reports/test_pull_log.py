@@ -7,10 +7,11 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import PullRow, SiteAvailability
+from crawlers.storage.site_rows import SiteRow
 
 
 def begin(database, name, *sites, settings=None):
-    rows = [crawls.SiteRow(0, site, 1, None, 0.0) for site in sites]
+    rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
     return crawls.begin(database, name, "extlinks", rows, {"settings": settings or {}}, 0.0)
 
 

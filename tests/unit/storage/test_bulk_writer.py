@@ -29,6 +29,7 @@ from crawlers.storage.schema.tables import (
     SiteRobots,
     WaitingPage,
 )
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -167,7 +168,7 @@ def test_page_number_that_is_a_float_in_scores_is_stored_as_an_integer(database:
 
 
 def test_robots_of_a_site_are_stored(database: Database) -> None:
-    site = crawls.begin(database, "c", "m", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, NOW).sites[0]
+    site = crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, NOW).sites[0]
     robots = SiteRobots(site.id, 200, "User-agent: *\nDisallow: /\x00", NOW)
     write(database, ChangeSet(SiteRobots(site.id, 0, None, 1.0), robots))
     assert rows(database, SiteRobots) == [(site.id, 200, "User-agent: *\nDisallow: /\ufffd", NOW)]

@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from crawlers.errors import ConfigError, CrawlEnded
 from crawlers.storage import crawls, workers
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, worker
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import leave
 
 if TYPE_CHECKING:

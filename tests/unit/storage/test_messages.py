@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.storage import crawls, messages
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.messages import Message
 from crawlers.storage.schema.tables import SentMessage, TakenMessage, site
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:

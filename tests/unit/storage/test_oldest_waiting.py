@@ -11,6 +11,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.oldest_waiting import oldest_waiting
 from crawlers.storage.schema.tables import NewPage
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -23,7 +24,7 @@ def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0
 
 
 def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> None:
-    sites = [crawls.SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc"]
+    sites = [SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc"]
     one, two = (crawls.begin(database, name, "sitegraph", sites, {}, 0.0) for name in ("one", "two"))
     assert oldest_waiting(database, one.id) is None
     rng = random.Random(1)

@@ -10,6 +10,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import counted, pulls_of, pulls_of_site
 from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
+from crawlers.storage.site_rows import SiteRow
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def new_page(number, site_id, group):
 
 
 def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
-    sites = [crawls.SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ab"]
+    sites = [SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ab"]
     one = crawls.begin(database, "one", "extlinks", sites, {}, 0.0)
     two = crawls.begin(database, "two", "extlinks", sites[:1], {}, 0.0)
     a, b = (row.id for row in one.sites)

@@ -11,9 +11,9 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
 from crawlers.storage.schema.tables import EndedPage, NewPage
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from sqlalchemy import insert, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits, State
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
 from crawlers.storage.schema.tables import external_link, external_url, page, site
 from crawlers.storage.seeds import (
     LastCrawl,
@@ -18,6 +18,7 @@ from crawlers.storage.seeds import (
     remove_seeds,
     save_seeds,
 )
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import add_sites
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.storage import crawls, workers
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import (
     goes_on,
     last_worker,

@@ -11,12 +11,12 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage import crawls, workers
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import pulls_of
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
+from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import Report, Round
 from tests.support.stored_rows import write_rows
 
@@ -100,7 +100,7 @@ def test_sites_of_a_dead_worker_are_free_and_count_as_asked_just_now(shared: Cra
     assert shared.states() == {shared.first: "lost", second: "active"}
     with shared.database.read() as connection:
         assert set(connection.execute(select(site.c.asked_at)).scalars()) == {5.0}
-        assert [row.asked_at for row in crawls.site_rows(connection, shared.sites, 100.0)] == [105.0] * 4
+        assert [row.asked_at for row in site_rows(connection, shared.sites, 100.0)] == [105.0] * 4
 
 
 def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: Crawl) -> None:

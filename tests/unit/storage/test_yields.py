@@ -12,6 +12,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import NewPage, PullRow
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.yields import SiteYields, site_yields
 
 
@@ -20,7 +21,7 @@ class Stored:
 
     def __init__(self, database, name="one", parallel=1, sites=("http://a.test",)):
         self.database = database
-        rows = [crawls.SiteRow(0, site, parallel, None, 0.0) for site in sites]
+        rows = [SiteRow(0, site, parallel, None, 0.0) for site in sites]
         self.crawl = crawls.begin(database, name, "extlinks", rows, {}, 0.0)
         self.site_id = self.crawl.sites[0].id
 

@@ -10,12 +10,13 @@ from sqlalchemy import text
 
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
 
 if TYPE_CHECKING:
     from tests.support.services import PostgresqlStore
 
-SITE = crawls.SiteRow(0, "http://a.test", 1, None, 0.0)
+SITE = SiteRow(0, "http://a.test", 1, None, 0.0)
 
 
 def begun(url: str) -> tuple[int, int]:

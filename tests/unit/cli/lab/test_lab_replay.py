@@ -14,6 +14,7 @@ from crawlers.algorithms.simulation.rule_simulation import simulate
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.yields import site_yields
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -251,6 +252,6 @@ def test_picture_is_a_function_of_the_crawl(full, lab):
 
 def test_crawl_that_read_nothing_can_not_be_replayed(project, lab):
     with closing(Database(project.database_url)) as database:
-        crawls.begin(database, "extlinks", "extlinks", [crawls.SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+        crawls.begin(database, "extlinks", "extlinks", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     with pytest.raises(ConfigError, match="CRAWL=extlinks has not read a page yet; crawl first"):
         lab(project, "replay")

@@ -19,6 +19,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import PullRow, site
+from crawlers.storage.site_rows import SiteRow
 from tests.support.processes import until
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -56,7 +57,7 @@ def harvested(tmp_path_factory, new_project):
 def store(project, sites, pulls=(), **settings):
     """Store a crawl of *sites* sites with *pulls*: (number of the site, reward)."""
     database = Database(project.database_url)
-    rows = [crawls.SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
+    rows = [SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
     with database.write() as connection:
         write_changes(connection, ChangeSet(*(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls)))

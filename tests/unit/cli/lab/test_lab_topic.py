@@ -10,8 +10,9 @@ from crawlers.algorithms.topic.link_learner import RATE
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
 from crawlers.errors import ConfigError
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.command_topic_web import LinkedSites, crawl
 from tests.support.sites.project import Project

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlFrontierStore
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import UnchangedPage
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, 
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.database import Database
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, WaitingPage
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTIO
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.crawls import SiteRow
 from crawlers.storage.news.alarms import _FAILED, check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.site_rows import SiteRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
 
 NOW = 1000 * DAY

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.storage.crawls import SiteRow, begin
+from crawlers.storage.crawls import begin
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import forgotten_topic, language_of, pages_read, terms_of, topic_terms
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic

@@ -1,0 +1,127 @@
+"""Adds sites to a crawl, each with its seed, and opens those of earlier runs again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, insert, select, update
+
+from crawlers.items import State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.page_selection import move_level_limit
+from crawlers.storage.reserved_ids import reserve
+from crawlers.storage.schema.score_tables import importance, news_score
+from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
+from crawlers.storage.site_rows import MAX_NAMES, own_homes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.site_rows import SiteRow
+
+
+def open_sites(
+    connection: Connection, crawl_id: int, wanted: Sequence[SiteRow], now: float, *, try_again: bool = False
+) -> list[SiteRow]:
+    """Include the sites *wanted* in the crawl, adding new ones; return their rows with their numbers.
+
+    With *try_again*, the home pages of unavailable sites are requested again.
+    """
+    known = {row.site: row for row in connection.execute(select(site).where(site.c.crawl_id == crawl_id))}
+    by_name = {one.site: one for one in wanted}
+    owners = {address: one.site for one in wanted for address in (one.site, *one.aliases)}
+    new = len(by_name.keys() - known.keys())
+    ids = iter(reserve(connection, site.c.id, new) if new else ())
+    seeds = _seeds_of(connection, by_name)
+    _insert_seeds(connection, [one for one in by_name.values() if one.site not in seeds and one.site not in known])
+    seeds |= _seeds_of(connection, by_name.keys() - seeds.keys())
+    rows, inserted, updated = [], [], []  # few statements for any number of sites: there may be 100,000
+    for one in by_name.values():
+        limits = {
+            "parallel": one.parallel,
+            "max_level": one.max_level,
+            "delay_s": one.delay_s,
+            "start_url": one.start_url,
+            "folder": one.folder or None,
+            "aliases": " ".join(one.aliases) or None,
+        }
+        row = known.get(one.site)
+        if row is None:
+            number = next(ids)
+            new_row = {"id": number, "crawl_id": crawl_id, "seed_id": seeds[one.site], "site": one.site, **limits}
+            inserted.append(new_row)
+            rows.append(replace(one, id=number, is_new=True))
+            continue
+        its_seed = seeds.get(one.site, row.seed_id)  # the seed may have been removed and added again
+        updated.append({"number": row.id, "seed_id": its_seed, **limits})
+        if row.max_level != one.max_level:
+            move_level_limit(connection, row.id, one.max_level, now)
+        if row.availability is not None and try_again:
+            _retry_home_page(connection, row.id, now)
+        known_of_it = {name: getattr(row, name) for name in ("robots_status", "robots_text", "robots_at", "rest_until")}
+        homes = own_homes(one.site, row.home_addresses, owners)
+        rows.append(replace(one, id=row.id, home_addresses=homes, **known_of_it))
+    if inserted:
+        connection.execute(insert(site), inserted)
+    if updated:
+        values: dict[str, Any] = {name: bindparam(name) for name in updated[0] if name != "number"}
+        connection.execute(update(site).where(site.c.id == bindparam("number")).values(**values, is_open=True), updated)
+    return rows
+
+
+def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
+    """Queue the home page of an unavailable site again, as if it had never been requested."""
+    ended = (int(State.REFUSED), int(State.FAILED), int(State.REJECTED))
+    again = update(page).where(page.c.site_id == site_id, page.c.level == 0, page.c.state.in_(ended))
+    for scores in (importance, news_score):  # a page whose revisit is scheduled there is not queued twice
+        returns = select(scores.c.page_id).where(scores.c.site_id == site_id, scores.c.queue >= 0)
+        again = again.where(page.c.id.not_in(returns))
+    waits = again.values(state=int(State.WAITING), reason=None, attempts=0, state_at=now)
+    if connection.execute(waits).rowcount:
+        connection.execute(update(site).where(site.c.id == site_id).values(availability=None))
+
+
+def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
+    """Return the numbers of the seeds of *sites*, by site."""
+    names = list(sites)
+    found: dict[str, int] = {}
+    for first in range(0, len(names), MAX_NAMES):
+        some = seed.c.site.in_(names[first : first + MAX_NAMES])
+        found.update((name, number) for name, number in connection.execute(select(seed.c.site, seed.c.id).where(some)))
+    return found
+
+
+def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:
+    # Naming a site in one host list does not enable it for every harvest.
+    rows = [{"site": one.site, "start_url": one.start_url or f"{one.site}/", "enabled": False} for one in wanted]
+    if rows:
+        connection.execute(insert(seed), rows)
+
+
+def set_leaders(
+    connection: Connection, rows: Sequence[SiteRow], leader_of: Callable[[str], str | None]
+) -> list[SiteRow]:
+    """Store which sites lead the sources of those of *rows*, and return *rows* with them."""
+    numbers = {row.site: row.id for row in rows}
+    leaders = {row.id: numbers.get(leader_of(row.site) or "") for row in rows}
+    led = [{"number": number, "leader": leader} for number, leader in leaders.items() if leader not in (None, number)]
+    if not led:
+        return list(rows)
+    connection.execute(update(site).where(site.c.id == bindparam("number")).values(source_id=bindparam("leader")), led)
+    sources = {one["number"]: one["leader"] for one in led}
+    return [replace(row, source_id=sources.get(row.id)) for row in rows]
+
+
+def found_site(crawl_id: int, row: SiteRow, worker_id: int | None = None, leader: str | None = None) -> ChangeSet:
+    """Return the rows that add a site to the crawl, which was discovered during it by a worker that holds it now.
+
+    *leader* is the name of the site that leads its source.
+    """
+    limits = (row.parallel, row.max_level, row.delay_s, row.start_url)
+    return ChangeSet(
+        FoundSeed(row.site, row.start_url or f"{row.site}/"),
+        FoundSite(row.id, crawl_id, row.site, *limits, worker_id, leader),
+    )

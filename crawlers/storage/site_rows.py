@@ -1,0 +1,138 @@
+"""The sites of a crawl, as rows with their limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.items import State
+from crawlers.storage.schema.score_tables import news_score
+from crawlers.storage.schema.tables import page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from sqlalchemy import ColumnElement, Connection, Row
+
+    from crawlers.storage.database import Database
+
+MAX_NAMES = 500  # in one query
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """A site of a crawl, with its limits."""
+
+    id: int
+    site: str
+    parallel: int
+    max_level: int | None
+    delay_s: float
+    start_url: str | None = None  # the page on level 0; None = the site's root
+    robots_status: int | None = None
+    robots_text: str | None = None
+    robots_at: float | None = None
+    rest_until: float | None = None  # the host has requested a pause until then
+    asked_at: float | None = None  # requests may have been sent until then; None: none were
+    is_new: bool = False  # the row was inserted just now and has no pages yet
+    folder: str = ""  # /path/ below which the crawl stays; "": the whole site
+    aliases: tuple[str, ...] = ()  # further addresses of its pages, scheme://host[:port]
+    home_addresses: tuple[str, ...] = ()  # addresses to which its home page redirects, in order
+    source_id: int | None = None  # the site that leads its source; None: itself
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses of its pages."""
+        return tuple(dict.fromkeys((self.site, *self.aliases, *self.home_addresses)))
+
+    @property
+    def address(self) -> str:
+        """The address from which its pages are requested if links do not say otherwise."""
+        return self.home_addresses[-1] if self.home_addresses else self.site
+
+
+def find_sites(connection: Connection, crawl_id: int, *conditions: ColumnElement[bool]) -> list[SiteRow]:
+    """Return the sites of the crawl for which the *conditions* hold, with their limits only, in the order of ids."""
+    columns = (site.c.id, site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
+    rows = connection.execute(select(*columns).where(site.c.crawl_id == crawl_id, *conditions).order_by(site.c.id))
+    return [SiteRow(*row) for row in rows]
+
+
+def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float = 0.0) -> list[SiteRow]:
+    """Return the rows of open sites by their *numbers*, in this order.
+
+    `asked_at` is by a clock that is *ahead_s* before that of the server.
+    """
+    in_order = sorted(numbers)
+    rows: list[Row[Any]] = []
+    for first in range(0, len(in_order), MAX_NAMES):
+        some = select(site).where(site.c.id.in_(in_order[first : first + MAX_NAMES])).order_by(site.c.id)
+        rows += connection.execute(some).all()
+    has_homes = [row for row in rows if row.home_addresses]
+    owners: dict[str, str] = {}
+    if has_homes:
+        of_crawl = select(site.c.site, site.c.aliases).where(site.c.crawl_id == has_homes[0].crawl_id, site.c.is_open)
+        for name, aliases in connection.execute(of_crawl):
+            owners |= dict.fromkeys((name, *(aliases or "").split()), name)
+    return [
+        SiteRow(
+            row.id,
+            row.site,
+            row.parallel,
+            row.max_level,
+            row.delay_s,
+            row.start_url,
+            row.robots_status,
+            row.robots_text,
+            row.robots_at,
+            row.rest_until,
+            None if row.asked_at is None else row.asked_at + ahead_s,
+            folder=row.folder or "",
+            aliases=tuple((row.aliases or "").split()),
+            home_addresses=own_homes(row.site, row.home_addresses, owners),
+            source_id=row.source_id,
+        )
+        for row in rows
+    ]
+
+
+def own_homes(name: str, home_addresses: str | None, owners: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the stored *home_addresses* of a site without those of other sites; *owners* are the sites by address.
+
+    An address that the host list names now is that of a site of its own.
+    """
+    return tuple(home for home in (home_addresses or "").split() if owners.get(home, name) == name)
+
+
+def known_sites(database: Database, crawl_id: int, names: Collection[str]) -> tuple[set[str], int]:
+    """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
+    of_crawl = site.c.crawl_id == crawl_id
+    with database.read() as connection:
+        found = set(connection.execute(select(site.c.site).where(of_crawl, site.c.site.in_(names))).scalars())
+        return found, connection.execute(select(func.count()).select_from(site).where(of_crawl)).scalar_one()
+
+
+def open_site_ids(database: Database, crawl_id: int) -> list[int]:
+    """Return the numbers of the sites that the latest run includes, in order, whichever worker holds them."""
+    included = select(site.c.id).where(site.c.crawl_id == crawl_id, site.c.is_open).order_by(site.c.id)
+    with database.read() as connection:
+        return list(connection.execute(included).scalars())
+
+
+def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
+    """Return the number of excluded sites with waiting URLs or scheduled revisits, and the number of these URLs."""
+    left = (site.c.crawl_id == crawl_id) & ~site.c.is_open
+    waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
+    returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
+    counts: Counter[int] = Counter()
+    with database.read() as connection:
+        for urls in (waits, returns):
+            of = urls.selected_columns[0]
+            counted = urls.join(site, site.c.id == of).where(left).group_by(of).add_columns(func.count())
+            for site_id, number in connection.execute(counted):
+                counts[site_id] += number
+    return len(counts), counts.total()

@@ -1,0 +1,71 @@
+"""Stored pages of a resumed crawl are selected anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select, text
+
+from crawlers.items import State
+from crawlers.storage import crawls, page_selection
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.page_selection import NOT_SELECTED
+from crawlers.storage.schema.tables import NewPage, site
+from crawlers.storage.site_rows import SiteRow
+
+if TYPE_CHECKING:
+    import pytest
+
+    from crawlers.storage.database import Database
+
+
+class Letters:
+    """Selects the URLs that contain one of the *letters*."""
+
+    def __init__(self, letters: str) -> None:
+        self.letters = letters
+        self.judged: list[str] = []
+
+    def fingerprint(self, row: SiteRow) -> str:
+        return self.letters
+
+    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
+        self.judged.append(url[-1])
+        return None if level == 0 or url[-1] in self.letters else f"{NOT_SELECTED}: {url[-1]}"
+
+
+def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_selection, "RESELECTED", 2)
+
+    def run(letters: str, max_level: int | None = None) -> tuple[list[str], bool]:
+        selection = Letters(letters)
+        row = SiteRow(0, "http://a.test", 2, max_level, 1.0)
+        begun = crawls.begin(database, "daily", "sitegraph", [row], {}, 5.0, selection=selection)
+        return selection.judged, begun.has_grown
+
+    def states() -> dict[str, tuple[State, str | None]]:
+        with database.read() as connection:
+            rows = connection.execute(text("SELECT url, state, reason FROM page ORDER BY id"))
+            return {url[-1]: (State(state), reason) for url, state, reason in rows}
+
+    assert run("") == ([], False)
+    with database.write() as connection:
+        site_id = connection.execute(select(site.c.id)).scalar_one()
+        found = {"a": (0, 0, None), "b": (1, 0, None), "c": (9, 0, None), "d": (1, 1, None), "e": (1, 5, "extension e")}
+        pages = [
+            NewPage(n, site_id, n, f"http://a.test/{name}", 0, level, 0, 0.0, state, reason, None, None, 0.0, 0.0, 0)
+            for n, (name, (level, state, reason)) in enumerate(found.items(), 1)
+        ]
+        write_changes(connection, ChangeSet(*pages))
+    assert run("") == ([], False)  # nothing changed
+    waits, done = (State.WAITING, None), (State.DONE, None)
+    assert run("x") == (["a", "b", "c"], False)
+    no = {name: (State.REJECTED, f"not selected: {name}") for name in "bc"}
+    assert states() == {"a": waits, **no, "d": done, "e": (State.REJECTED, "extension e")}
+    assert run("bc", max_level=3) == (["a", "b", "c"], True)
+    assert states()["b"] == waits
+    assert states()["c"] == (State.REJECTED, "too deep: level 9, the limit is 3")
+    assert run("bc", max_level=3) == ([], True)  # remembered until the crawl ends

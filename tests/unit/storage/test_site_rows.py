@@ -1,0 +1,56 @@
+"""The rows of sites say which addresses and pages they have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.schema.tables import NewPage, site
+from crawlers.storage.site_rows import SiteRow, count_excluded, find_sites, known_sites, open_site_ids, site_rows
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+A, B, C = (SiteRow(0, f"http://{name}.test", 2, 3, 1.0) for name in "abc")
+
+
+def test_addresses_are_named_once_and_the_last_home_is_the_one_that_is_requested() -> None:
+    assert (A.addresses, A.address) == (("http://a.test",), "http://a.test")
+    moved = replace(A, aliases=("https://a.test", "http://a.test"), home_addresses=("https://a.test", "http://w.test"))
+    assert moved.addresses == ("http://a.test", "https://a.test", "http://w.test")
+    assert moved.address == "http://w.test"
+
+
+def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(database: Database) -> None:
+    a, b, _ = crawls.begin(database, "c", "m", [A, replace(B, aliases=("http://bb.test",)), C], {}, 0.0).sites
+    with database.write() as connection:
+        homes = {"home_addresses": "http://w.test http://bb.test", "asked_at": 5.0}
+        connection.execute(site.update().where(site.c.id == a.id).values(**homes))
+        moved = replace(a, home_addresses=("http://w.test",), asked_at=105.0, is_new=False)
+        assert site_rows(connection, {b.id, a.id}, 100.0) == [moved, replace(b, is_new=False)]
+        assert [row.site for row in find_sites(connection, 1, site.c.id > a.id)] == [B.site, C.site]
+
+
+def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Database) -> None:
+    crawl = crawls.begin(database, "c", "m", [A, B, C], {}, 0.0)
+    other = crawls.begin(database, "other", "m", [A], {}, 0.0)
+    a, b, c = (row.id for row in crawl.sites)
+    assert known_sites(database, crawl.id, {B.site, "http://d.test"}) == ({B.site}, 3)
+    pages = [
+        NewPage(n, of, n, f"http://{n}.test/", 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+        for n, (of, state) in enumerate([(a, State.WAITING), (b, State.WAITING), (b, State.WAITING), (c, State.DONE)])
+    ]
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*pages, NewsScoreRow(2, b, REVISIT, 0.0, 0.0, 0.0)))
+        write_changes(connection, ChangeSet(NewsScoreRow(3, c, REVISIT, 0.0, 0.0, 0.0)))
+    assert count_excluded(database, crawl.id) == (0, 0)
+    crawls.begin(database, "c", "m", [A], {}, 1.0)
+    assert open_site_ids(database, crawl.id) == [a]
+    assert open_site_ids(database, other.id) == [other.sites[0].id]
+    assert count_excluded(database, crawl.id) == (2, 4)
