@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import make_url
 
+from tests.support.connections import Connections
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
@@ -34,6 +36,7 @@ class Network:
         self._is_whole.set()
         self._port = 0  # any, then always the same
         self._listening: asyncio.Server | None = None
+        self._connections = Connections()
         self._writers: set[asyncio.StreamWriter] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -73,7 +76,9 @@ class Network:
         asyncio.run_coroutine_threadsafe(action, self._loop).result(END_S)
 
     async def _listen(self) -> None:
-        self._listening = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._listening = await asyncio.start_server(
+            self._connections.served_by(self._connected), "127.0.0.1", self._port
+        )
         self._port = self._listening.sockets[0].getsockname()[1]
 
     def _forget(self) -> None:
@@ -88,21 +93,18 @@ class Network:
 
     async def _reset(self) -> None:
         assert self._listening is not None
-        self._listening.close()
-        self._listening = None
+        listening, self._listening = self._listening, None
         for writer in self._writers:
             opened = writer.get_extra_info("socket")
             if opened.family == socket.AF_INET:
                 opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
             writer.transport.abort()
+        self._writers.clear()
+        await self._connections.close(listening)
 
     async def _close(self) -> None:
         if self._listening is not None:
             await self._reset()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
@@ -114,7 +116,6 @@ class Network:
             await asyncio.gather(self._forward(reader, requests, is_whole), self._forward(answers, writer, is_whole))
             self._writers.discard(requests)
         self._writers.discard(writer)
-        writer.close()
 
     async def _forward(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_whole: asyncio.Event

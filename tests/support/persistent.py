@@ -8,6 +8,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
+from tests.support.connections import Connections
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Awaitable, Callable
@@ -45,12 +47,13 @@ class PersistentSite:
         self._answer = answer
         self._context = context
         self.paths: Counter[str] = Counter()
+        self._connections = Connections()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        opened = asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
+        opened = asyncio.start_server(self._connections.served_by(self._serve), "127.0.0.1", 0, ssl=self._context)
         self._server = asyncio.run_coroutine_threadsafe(opened, self._loop).result(END_S)
         scheme = "http" if self._context is None else "https"
         self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
@@ -63,11 +66,7 @@ class PersistentSite:
         self._loop.close()
 
     async def _close(self) -> None:
-        self._server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await self._connections.close(self._server)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(reader, writer)
@@ -80,4 +79,3 @@ class PersistentSite:
                 else:
                     connection.number += 1
                     await self._answer(connection, path)
-        writer.close()

@@ -17,8 +17,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from tests.support.connections import Connections
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+    from tests.support.connections import Serve
 
     Handler = Callable[["Exchange"], Awaitable[None]]
 
@@ -133,6 +137,7 @@ class Web:
         self._handlers = handlers
         self._sockets = {name: socket.socket() for name in handlers}
         self._servers: list[asyncio.Server] = []
+        self._connections = Connections()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="sites")
         self.sites: dict[str, Site] = {}
@@ -174,19 +179,13 @@ class Web:
     async def _open(self) -> None:
         for name, handler in self._handlers.items():
             if handler is not None:
-                served = self._served(self.sites[name], handler)
+                served = self._connections.served_by(self._served(self.sites[name], handler))
                 self._servers.append(await asyncio.start_server(served, sock=self._sockets[name], backlog=512))
 
     async def _close(self) -> None:
-        for server in self._servers:
-            server.close()
-        while connections := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in connections:
-                task.cancel()
-            await asyncio.gather(*connections, return_exceptions=True)
-            await asyncio.sleep(0)  # a connection that was just accepted gets its task now
+        await self._connections.close(*self._servers)
 
-    def _served(self, site: Site, handler: Handler) -> Callable[..., Awaitable[None]]:
+    def _served(self, site: Site, handler: Handler) -> Serve:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             site.at_once += 1
             try:
@@ -198,7 +197,6 @@ class Web:
                 pass  # closed by the client or by the end of the test
             finally:
                 site.at_once -= 1
-                writer.close()
 
         return serve
 

@@ -1,0 +1,48 @@
+"""Connections to a server of a test, each of which is closed when the test ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
+
+
+class Connections:
+    """The connections of one event loop, each served by a task."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    def served_by(self, serve: Serve) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        """Return what `asyncio.start_server` calls with a connection; it is closed when *serve* returns."""
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.get_running_loop().create_task(serve(reader, writer))
+            self._tasks.add(task)
+            self._writers.add(writer)
+            # not by a `finally` in the task: a task that is cancelled before its first step runs none of its lines
+            task.add_done_callback(lambda _: writer.close())
+
+        return connected
+
+    async def close(self, *servers: asyncio.Server) -> None:
+        """End all connections, then *servers*.
+
+        A server that closes while it accepts a connection leaves the socket open: so do asyncio's own tasks when they
+        are cancelled. They end by themselves.
+        """
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in self._tasks & others:
+                task.cancel()
+            await asyncio.wait(others)
+        for server in servers:
+            server.close()
+        for writer in self._writers:
+            writer.transport.abort()  # bytes that nobody reads would keep it open
+        self._writers.clear()
+        await asyncio.sleep(0)  # each transport closes its socket in the loop's next step
