@@ -6,10 +6,8 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
-from asyncio import sleep, wrap_future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
@@ -19,8 +17,6 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.algorithms.workers.recent_rate import RecentRate
-from crawlers.algorithms.workers.sharing import BLOCK
 from crawlers.crawl.held_sites import HeldSites
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
@@ -28,6 +24,7 @@ from crawlers.crawl.site_policies import SitePolicies
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
+from crawlers.crawl.worker_rounds import WorkerRounds
 from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
 from crawlers.frontier.protocols import Candidate
 from crawlers.inputs.render_settings import RenderedSites
@@ -37,14 +34,13 @@ from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.schema.tables import SiteRest, SiteRobots
-from crawlers.storage.worker_status import Wait, WorkerStatus
+from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from concurrent.futures import Future
 
     from crawlers.crawl.held_sites import Claimed
-    from crawlers.crawl.membership import Exchanged, Membership
+    from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlControl, CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.stats import StatsCounter
@@ -52,7 +48,6 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
-    from crawlers.storage.messages import Message
     from crawlers.storage.schema.tables import SiteHome
     from crawlers.storage.site_rows import SiteRow
 
@@ -61,8 +56,6 @@ logger = logging.getLogger(__name__)
 # One call of `next` rejects at most so many URLs, and takes at most so long for it, so that the caller gets its turn.
 MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
-MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
-MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
 # Errors after which this worker ends without a further trace; the same command may join the crawl again.
 PASSING = (ClaimsLost, StoreUnavailable)
 
@@ -122,19 +115,12 @@ class Crawl:
         self._options = normalization(settings)
         self._start_slot = spec.start_slot
         self._roots = spec.roots
-        self._finds_sites = spec.scope is not None
         self._is_foreign = spec.is_foreign
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
         self._trials = Trials(self._most_leases)
-        self._has_room = False  # nothing could be leased although more downloads may run, since the last round
-        self._leased = 0  # pages, since the last round
-        self._ended = 0  # pages, of this process
-        self._rate = RecentRate()
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
-        self._is_in_round = self._is_stopping = False
-        self._has_budget = spec.page_budget > 0
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
             traps=not spec.is_foreign and settings.getbool("TRAPS_ENABLED"),
@@ -159,6 +145,17 @@ class Crawl:
             self._held = HeldSites(
                 self.session, self.sites, self._trials, self._homes, lambda: self._policy, self._open_claimed, clock
             )
+            self._rounds = WorkerRounds(
+                self.session,
+                self.sites,
+                self._held,
+                lambda: self._policy,
+                clock,
+                is_idle=self._is_idle,
+                finds_sites=spec.scope is not None,
+                ends_after=self._ends_after,
+                stop=stop,
+            )
             self.frontier.register_sites(self.session.site_ids())
             self._open_sites(self.session.row.sites, now)
             self.session.warn_of_left_out()
@@ -167,7 +164,7 @@ class Crawl:
             self._policy.load_sites(self.session.row.sites)(now)
             self._add_start_pages(self.session.row.sites, now)
             self._add_roots(self.session.row.sites, now)
-            self._apply(self._submit_round().result())
+            self._rounds.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
         if self.sites.obeys_robots:
@@ -253,14 +250,8 @@ class Crawl:
 
     @property
     def is_round_due(self) -> bool:
-        """Whether it is time for a `round`: now and then, and soon if URLs wait for pulls of the budget."""
-        return self._members.is_round_due(lacks_pulls=self._lacks_pulls)
-
-    @property
-    def _lacks_pulls(self) -> bool:
-        if not self._has_budget or not self._members.others or self._members.is_spent or self.frontier.has_room:
-            return False
-        return self.frontier.best_index(self.clock()) is not None
+        """Whether it is time for a `round`."""
+        return self._rounds.is_due
 
     @property
     def run_s(self) -> float:
@@ -269,11 +260,11 @@ class Crawl:
 
     async def round(self, *, is_stopping: bool = False) -> None:
         """Exchange with the other workers by the store. A worker that *is_stopping* takes nothing more."""
-        self._is_stopping = self._is_stopping or is_stopping
-        if self._is_in_round or self.failure is not None or self.session.writer.is_closed:
+        self._rounds.is_stopping = self._rounds.is_stopping or is_stopping
+        if self._rounds.is_running or self.failure is not None or self.session.writer.is_closed:
             return
         try:
-            await self._exchange()
+            await self._rounds.run()
             await self._held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
             await self._policy.share(self._members.others, self.session.reader.run, self.clock())
             self._wake()
@@ -284,62 +275,8 @@ class Crawl:
             if not self.session.writer.is_closed:  # likewise: the threads that read have ended
                 self.abort_by_bug("the exchange with the other workers failed", error)
 
-    async def _exchange(self) -> None:
-        self._is_in_round = True
-        try:
-            found = await wrap_future(self._submit_round())
-            self._apply(found)
-            await self._receive(found.messages)
-        finally:
-            self._is_in_round = False
-
-    async def _receive(self, messages: Sequence[Message]) -> None:
-        """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
-        for first in range(0, len(messages), MESSAGES_AT_ONCE):
-            some = messages[first : first + MESSAGES_AT_ONCE]
-            here = [one for one in some if self.sites.opened(one.site) is not None]
-            taken = await self._policy.receive(here, self.session.reader.run, self.clock())
-            self.frontier.receive(taken, self.clock())
-            await sleep(0)
-
-    def _submit_round(self) -> Future[Exchanged]:
-        is_idle = self._rests or not self.frontier.is_waiting or self._has_only_later_polls
-        is_hungry = not self._is_stopping and self._held.are_all_open and is_idle
-        has_room = (self._has_room or self._finds_sites) and not self._members.hungry  # others need free sites more
-        takes = not self._is_stopping and (is_hungry or has_room or not self._members.others)
-        best_index = self.frontier.best_index(self.clock())
-        wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
-        lacks_pulls = self._lacks_pulls
-        limit = self.frontier.limit(wanted_pulls) if self._members.others and self._has_budget else -1
-        self._has_room, self._leased = False, 0
-        report = self._members.report._replace(
-            wanted_sites=MANY_SITES if takes else 0,
-            wanted_pulls=wanted_pulls,
-            limit=limit,
-            leases=self.frontier.leases,
-            index_share=self.frontier.index_share(self.clock()),
-            best_index=best_index,
-            is_hungry=is_hungry,
-            ends_after=self._ends_after,
-            status=WorkerStatus(self._rate.at(self.clock(), self._ended), self.frontier.waits).to_json(),
-        )
-        return self._members.submit(self.session.writer, report, lacks_pulls=lacks_pulls)
-
-    def _apply(self, found: Exchanged) -> None:
-        self._members.note(found.round)
-        self._held.ahead_s = found.ahead_s
-        self._held.claimed(found.claimed)
-        if found.parts is not None:
-            self.frontier.share(found.parts, self.clock())
-        self.frontier.learn(found.round.pulls)
-        if self._has_budget:
-            self.frontier.grant(found.round.granted)
-        if not self._is_stopping:
-            self._held.share(found.round.hungry, found.round.others + 1)
-        if (reason := self._members.stop_reason) is not None and not self._is_stopping:
-            self._is_stopping = True
-            logger.info("Crawl %s was asked to stop", self.session.name)
-            self._stop(reason)
+    def _is_idle(self) -> bool:
+        return self._rests or not self.frontier.is_waiting or self._has_only_later_polls
 
     @property
     def _has_only_later_polls(self) -> bool:
@@ -359,9 +296,7 @@ class Crawl:
 
     def ask_to_stop(self, reason: str) -> None:
         """Let all workers of the crawl stop for *reason*."""
-        self._is_stopping = True
-        with suppress(StoreError):  # then it is stopped anyway
-            self.session.writer.run(partial(self._members.ask_to_stop, reason))
+        self._rounds.ask_to_stop(reason)
 
     # Fetching ---------------------------------------------------------------------------------------
 
@@ -370,7 +305,7 @@ class Crawl:
         """Whether anything will be leased sooner or later without a further event, or others work on the crawl."""
         if self.failure is not None:
             return False
-        if self._members.others and not self._is_stopping:
+        if self._members.others and not self._rounds.is_stopping:
             if self._members.is_over:  # then the elected worker goes on alone
                 return self._members.is_elected and self.session.leaves_levels_too_deep
             return not self._members.is_spent
@@ -398,7 +333,7 @@ class Crawl:
                 return None
             leases = self.frontier.lease(now, 1)
             if not leases:
-                self._has_room = True
+                self._rounds.found_nothing()
                 return None
             (lease,) = leases
             if (address := self.sites.robots_needed(lease)) is not None:
@@ -411,7 +346,7 @@ class Crawl:
             elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
                 self._trials.started(lease.site_id, lease.id)
                 self._rests = False
-                self._leased += 1
+                self._rounds.leased()
                 return lease
             else:
                 self.frontier.release(lease, now)
@@ -538,7 +473,7 @@ class Crawl:
         if home is not None:
             decision.changes.add(home)
         new, page = self.frontier.acknowledge(lease, decision, now, earned)
-        self._ended += 1
+        self._rounds.ended()
         if self.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)
         self._stats.ended(lease, page, new, now)

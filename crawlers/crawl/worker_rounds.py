@@ -1,0 +1,168 @@
+"""The rounds of a running crawl: what this worker reports to the others by the store, and what it takes up from them.
+
+A round is one transaction, in the writer's thread. Its result is taken up in the thread of the crawl: claimed sites,
+pulls of the budget, those of others for the site rule, and messages.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import sleep, wrap_future
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.workers.recent_rate import RecentRate
+from crawlers.algorithms.workers.sharing import BLOCK
+from crawlers.errors import StoreError
+from crawlers.storage.worker_status import WorkerStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.membership import Exchanged
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.storage.messages import Message
+
+logger = logging.getLogger(__name__)
+
+MANY_SITES = 2**31 - 1  # that a worker would claim: how many it gets depends on the others
+MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a page
+
+
+class WorkerRounds:
+    """The rounds of a worker; the crawl calls `leased`, `ended` and `found_nothing` between them.
+
+    *policy* returns the policy of the mission. *is_idle* says whether this worker has nothing to fetch; *finds_sites*
+    whether the crawl discovers sites, so that there is always room for more. A crawl that *ends_after* a time, in
+    seconds since 1970, does not wait for polls that are due later. *stop* ends the crawl in this process, for a reason
+    that somebody gave to all workers.
+    """
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        sites: SitePolicies,
+        held: HeldSites,
+        policy: Callable[[], CrawlPolicy],
+        clock: Callable[[], float],
+        *,
+        is_idle: Callable[[], bool],
+        finds_sites: bool,
+        ends_after: float | None,
+        stop: Callable[[str], None],
+    ) -> None:
+        self.is_stopping = False  # then this worker takes nothing more
+        self.is_running = False  # a round
+        self._session = session
+        self._members = session.members
+        self._frontier = session.frontier
+        self._sites = sites
+        self._held = held
+        self._policy = policy
+        self._clock = clock
+        self._is_idle = is_idle
+        self._finds_sites = finds_sites
+        self._ends_after = ends_after
+        self._stop = stop
+        self._has_budget = session.members.report.page_budget > 0
+        self._has_room = False  # nothing could be leased although more downloads may run, since the last round
+        self._leased = 0  # pages, since the last round
+        self._ended = 0  # pages, of this process
+        self._rate = RecentRate()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a round: now and then, and soon if URLs wait for pulls of the budget."""
+        return self._members.is_round_due(lacks_pulls=self._lacks_pulls)
+
+    @property
+    def _lacks_pulls(self) -> bool:
+        members = self._members
+        if not self._has_budget or not members.others or members.is_spent or self._frontier.has_room:
+            return False
+        return self._frontier.best_index(self._clock()) is not None
+
+    def leased(self) -> None:
+        """Note that a page is requested."""
+        self._leased += 1
+
+    def ended(self) -> None:
+        """Note that a page was stored."""
+        self._ended += 1
+
+    def found_nothing(self) -> None:
+        """Note that nothing could be leased although more downloads may run."""
+        self._has_room = True
+
+    def begin(self) -> None:
+        """Have the first round, and wait for it. Raises `StoreError`."""
+        self._apply(self._submit().result())
+
+    async def run(self) -> None:
+        """Have a round, and take up the messages of other workers. Raises `StoreError`."""
+        self.is_running = True
+        try:
+            found = await wrap_future(self._submit())
+            self._apply(found)
+            await self._receive(found.messages)
+        finally:
+            self.is_running = False
+
+    async def _receive(self, messages: Sequence[Message]) -> None:
+        """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
+        for first in range(0, len(messages), MESSAGES_AT_ONCE):
+            some = messages[first : first + MESSAGES_AT_ONCE]
+            here = [one for one in some if self._sites.opened(one.site) is not None]
+            taken = await self._policy().receive(here, self._session.reader.run, self._clock())
+            self._frontier.receive(taken, self._clock())
+            await sleep(0)
+
+    def _submit(self) -> Future[Exchanged]:
+        members, frontier, now = self._members, self._frontier, self._clock()
+        is_hungry = not self.is_stopping and self._held.are_all_open and self._is_idle()
+        has_room = (self._has_room or self._finds_sites) and not members.hungry  # others need free sites more
+        takes = not self.is_stopping and (is_hungry or has_room or not members.others)
+        best_index = frontier.best_index(now)
+        wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
+        lacks_pulls = self._lacks_pulls
+        limit = frontier.limit(wanted_pulls) if members.others and self._has_budget else -1
+        self._has_room, self._leased = False, 0
+        report = members.report._replace(
+            wanted_sites=MANY_SITES if takes else 0,
+            wanted_pulls=wanted_pulls,
+            limit=limit,
+            leases=frontier.leases,
+            index_share=frontier.index_share(now),
+            best_index=best_index,
+            is_hungry=is_hungry,
+            ends_after=self._ends_after,
+            status=WorkerStatus(self._rate.at(now, self._ended), frontier.waits).to_json(),
+        )
+        return members.submit(self._session.writer, report, lacks_pulls=lacks_pulls)
+
+    def _apply(self, found: Exchanged) -> None:
+        self._members.note(found.round)
+        self._held.ahead_s = found.ahead_s
+        self._held.claimed(found.claimed)
+        if found.parts is not None:
+            self._frontier.share(found.parts, self._clock())
+        self._frontier.learn(found.round.pulls)
+        if self._has_budget:
+            self._frontier.grant(found.round.granted)
+        if not self.is_stopping:
+            self._held.share(found.round.hungry, found.round.others + 1)
+        if (reason := self._members.stop_reason) is not None and not self.is_stopping:
+            self.is_stopping = True
+            logger.info("Crawl %s was asked to stop", self._session.name)
+            self._stop(reason)
+
+    def ask_to_stop(self, reason: str) -> None:
+        """Let all workers of the crawl stop for *reason*."""
+        self.is_stopping = True
+        with suppress(StoreError):  # then it is stopped anyway
+            self._session.writer.run(partial(self._members.ask_to_stop, reason))

@@ -1,0 +1,58 @@
+"""Crawls of one site whose policy does what a test wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.crawl.policy import CrawlPolicy
+from crawlers.frontier.protocols import Decision
+from tests.support.opened_crawl import SITE, OpenedCrawl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Page
+
+
+class Policy(CrawlPolicy):
+    """Skips some pages, and changes titles."""
+
+    def __init__(self) -> None:
+        self.ready = True
+        self.skipped: set[str] = set()
+        self.decides: Callable[[Page], Decision] = Decision
+
+    @property
+    def is_ready(self) -> bool:
+        return self.ready
+
+    def reason_to_skip(self, lease: Lease) -> str | None:
+        return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None
+
+    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        return self.decides(page)
+
+    def found_by_robots(self, text: str) -> list[str]:
+        return [f"{SITE}/map"] if "Sitemap" in text else []
+
+
+@pytest.fixture
+def policy() -> Policy:
+    return Policy()
+
+
+@pytest.fixture
+def opened(sqlite_url: str, policy: Policy) -> Iterator[Callable[..., OpenedCrawl]]:
+    """Opens a crawl of one site; *settings* are Scrapy's, *mission* has fields of its specification."""
+    crawls: list[OpenedCrawl] = []
+
+    def open_crawl(mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
+        crawls.append(OpenedCrawl(sqlite_url, policy, mission, **settings))
+        return crawls[-1]
+
+    yield open_crawl
+    for crawl in crawls:
+        crawl.crawl.session.close_all()

@@ -1,0 +1,340 @@
+"""A crawl ends cleanly, whatever fails, and its outputs are written."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import text
+
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl import running_crawl, session
+from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
+from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.items import Page, State
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+from tests.support.services import fresh_database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+BUG = ValueError("a bug")
+
+
+def break_store(crawl: OpenedCrawl) -> None:
+    """Close the writer, so that every further write fails."""
+    crawl.crawl.session.writer.close()
+
+
+def reject(page: Page) -> Decision:
+    raise BUG
+
+
+# Failures
+
+
+def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
+    crawl = opened()
+    policy.decides = reject
+    lease = crawl.lease()
+    crawl.end(lease)
+    assert isinstance(crawl.crawl.failure, FrontierError)
+    assert str(crawl.crawl.failure) == f"{SITE}/ can't be stored: ValueError a bug; please report it"
+    assert crawl.stopped == ["store_failed"]
+    assert "Internal error" in caplog.messages
+    assert crawl.pages()["/"] == (State.WAITING, "")
+
+
+def test_nothing_is_leased_or_stored_after_a_failure(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), "/a", "/b")
+    lease = crawl.lease()
+    crawl.crawl.abort(StoreError("the disk is full"))
+    assert not crawl.crawl.has_pending
+    assert crawl.crawl.next(NOW) is None
+    crawl.end(lease)
+    assert crawl.pages()["/a"] == (State.WAITING, "")
+
+
+def test_first_failure_is_reported_and_later_ones_are_not(opened, caplog):
+    crawl = opened()
+    caplog.clear()
+    first = StoreError("first")
+    crawl.crawl.abort(first, "first_reason")
+    crawl.crawl.abort(StoreError("second"))
+    assert crawl.crawl.failure is first
+    assert crawl.stopped == ["first_reason"]
+    assert caplog.messages == ["first"]
+
+
+def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
+    crawl = opened()
+    lease = crawl.lease()
+    break_store(crawl)
+    crawl.end(lease)
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert crawl.stopped == ["store_failed"]
+
+
+def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    needed = crawl.robots()
+    break_store(crawl)
+    crawl.crawl.robots_known(needed.site_id, 404, None)
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert crawl.stopped == ["store_failed"]
+
+
+def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
+    with pytest.raises(BadUrl):
+        opened({"roots": ["mailto:x@a.test"]})
+    assert "store-writer" not in [thread.name for thread in threading.enumerate()]
+    assert opened().lease().url == f"{SITE}/"
+
+
+def test_crawl_whose_logs_can_not_be_opened_leaves_the_store_to_the_next_one(opened, monkeypatch):
+    def fail(*paths: object) -> None:
+        raise ConfigError("COMMON_LOG_FILE: no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running_crawl, "CsvLogs", fail)
+        with pytest.raises(ConfigError, match="no space"):
+            opened()
+    assert "store-writer" not in [thread.name for thread in threading.enumerate()]
+    assert opened().lease().url == f"{SITE}/"
+
+
+# The end
+
+
+def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatch, tmp_path):
+    def fail() -> None:
+        raise StoreError("the disk is full")
+
+    crawl = opened(COMMON_LOG_FILE=str(tmp_path / "common.csv"))
+    crawl.end(crawl.lease(), "/a")
+    crawl.end(crawl.lease())  # within a second, so that its line is still in the buffer
+    monkeypatch.setattr(crawl.crawl.session, "commit", fail)
+    crawl.close()
+    assert f"{SITE}/a" in (tmp_path / "common.csv").read_text("utf-8")
+    assert isinstance(crawl.crawl.failure, StoreError)
+
+
+def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
+    crawl = opened({"page_budget": 1})
+    assert crawl.crawl.has_pending
+    assert not crawl.crawl.is_spent
+    crawl.end(crawl.lease(), "/a")
+    assert not crawl.crawl.has_pending
+    assert crawl.crawl.is_spent
+    crawl.close()
+    assert crawl.states() == [("interrupted", "finished")]
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy, once):
+    crawl = opened({"scope": Scope("all", [SITE])}, ORDER="aopic", NEWS_ONCE=once)
+    policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
+    assert crawl.crawl.has_pending
+    crawl.end(crawl.lease())
+    assert crawl.crawl.has_pending is not once
+
+
+def test_budget_that_suffices_is_not_spent(opened):
+    crawl = opened({"page_budget": 1})
+    crawl.end(crawl.lease())
+    assert not crawl.crawl.is_spent
+    crawl.close()
+    assert crawl.states() == [("finished", "finished")]
+
+
+def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_finished(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), title="Home")
+    read: list[Any] = []
+    writer = crawl.crawl.session.writer
+    crawl.close(lambda: read.extend((writer.is_closed, crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
+    assert read == [True, [("Home",)], "running"]
+    assert crawl.states() == [("finished", "finished")]
+    assert crawl.crawl.failure is None
+
+
+@pytest.mark.parametrize(
+    ("error", "is_bug"), [(ConfigError("result: the folder can't be written"), False), (BUG, True)]
+)
+def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(opened, caplog, error, is_bug):
+    written: list[str] = []
+
+    def fail() -> None:
+        raise error
+
+    crawl = opened()
+    crawl.end(crawl.lease())
+    crawl.close(lambda: written.append("before"), fail, lambda: written.append("after"))
+    assert written == ["before", "after"]
+    assert crawl.crawl.failure is error
+    assert str(error) in caplog.messages
+    assert ("Internal error" in caplog.messages) is is_bug
+    assert crawl.states() == [("interrupted", "finished")]
+    again = opened()
+    assert not again.crawl.has_pending
+    again.close(lambda: written.append("again"))
+    assert written[2:] == ["again"]
+    assert again.states() == [("finished", "finished")]
+
+
+def test_crawl_with_waiting_pages_is_interrupted_and_resumed_by_the_next_run(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), "/a")
+    crawl.close()
+    assert crawl.states() == [("interrupted", "finished")]
+    again = opened()
+    assert again.lease().url == f"{SITE}/a"
+
+
+def test_crawl_that_was_stopped_is_interrupted(opened):
+    crawl = opened()
+    crawl.end(crawl.lease())
+    crawl.close(reason="stop_file")
+    assert crawl.states() == [("interrupted", "stop_file")]
+
+
+def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opened, monkeypatch):
+    crawl = opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(crawl.crawl.session, "end", lambda **_: (_ for _ in ()).throw(StoreError("the disk is full")))
+        crawl.close()
+    assert str(crawl.crawl.failure) == "the disk is full"
+    assert crawl.states()[0][0] == "running"
+    assert opened().lease().url == f"{SITE}/"
+
+
+def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, monkeypatch):
+    crawl = opened()
+    crawl.lease()
+    crawl.round()
+    assert crawl.stopped == []
+    lost = StoreError("the file was removed")
+    monkeypatch.setattr(crawl.crawl.session.writer, "_check_store", lambda: (_ for _ in ()).throw(lost))
+    crawl.crawl.session.writer._checked_at = float("-inf")
+    crawl.fail(crawl.crawl.frontier.leased(1))
+    crawl.crawl.session.writer._thread.join()
+    crawl.round()
+    assert crawl.stopped == ["store_failed"]
+    assert str(crawl.crawl.failure) == "the file was removed"
+
+
+# Levels of orders that are not breadth-first
+
+
+def drained(crawl: OpenedCrawl) -> None:
+    """Read all pages: /x, on level 3, is found by a longer path, on level 4, which is too deep."""
+    crawl.end(crawl.lease(), "/a", "/b")
+    first, second = crawl.lease(), crawl.lease()
+    crawl.end(first, "/a1")
+    crawl.end(crawl.lease(), "/a2")
+    crawl.end(crawl.lease(), "/x")
+    crawl.end(second, "/a2")
+
+
+def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    assert not crawl.crawl.has_unsettled_levels
+    drained(crawl)
+    assert crawl.pages()["/x"] == (State.REJECTED, "too deep: level 4, the limit is 3")
+    assert crawl.crawl.has_unsettled_levels
+    asyncio.run(crawl.crawl.settle_levels())
+    assert crawl.wakes == 1
+    assert not crawl.crawl.has_unsettled_levels
+    lease = crawl.lease()
+    assert (lease.url, lease.level) == (f"{SITE}/x", 3)
+    crawl.end(lease)
+    assert crawl.crawl.has_unsettled_levels
+    asyncio.run(crawl.crawl.settle_levels())
+    assert not crawl.crawl.has_unsettled_levels
+    assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
+    crawl.crawl.frontier.add([Candidate(1, target("/later"))], NOW)
+    crawl.end(crawl.lease())
+    assert crawl.crawl.has_unsettled_levels
+
+
+def test_breadth_first_order_has_no_unsettled_levels(opened):
+    crawl = opened()
+    crawl.end(crawl.lease())
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_levels_are_settled_once_at_a_time(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+
+    async def twice() -> None:
+        await asyncio.gather(crawl.crawl.settle_levels(), crawl.crawl.settle_levels())
+
+    asyncio.run(twice())
+    assert crawl.wakes == 1
+    assert crawl.lease().url == f"{SITE}/x"
+
+
+def test_failed_crawl_has_no_unsettled_levels(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    crawl.crawl.abort(StoreError("the disk is full"))
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("DROP TABLE link")
+    asyncio.run(crawl.crawl.settle_levels())
+    assert isinstance(crawl.crawl.failure, StoreError)
+    assert "no such table: link" in str(crawl.crawl.failure)
+    assert crawl.stopped == ["store_failed"]
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog):
+    def fail(connection: object, site_id: int, max_level: int | None) -> None:
+        raise BUG
+
+    monkeypatch.setattr(session, "settle_levels", fail)
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    asyncio.run(crawl.crawl.settle_levels())
+    assert str(crawl.crawl.failure) == "the levels can't be corrected: ValueError a bug; please report it"
+    assert crawl.stopped == ["store_failed"]
+    assert "Internal error" in caplog.messages
+    assert not crawl.crawl.has_unsettled_levels
+
+
+def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
+    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    drained(crawl)
+    break_store(crawl)
+    asyncio.run(crawl.crawl.settle_levels())
+    assert crawl.crawl.failure is None
+    assert (crawl.stopped, crawl.wakes) == ([], 0)
+
+
+def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket: Path) -> None:
+    known: list[float] = []
+
+    def output() -> None:
+        with crawl.session.database.read() as connection:
+            known.append(connection.execute(text("SELECT reltuples FROM pg_class WHERE relname = 'page'")).scalar_one())
+
+    with fresh_database(postgresql_socket) as url:
+        opened = OpenedCrawl(url)
+        crawl = opened.crawl
+        opened.end(opened.lease(), "/a", "/b")
+        for _ in range(2):
+            opened.end(opened.lease())
+        opened.close(output)
+    assert known == [3]
