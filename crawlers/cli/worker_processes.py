@@ -28,6 +28,7 @@ INTERVAL_S = 0.5  # between two looks at the store
 MAX_DEATHS = 5  # of workers at one place in a row, before any of them read a page
 MAX_HELD = 1000  # lines of a worker whose number is not known yet
 SUSPEND = -1 if sys.platform == "win32" else int(signal.SIGTSTP)  # Ctrl-Z
+STORE_FAILED = 74  # the exit status of a worker whose store failed for good: EX_IOERR of sysexits.h
 SEVERITY = (0, 3, 2, 1)  # exit statuses of workers, the worst last
 
 
@@ -206,6 +207,8 @@ class WorkerProcesses:
             self._note(status)
             if self._crawl_id is not None and not self._store.goes_on(self._crawl_id):
                 self._end_late_ones()
+        elif status == STORE_FAILED:
+            self._note(1)  # another worker would fail, too
         else:
             self._replace(place, process, status, seen)
 

@@ -22,8 +22,9 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
 from crawlers.cli.setting_checks import check_effects
 from crawlers.cli.several_workers import check_workers, run_workers
+from crawlers.cli.worker_processes import STORE_FAILED
 from crawlers.crawl.running_crawl import PASSING
-from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreUnreachable, UnreachedError
+from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.extensions.stopping import ParentPipe
@@ -87,8 +88,10 @@ class Command(ProjectCommand, ScrapyCrawl):
         elif self._owner is not None and _may_pass(failure):
             self._begin_again(self._owner, crawler.settings)
         elif self._owner is not None and failure is not None:
-            if not self._report(failure) or self._owner.has_begun:
-                self.exitcode = 1
+            store_failed = isinstance(failure, StoreError)
+            has_begun = self._owner.has_begun or (store_failed and crawl_to_join() is not None)  # in another process
+            if not self._report(failure) or has_begun:
+                self._abort(store_failed=store_failed)
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
         elif self._owner is not None and self._owner.has_begun:
@@ -105,9 +108,12 @@ class Command(ProjectCommand, ScrapyCrawl):
             wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"), stopped)
         except ConfigError as error:
             self._report(error)
-            self.exitcode = 1
+            self._abort(store_failed=True)
         else:
             begin_again(owner.crawl.session.row.id if owner.has_begun else crawl_to_join())
+
+    def _abort(self, *, store_failed: bool) -> None:
+        self.exitcode = STORE_FAILED if store_failed and worker_place() is not None else 1
 
     def _check_reach(self, crawl_id: int, settings: BaseSettings) -> None:
         try:

@@ -149,8 +149,14 @@ class Membership:
         workers.ask(connection, self._crawl_id, STOP, reason)
 
     def leave(self, connection: Connection) -> bool:
-        """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`."""
-        return workers.leave(connection, self.worker_id, workers.server_time(connection))
+        """Give up everything; return whether this worker ends the crawl, as the last one. Raises `ClaimsLost`.
+
+        Workers that died a moment ago do not count: nobody would be the last one.
+        """
+        now = workers.server_time(connection)
+        is_dead = partial(is_free, self._database)
+        workers.lose_dead(connection, self._crawl_id, now, None, is_dead, self.worker_id, waits=True)
+        return workers.leave(connection, self.worker_id, now)
 
     # The others -------------------------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class Crawl:
     that are stored with the crawl. If *share* processes begin it together, the first one claims a part of its sites;
     *joins* is the number of the only crawl that this process may work on.
 
-    Raises `ConfigError`, `CrawlEnded` and `StoreUnavailable`.
+    Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, with *joins*, `StoreError`.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
-from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable
+from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
@@ -116,6 +116,9 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
 class CrawlSession:
     """Open from construction until `close_all`. Raises `ConfigError`.
 
+    With *joins*, the number of the only crawl that this process may work on, it creates neither a store nor a crawl:
+    a lost one is a `StoreError`.
+
     *reason_against* returns why a new URL must not be fetched, or None; *selection* why a stored one is not selected.
     *versions* are the versions of further software, by name, that are stored with the crawl.
     """
@@ -146,7 +149,7 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        self.database = Database(settings.get("DATABASE_URL"), silence_s=silence_s)
+        self.database = _opened(settings.get("DATABASE_URL"), silence_s, joins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
         self._writer: Writer | None = None
@@ -219,6 +222,8 @@ class CrawlSession:
             raise
         except StoreError as error:
             self.close_all()
+            if joins is not None:
+                raise
             raise ConfigError(f"DATABASE_URL={error}") from error
         except BaseException:
             self.close_all()
@@ -396,6 +401,18 @@ class CrawlSession:
             self._lock.release(is_reachable=self._writer is None or not self._writer.has_failed)
         self.reader.close()
         self.database.close()
+
+
+def _opened(url: str, silence_s: float, joins: int | None) -> Database:
+    """Open the store; that of the crawl *joins* must exist. Raises `ConfigError`, or `StoreError` if it is lost."""
+    try:
+        return Database(url, create=joins is None, silence_s=silence_s)
+    except StoreUnreachable:
+        raise
+    except ConfigError as error:
+        if joins is None:
+            raise
+        raise StoreError(f"crawl {joins} can't be joined: {error}") from error
 
 
 def _summary(topic: TopicSpec) -> str:

@@ -16,12 +16,12 @@ from sqlalchemy import delete, insert, select, text, update
 
 from crawlers import __version__
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.errors import ConfigError, CrawlEnded
+from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.joining import Command, check_joining, check_mission
+from crawlers.storage.joining import Command, check_joining, check_mission, check_rejoining
 from crawlers.storage.locks import is_free
 from crawlers.storage.page_selection import reselect
 from crawlers.storage.schema.score_tables import importance, news_score
@@ -100,7 +100,7 @@ def begin(
     one process runs a crawl. *rejoins* is the number of the crawl that this process belonged to before.
 
     Raises `ConfigError` if the unfinished crawl of that name has another mission or other fixed settings, or is run by
-    others and can't be joined; and `CrawlEnded` if the crawl *rejoins* has ended.
+    others and can't be joined; `CrawlEnded` if the crawl *rejoins* has ended, and `StoreError` if there is none.
     """
     with database.write() as connection:
         if not database.is_sqlite:  # SQLite has one writer at a time, so no other process can begin this crawl now
@@ -108,8 +108,8 @@ def begin(
         server_now = workers.server_time(connection)
         ahead_s = now - server_now
         crawl_id = _undisturbed(database, connection, name, server_now)
-        if rejoins is not None and (crawl_id != rejoins or workers.is_over(connection, rejoins)):
-            raise CrawlEnded(f"the crawl {name} has ended, so there is nothing left to do")
+        if rejoins is not None:
+            check_rejoining(connection, crawl_id, rejoins, name)
         resumed = crawl_id is not None
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)

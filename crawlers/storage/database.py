@@ -26,7 +26,7 @@ from crawlers.storage.schema import migrations
 from crawlers.storage.schema.tables import metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import URL, Connection, Engine
 
@@ -64,7 +64,12 @@ class Database:
         self.url = _parsed(url)
         if self.is_sqlite:
             _check_file(self.url, create)
-        self.engine = _engine(self.url, silence_s)
+        self._may_create = create  # the file, with the first connection only: a later one would replace a lost file
+        self.engine = (
+            _sqlite_engine(self.url, lambda: self._may_create)
+            if self.is_sqlite
+            else _server_engine(self.url, silence_s)
+        )
         try:
             migrations.upgrade(self.engine, self.name, create=create)
         except (OperationalError, DatabaseError) as error:
@@ -74,6 +79,7 @@ class Database:
         except Exception:
             self.engine.dispose()
             raise
+        self._may_create = False
 
     @property
     def is_sqlite(self) -> bool:
@@ -171,10 +177,6 @@ def _check_file(url: URL, create: bool) -> None:
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
 
 
-def _engine(url: URL, silence_s: float) -> Engine:
-    return _sqlite_engine(url) if url.get_backend_name() == "sqlite" else _server_engine(url, silence_s)
-
-
 def _server_engine(url: URL, silence_s: float) -> Engine:
     try:
         from crawlers.storage.server_connection import ServerConnection
@@ -190,8 +192,14 @@ def _server_engine(url: URL, silence_s: float) -> Engine:
     return engine
 
 
-def _sqlite_engine(url: URL) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False})
+def _sqlite_engine(url: URL, may_create: Callable[[], bool]) -> Engine:
+    options = {"timeout": BUSY_TIMEOUT_MS / 1000, "check_same_thread": False, "uri": True}
+    engine = create_engine(url, connect_args=options)
+    file = Path(url.database or "").absolute().as_uri()
+
+    @event.listens_for(engine, "do_connect")
+    def _name(_dialect: Any, _record: Any, arguments: list[Any], _options: Any) -> None:
+        arguments[0] = f"{file}?mode={'rwc' if may_create() else 'rw'}"
 
     @event.listens_for(engine, "connect")
     def _configure(connection: sqlite3.Connection, _record: Any) -> None:

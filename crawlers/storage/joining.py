@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.storage.schema.tables import crawl, crawler_setting, site
-from crawlers.storage.workers import finisher
+from crawlers.storage.workers import finisher, is_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +37,20 @@ def check_mission(connection: Connection, crawl_id: int, name: str, mission: str
     known = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar_one()
     if known != mission:
         raise ConfigError(f"CRAWL={name} is an unfinished crawl of the mission {known}, not {mission}; {ANOTHER}")
+
+
+def check_rejoining(connection: Connection, unfinished_id: int | None, crawl_id: int, name: str) -> None:
+    """Raise `CrawlEnded` if the crawl *crawl_id* is not the unfinished one, or is about to end.
+
+    Raises `StoreError` if the store has no such crawl: it is not the store in which the crawl began.
+    """
+    if connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id)).scalar() is None:
+        raise StoreError(
+            f"{connection.engine.url.render_as_string()} has no crawl {crawl_id} any more, so its workers were "
+            "stopped; restore it and run the same command again, or remove what is left of it to begin anew"
+        )
+    if crawl_id != unfinished_id or is_over(connection, crawl_id):
+        raise CrawlEnded(f"the crawl {name} has ended, so there is nothing left to do")
 
 
 def check_joining(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import threading
 from collections import Counter
@@ -288,3 +289,41 @@ def test_lines_are_whole_above_one_display(crawl):
     assert sum("Received SIGINT; stopping" in line for line in screen.lines) == 1
     assert sum("Crawl sitegraph stopped (shutdown)" in line for line in screen.lines) == 1
     assert not any("pages/s" in line for line in screen.lines)
+
+
+def limit_files():
+    """Simulates a disk that is soon full, by a limit of the operating system, for the command and its workers."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
+
+
+def test_store_that_is_removed_ends_all_workers_and_is_not_created_again(crawl):
+    run = started(crawl)
+    crawl.database.unlink()
+    ended = run.wait()
+    assert ended.status == 1, ended.log
+    assert "crawl.sqlite was removed" in ended.log
+    assert "Traceback" not in ended.log
+    assert "another one takes its place" not in ended.log
+    assert not crawl.database.exists()
+
+
+def test_full_disk_ends_all_workers(gate, crawl):
+    gate.set()
+    ended = crawl.run(before=limit_files, STORE_BATCH_PAGES=10, STORE_BATCH_SECONDS=0.02)
+    assert ended.status == 1, ended.log
+    assert "free some space" in ended.log
+    assert "another one takes its place" not in ended.log
+    assert "Traceback" not in ended.log
+
+
+@both_stores
+def test_outputs_are_written_although_a_worker_is_killed_while_the_crawl_stops(crawl):
+    run = started(crawl)
+    process = list(active(crawl).values())[-1]
+    run.signal(signal.SIGTERM)
+    os.kill(process, signal.SIGKILL)
+    ended = run.wait()
+    assert ended.status == 1, ended.log
+    assert active(crawl) == {}
+    assert crawl.states == ["interrupted"]
+    assert crawl.files(), ended.log

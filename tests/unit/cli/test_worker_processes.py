@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD, Asked, Ended, Line, WorkerProcesses
+from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD, STORE_FAILED, Asked, Ended, Line, WorkerProcesses
 from crawlers.storage.worker_queries import SeenProcess
 
 CRAWL = 7
@@ -151,6 +151,18 @@ def test_worker_that_dies_is_replaced_with_one_warning(status, how, caplog):
     (warning,) = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
     assert warning.startswith("Worker 11 (process 101) ")
     assert how in warning
+
+
+def test_worker_whose_store_failed_is_not_replaced():
+    def fail(group, look):
+        if look == 1:
+            group.end(group.started[1], STORE_FAILED)
+        elif look == 2:
+            group.end(group.started[0], STORE_FAILED)
+
+    group = Group(2, join, fail)
+    assert group.run() == 1
+    assert group.places == [1, 2]
 
 
 def test_first_worker_that_dies_before_it_joins_is_replaced_alone():

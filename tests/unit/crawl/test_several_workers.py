@@ -379,6 +379,16 @@ def test_last_worker_that_leaves_writes_the_outputs(opened):
     assert (written, two.states()) == (["two"], [("interrupted", "shutdown")])
 
 
+def test_worker_that_died_just_now_does_not_keep_the_others_from_writing_the_outputs(opened):
+    one, two = opened(), opened()
+    rounds(one, two)
+    two.crawl.session._lock.release()  # as operating system or server do
+    written: list[str] = []
+    one.close(lambda: written.append("one"), reason="shutdown")
+    assert (written, one.states()) == (["one"], [("interrupted", "shutdown")])
+    assert one.rows("SELECT state FROM worker ORDER BY id") == [("left",), ("lost",)]
+
+
 def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(opened, monkeypatch):
     one, two = opened(2, ORDER="groups"), opened(2, ORDER="groups")
     rounds(two, one, two)

@@ -13,7 +13,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, event, text
 
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.errors import ConfigError, StoreUnavailable, StoreVersionError
+from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
 from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import LEARNT, LearntRulesRow, add_rule, list_rules, pin_rule
 from crawlers.storage.schema import migrations
@@ -74,6 +74,16 @@ def test_missing_database_is_an_error_without_create(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="does not exist; crawl first"):
         Database(f"sqlite:///{tmp_path / 'no.sqlite'}", create=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_open_database_does_not_replace_a_file_that_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "a #1%.sqlite"
+    with closing(Database(f"sqlite:///{path}")) as database:
+        path.unlink()
+        database.engine.dispose()  # so that a new connection is opened
+        with pytest.raises(StoreError, match="unable to open database file"), database.write():
+            pass
+    assert not path.exists()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
-from crawlers.errors import ConfigError, CrawlEnded
+from crawlers.errors import ConfigError, CrawlEnded, StoreError
 from crawlers.storage import crawls, workers
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, worker
@@ -191,6 +191,18 @@ def test_worker_does_not_begin_a_new_crawl_instead_of_its_own(database: Database
     with pytest.raises(CrawlEnded):
         holder.begin(A, rejoins=first.id)
     assert len(everything(database)[0]) == 1
+
+
+def test_worker_does_not_begin_its_crawl_again_in_a_store_without_it(database: Database, holder: Holder) -> None:
+    first = holder.begin(A)
+    with pytest.raises(StoreError, match="has no crawl 7 any more"):
+        holder.begin(A, rejoins=7)
+    with database.write() as connection:
+        connection.execute(delete(crawl))
+    with pytest.raises(StoreError, match=f"no crawl {first.id} any more, so its workers were stopped; restore it"):
+        holder.begin(A, rejoins=first.id)
+    with database.read() as connection:
+        assert connection.execute(select(crawl)).all() == []
 
 
 def test_mistake_leaves_no_worker(database: Database, holder: Holder) -> None:
