@@ -29,7 +29,8 @@ from crawlers.storage import messages, workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import ReceivedLink, SentMessage, TakenMessage, message, site
+from crawlers.storage.schema.message_tables import Message, ReceivedLink, TakenMessage, message
+from crawlers.storage.schema.tables import site
 from crawlers.storage.workers import Report
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.storage.messages import Message
 
 AWAY = 0.1  # share of the workers whose messages pile up
 SKEW = 3.3  # a tenth of the sites gets half of the messages
@@ -94,13 +94,13 @@ class Team:
         self.seconds[what].append(time.perf_counter() - began)
         self.cpu_s[what] += cpu_s(connection) - cpu_began
 
-    def _new(self) -> Iterator[SentMessage]:
+    def _new(self) -> Iterator[Message]:
         for _ in range(self._sent):
             place = int(self._sites * self._rng.random() ** SKEW) * _SCATTER % self._sites + 1
             self._links += 1
             path = f"/a/page/of/a/site/number/{self._rng.getrandbits(40)}"
             where = (f"http://h{place}.test", self._links, None, self._rng.getrandbits(62))
-            yield SentMessage(self.crawl_id, *where, f"http://h{place}.test{path}", 3, 0, 1, 0.0, 0.0, 0.0, None)
+            yield Message(self.crawl_id, *where, f"http://h{place}.test{path}", 3, 0, 1, 0.0, 0.0, 0.0, None)
 
     def second(self, me: int) -> int:
         """Let a worker commit a batch and have a round; return the number of messages that it has read."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.messages import Message
     from crawlers.storage.order_parts import Distribute, StoredPart
+    from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.workers import Round
     from crawlers.storage.writer import Writer

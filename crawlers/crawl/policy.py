@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from crawlers.errors import CrawlersError
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
-    from crawlers.storage.messages import Message
     from crawlers.storage.reader_threads import Run
+    from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
-    from crawlers.storage.messages import Message
+    from crawlers.storage.schema.message_tables import Message
 
 logger = logging.getLogger(__name__)
 

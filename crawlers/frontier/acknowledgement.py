@@ -16,17 +16,9 @@ from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.items import QueueSlot, State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
+from crawlers.storage.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
-from crawlers.storage.schema.tables import (
-    LinkAnchorRow,
-    MovedPage,
-    OutdatedBadLinks,
-    PageLinks,
-    ReceivedLink,
-    SentMessage,
-    SiteAvailability,
-    TakenMessage,
-)
+from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -38,7 +30,6 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.messages import Message
 
 
 MAX_READ = 1_000_000  # pages, some 60 bytes each; texts of links to further pages are stored until the crawl ends
@@ -79,7 +70,7 @@ class Acknowledgements:
     def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of a page to *changes*, and update the scores."""
         page, previous, moved_to, new = decision.page, lease.previous, None, 0
-        sent: list[SentMessage] = []
+        sent: list[Message] = []
         if page.moved_to is not None and _is_loop(lease, page.moved_to):
             reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
             page = replace(page, state=State.FAILED, reason=reason)
@@ -151,7 +142,7 @@ class Acknowledgements:
         slots: Mapping[int, QueueSlot],
         now: float,
         changes: ChangeSet,
-        sent: list[SentMessage],
+        sent: list[Message],
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages.
 
@@ -210,7 +201,7 @@ class Acknowledgements:
 
     # Links to sites of others -----------------------------------------------------------------------
 
-    def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> SentMessage:
+    def _redirect(self, lease: Lease, target: Target, slots: Mapping[int, QueueSlot], now: float) -> Message:
         slot = slots.get(target.key)
         own = self._scoring.slot(lease.id) if slot is None and self._scoring is not None else None
         if own is not None and own.queue == FRESH:
@@ -218,7 +209,7 @@ class Acknowledgements:
         details = Details(request=None, slot=slot, has_moved=True)
         return link_messages.sent(self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, 0, now, details)
 
-    def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[SentMessage]:
+    def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[Message]:
         """Return the messages of an unchanged page: its links are stored, but carry cash again."""
         if self._scoring is None or not self._scoring.pays_again or not self._elsewhere:
             return []
@@ -226,14 +217,12 @@ class Acknowledgements:
         found = self._store.waiting_elsewhere(self._scoring.scores.table, away) if away else ()
         crawl_id, level = self._store.crawl_id, lease.level + 1
         return [
-            SentMessage(crawl_id, site, lease.id, number, key, url, level, 0, 0, 0.0, 0.0, now, None)
+            Message(crawl_id, site, lease.id, number, key, url, level, 0, 0, 0.0, 0.0, now, None)
             for number, site, key, url in found
             if site in self._elsewhere
         ]
 
-    def _numbered(
-        self, sent: Sequence[SentMessage], links: dict[int, int], *, records_changes: bool
-    ) -> list[SentMessage]:
+    def _numbered(self, sent: Sequence[Message], links: dict[int, int], *, records_changes: bool) -> list[Message]:
         """Return the messages of a page that was visited before, with the numbers of the targets that are known.
 
         The links to these are added to *links*: they may have been stored at an earlier visit. Messages that say

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
-    from crawlers.storage.messages import Message
     from crawlers.storage.order_parts import StoredPart
+    from crawlers.storage.schema.message_tables import Message
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing

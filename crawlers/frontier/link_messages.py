@@ -6,12 +6,10 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import QueueSlot, Target
-from crawlers.storage.schema.tables import SentMessage
+from crawlers.storage.schema.message_tables import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from crawlers.storage.messages import Message
 
 
 NO_PAGE = 0  # in place of the number of a page with a link
@@ -41,15 +39,15 @@ def sent(
     details: Details,
     *,
     value: float = 0.0,
-) -> SentMessage:
+) -> Message:
     """Return the message that a page has *count* links to *target*; it carries nothing yet."""
     if target.normalized != target.url:
         details = details._replace(normalized=target.normalized)
     where = (target.key, target.url, level, hops)
-    return SentMessage(crawl_id, target.site, source_id, None, *where, count, value, 0.0, now, text_of(details))
+    return Message(crawl_id, target.site, source_id, None, *where, count, value, 0.0, now, text_of(details))
 
 
-def sent_root(crawl_id: int, target: Target, slot: QueueSlot | None, now: float) -> SentMessage:
+def sent_root(crawl_id: int, target: Target, slot: QueueSlot | None, now: float) -> Message:
     """Return the message that *target*, on level 0, is to be fetched; no page of the crawl has a link to it."""
     details = Details(slot=(slot.queue, slot.value) if slot is not None else None)
     return sent(crawl_id, NO_PAGE, target, 0, 0, 0, now, details)
@@ -61,7 +59,7 @@ def text_of(details: Details) -> str | None:
     return json.dumps(given) if given else None
 
 
-def details_of(message: Message | SentMessage) -> Details:
+def details_of(message: Message) -> Details:
     """Return the details of a message."""
     return Details(**json.loads(message.details)) if message.details else Details()
 

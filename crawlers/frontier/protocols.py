@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
-    from crawlers.storage.messages import Message
     from crawlers.storage.order_parts import StoredPart
+    from crawlers.storage.schema.message_tables import Message
 
 
 class Candidate(NamedTuple):

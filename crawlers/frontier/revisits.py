@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.retries import REST_STATUSES
 from crawlers.items import State
+from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
-from crawlers.storage.schema.tables import ChangedLinks, OutdatedBadLinks, UnchangedPage
+from crawlers.storage.schema.tables import OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit

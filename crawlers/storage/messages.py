@@ -1,38 +1,21 @@
 """Messages between the workers of a crawl: links to pages of sites that the worker who found them does not hold.
 
-A message is written in the transaction of the page with the link (`SentMessage`). Whoever holds the site of the target
+A message is written in the transaction of the page with the link (`Message`). Whoever holds the site of the target
 reads it in a round, and deletes it in the transaction that stores the link and discovers the page (`TakenMessage`). So
 a worker that is killed neither loses a message nor takes it up twice.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, select, true
 
-from crawlers.storage.schema.tables import message, site
+from crawlers.storage.schema.message_tables import Message, message
+from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-
-class Message(NamedTuple):
-    """A row of `message`, with the name of the site."""
-
-    id: int
-    site: str
-    source_id: int
-    target_id: int | None
-    key: int
-    url: str
-    level: int
-    hops: int
-    count: int  # type: ignore[assignment]  # hides the method of tuples
-    value: float
-    carried: float
-    sent_at: float
-    details: str | None
 
 
 def of_worker(connection: Connection, crawl_id: int, worker_id: int | None, limit: int) -> list[Message]:

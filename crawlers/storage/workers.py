@@ -26,9 +26,10 @@ from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.news_tables import poll
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals
-from crawlers.storage.schema.tables import ClaimedSite, crawl, message, page, pull, site, worker
+from crawlers.storage.schema.tables import ClaimedSite, crawl, page, pull, site, worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

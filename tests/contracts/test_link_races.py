@@ -12,15 +12,8 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import (
-    ChangedLinks,
-    PageLinks,
-    ReceivedLink,
-    SentMessage,
-    TakenMessage,
-    link,
-    message,
-)
+from crawlers.storage.schema.message_tables import ChangedLinks, Message, ReceivedLink, TakenMessage, message
+from crawlers.storage.schema.tables import PageLinks, link
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 
@@ -42,8 +35,8 @@ class Links:
         with database.read() as connection:
             self.messages = dict(connection.execute(select(message.c.key, message.c.id)).all())
 
-    def message(self, key: int, number: int) -> SentMessage:
-        return SentMessage(*self.of_site, None, key, f"{THERE}/{key}", 1, 0, number, 0.0, 0.0, 0.0, None)
+    def message(self, key: int, number: int) -> Message:
+        return Message(*self.of_site, None, key, f"{THERE}/{key}", 1, 0, number, 0.0, 0.0, 0.0, None)
 
     def write(self, database: Database, *rows: object) -> None:
         with database.write() as connection:

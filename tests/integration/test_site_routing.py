@@ -42,7 +42,7 @@ ABOUT_ALL_SITES = {
 OF_MESSAGES = {
     "ReceivedLink": "the link of a message that is taken up",
     "TakenMessage": "the message",
-    "tables._drop_old_links": "a changed page: the links that it sent before",
+    "message_tables._drop_old_links": "a changed page: the links that it sent before",
 }
 # Statements that name pages or sites of other workers, by function or type of rows; a message causes each of them.
 FOREIGN = {
@@ -165,4 +165,4 @@ def test_queries_of_a_broad_crawl_concern_other_sites_only_for_messages(tmp_path
     server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
     crawl = crawled(tmp_path, "broad", PAGE_BUDGET=500, **server)
     found = check(crawl, {*ABOUT_ALL_SITES, *OF_MESSAGES}, set(FOREIGN))
-    assert {"SentMessage", "ReceivedLink", "TakenMessage", "tables._drop_old_links", "sql.numbers"} <= found
+    assert {"Message", "ReceivedLink", "TakenMessage", "message_tables._drop_old_links", "sql.numbers"} <= found

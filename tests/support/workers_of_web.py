@@ -23,8 +23,9 @@ from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
 from crawlers.storage.database import Database
 from crawlers.storage.order_parts import hand_out, parts_of
+from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.score_tables import importance
-from crawlers.storage.schema.tables import link, message, page, site
+from crawlers.storage.schema.tables import link, page, site
 from tests.contracts.engines import HeldWriter
 from tests.contracts.scored_engines import ScoredStore
 from tests.support.stored_rows import add_sites

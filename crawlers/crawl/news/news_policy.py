@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.items import Page, Target
-    from crawlers.storage.messages import Message
     from crawlers.storage.news.iterations import Iterations
     from crawlers.storage.reader_threads import Run
+    from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)

@@ -12,24 +12,19 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
-from crawlers.storage.messages import Message
 from crawlers.storage.order_parts import StoredPart
 from crawlers.storage.page_selection import REVIVABLE_REASONS
+from crawlers.storage.schema.message_tables import ChangedLinks, Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (
-    ChangedLinks,
     EndedPage,
     LinkGroupRow,
-    MovedPage,
     NewPage,
     PageLinks,
     PageUpdate,
     PullRow,
-    ReceivedLink,
-    SentMessage,
     SiteBase,
-    TakenMessage,
     UnchangedPage,
     WaitingPage,
 )
@@ -195,9 +190,9 @@ class MemoryFrontierStore:
                 self.links.setdefault(link.source_id, {})[link.target_id] = self.messages[link.message_id].count
         for taken in changes[TakenMessage]:
             del self.messages[taken.id]
-        for message in changes[SentMessage]:
+        for message in changes[Message]:
             self._last_message += 1
-            self.messages[self._last_message] = Message(self._last_message, *message[1:])
+            self.messages[self._last_message] = message._replace(id=self._last_message)
 
     def flush(self) -> None:
         pass

@@ -13,7 +13,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.documents import count_documents
 from crawlers.storage.schema.news_tables import IterationRow, document, iteration
-from crawlers.storage.schema.rows import written_by
+from crawlers.storage.schema.rows import UPDATE, written_by
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
         write_changes(connection, ChangeSet(*(IterationRow(crawl_id, *one) for one in changed.values())))
 
 
-@written_by(iteration, count_pages)
+@written_by(iteration, UPDATE, count_pages)
 class CountedPage(NamedTuple):
     """A download, to be counted in the iteration of its crawl."""
 

@@ -19,7 +19,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.schema.news_tables import content_rule, document, url_rule
-from crawlers.storage.schema.rows import written_by
+from crawlers.storage.schema.rows import UPDATE, written_by
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def replace_learnt(connection: Connection, rows: Sequence[LearntRulesRow]) -> No
         replace_rules(connection, LEARNT, {domain: rules})
 
 
-@written_by(url_rule, replace_learnt)
+@written_by(url_rule, UPDATE, replace_learnt)
 class LearntRulesRow(NamedTuple):
     """All rules that were learnt for a domain."""
 

@@ -105,11 +105,16 @@ def writes(
     return declare
 
 
-def written_by(table: Table, function: Callable[[Connection, Sequence[R]], None]) -> Callable[[type[R]], type[R]]:
-    """Declare a row type whose rows are written to *table* by a *function*, which may read the table first."""
+def written_by(
+    table: Table, mode: Mode, function: Callable[[Connection, Sequence[R]], None]
+) -> Callable[[type[R]], type[R]]:
+    """Declare a row type whose rows are written to *table* by a *function*, which may read the table first.
+
+    The *mode* says when: those that delete come first.
+    """
 
     def declare(kind: type[R]) -> type[R]:
-        _writes[kind] = Write(table, UPDATE, {}, 0, (), {}, len(_writes), function)
+        _writes[kind] = Write(table, mode, {}, 0, (), {}, len(_writes), function)
         return kind
 
     return declare

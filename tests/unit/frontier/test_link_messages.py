@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
 from crawlers.items import QueueSlot, Target
-from crawlers.storage.messages import Message
+
+if TYPE_CHECKING:
+    from crawlers.storage.schema.message_tables import Message
 
 TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
 FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", (3, 4), is_new=True, has_moved=True)
@@ -18,7 +22,7 @@ def received(target: Target, details: Details) -> Message:
     sent = link_messages.sent(1, 5, target, 3, 1, 2, 9.0, details, value=0.25)
     assert (sent.crawl_id, sent.source_id, sent.level, sent.hops, sent.count) == (1, 5, 3, 1, 2)
     assert (sent.value, sent.carried, sent.sent_at, sent.target_id) == (0.25, 0.0, 9.0, None)
-    return Message(11, *sent[1:])
+    return sent._replace(id=11)
 
 
 @pytest.mark.parametrize("target", [TARGET, TARGET._replace(url=TARGET.normalized)])

@@ -13,11 +13,11 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.rows import write_of
 from crawlers.storage.schema.score_tables import ImportanceRow, TopicPageRow
 from crawlers.storage.schema.tables import (
     BadLinkRow,
-    ChangedLinks,
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.storage import crawls, messages
-from crawlers.storage.messages import Message
-from crawlers.storage.schema.tables import SentMessage, TakenMessage, site
+from crawlers.storage.schema.message_tables import Message, TakenMessage
+from crawlers.storage.schema.tables import site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 
@@ -31,7 +31,7 @@ class Mail:
         details = '{"anchor": "x"}'
         write_rows(
             self.database,
-            SentMessage(self.crawl_id, to, 5, 9, key, f"{to}/{key}", 2, 1, 3, 0.5, 0.25, 8.0, details),
+            Message(self.crawl_id, to, 5, 9, key, f"{to}/{key}", 2, 1, 3, 0.5, 0.25, 8.0, details),
         )
 
     def hold(self, worker_id: int | None, *names: str) -> None:
@@ -60,7 +60,7 @@ def mail(database: Database) -> Mail:
 def test_message_is_read_as_it_was_sent(mail: Mail) -> None:
     mail.send(B, 4)
     (found,) = mail.of(mail.worker_id)
-    assert found == Message(found.id, B, 5, 9, 4, f"{B}/4", 2, 1, 3, 0.5, 0.25, 8.0, '{"anchor": "x"}')
+    assert found == Message(found.crawl_id, B, 5, 9, 4, f"{B}/4", 2, 1, 3, 0.5, 0.25, 8.0, '{"anchor": "x"}', found.id)
 
 
 def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_sent(mail: Mail) -> None:
