@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from typing import TYPE_CHECKING
 
+from tests.support.executed_statements import FOLDER, REACTOR, READERS, WRITER, recorded
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
-from tests.support.statement_threads import REACTOR, READERS, WRITER, WRITES, read_statements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,
     "STORE_BATCH_SECONDS": 0.01,
-    "EXTENSIONS": json.dumps({"tests.support.statement_threads.StatementThreads": 0}),
-    "STATEMENTS_FILE": "statements.json",
+    "EXTENSIONS": json.dumps({"tests.support.executed_statements.ExecutedStatements": 0}),
 }
+WRITES = ("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE")
 LOOKED_UP = re.compile(r"(?:FROM|JOIN|INTO|UPDATE) (?:document|document_key|document_band|feed_item|url_rule)\b")
 
 
@@ -29,8 +30,10 @@ def ring(number: int, *other: str) -> dict[str, str]:
 
 
 def statements(project: Project) -> list[tuple[str, str]]:
-    """Those of the crawl; all that write are the writer's."""
-    executed = read_statements(project.folder / "statements.json")
+    """Threads and statements of the last run; all that write are the writer's."""
+    ((_, found),) = recorded(project.folder)
+    shutil.rmtree(project.folder / FOLDER)
+    executed = [(one.thread, one.statement) for one in found]
     written = {thread for thread, statement in executed if statement.startswith(WRITES)}
     assert written == {WRITER}
     return executed

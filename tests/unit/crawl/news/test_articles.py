@@ -22,8 +22,8 @@ from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
+from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
-from tests.support.statement_threads import statements
 from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.redis_keys import open_document_keys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
+from tests.support.executed_statements import statements
 from tests.support.services import running_redis
-from tests.support.statement_threads import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

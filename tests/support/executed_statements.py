@@ -1,10 +1,12 @@
-"""Records the statements of a worker from its first request until its writer is closed, and the sites that it held."""
+"""Which statements are executed: by a thread, or by a worker from its first request until its writer is closed."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -19,8 +21,11 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlers.storage.database import Database
+
 FOLDER = "statements"
-_ROWS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+WRITER, READERS = "store-writer", "store-reader"
+REACTOR = threading.main_thread().name
 _PLUMBING = ("crawlers.storage.database", "crawlers.storage.bulk_writer")
 _READS = ("_read", "_lists", "_streamed")  # by which the store of the frontier executes all statements
 
@@ -28,18 +33,19 @@ _READS = ("_read", "_lists", "_streamed")  # by which the store of the frontier 
 class Executed(NamedTuple):
     """A statement that a worker executed, once or many times."""
 
+    thread: str
     function: str  # of the program, that executed it
     row: str  # the type of the rows that it writes; "" if the function made it
     statement: str
     values: list[Any]  # its parameters, those of all executions
 
 
-class WorkerStatements:
+class ExecutedStatements:
     """An extension that writes a file for each process into FOLDER: statements, and the sites that it held."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._executed: dict[tuple[str, str, str], list[Any]] = {}
+        self._executed: dict[tuple[str, ...], list[Any]] = {}
         self._held: set[int] = set()
 
     @classmethod
@@ -54,12 +60,12 @@ class WorkerStatements:
 
         @event.listens_for(Engine, "before_cursor_execute")
         def _record(connection: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
-            if crawl.session.writer.is_closed or not statement.lstrip().startswith(_ROWS):
+            if crawl.session.writer.is_closed:
                 return
             self._held.update(crawl.frontier.site_ids())
-            function, row = _origin(sys._getframe())
-            named = context.compiled_parameters[0] if context.compiled is not None else values
-            self._executed.setdefault((function, row, " ".join(statement.split())), []).append(named)
+            key = (threading.current_thread().name, *_origin(sys._getframe()), " ".join(statement.split()))
+            named = context.compiled_parameters[0] if context is not None and context.compiled is not None else values
+            self._executed.setdefault(key, []).append(named)
 
     def _closed(self) -> None:
         folder = Path(FOLDER)
@@ -86,3 +92,18 @@ def recorded(folder: Path) -> Iterator[tuple[set[int], list[Executed]]]:
     for path in sorted((folder / FOLDER).glob("*.json")):
         held, executed = json.loads(path.read_text("utf-8"))
         yield set(held), [Executed(*one) for one in executed]
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[str]]:
+    """The statements that this thread executes."""
+    executed: list[str] = []
+    here = threading.get_ident()
+
+    def record(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if threading.get_ident() == here:
+            executed.append(statement)
+
+    event.listen(database.engine, "before_cursor_execute", record)
+    yield executed
+    event.remove(database.engine, "before_cursor_execute", record)
