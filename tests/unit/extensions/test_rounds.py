@@ -1,0 +1,118 @@
+"""Rounds of a crawl begin when they are due, until the crawl is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawlers.extensions import rounds
+from crawlers.extensions.rounds import Rounds
+from tests.support.opened_crawl import crawler_of
+from tests.support.processes import PATIENCE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    import pytest
+
+
+class Crawl:
+    """What rounds need of a crawl, which *has_joined* others or is alone, and of its engine."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has_joined: bool = True, has_begun: bool = True) -> None:
+        self.has_joined = has_joined
+        self.is_round_due = True
+        self.begun: list[bool] = []  # whether the crawl was stopping, of each round
+        self.engine = SimpleNamespace(running=False)
+        self._changed = asyncio.Condition()
+        owner = SimpleNamespace(has_begun=has_begun, crawl=self)
+        monkeypatch.setattr(rounds, "owner_of", lambda crawler: owner)
+        self._crawler = crawler_of("sqlite://")
+        self._crawler.engine = self.engine
+        self.rounds = Rounds.from_crawler(self._crawler)
+
+    async def round(self, *, is_stopping: bool) -> None:
+        self.begun.append(is_stopping)
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def has_had(self, number: int) -> None:
+        """Wait until this *number* of rounds have begun."""
+        async with asyncio.timeout(PATIENCE_S), self._changed:
+            await self._changed.wait_for(lambda: len(self.begun) >= number)
+
+    def send(self, signal: object) -> None:
+        self._crawler.signals.send_catch_log(signal, spider=None, reason="finished")
+
+    @property
+    def ticks(self) -> bool:
+        """Whether further rounds may begin."""
+        return self.rounds._loop.running
+
+
+def run(test: Callable[[], Coroutine[None, None, None]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "TICK_S", 0.001)
+    asyncio.run(test())
+
+
+def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
+    async def test() -> None:
+        crawl = Crawl(monkeypatch, has_joined=False)
+        crawl.send(signals.spider_opened)
+        assert crawl.begun == [], "a lone worker had its first round when it began"
+        await crawl.has_had(3)
+        crawl.send(signals.spider_closed)
+        assert not crawl.ticks
+
+    run(test, monkeypatch)
+
+
+def test_worker_that_has_joined_others_asks_for_sites_at_once(monkeypatch):
+    async def test() -> None:
+        crawl = Crawl(monkeypatch)
+        monkeypatch.setattr(rounds, "TICK_S", 3600.0)
+        crawl.send(signals.spider_opened)
+        await crawl.has_had(1)
+        crawl.send(signals.spider_closed)
+
+    run(test, monkeypatch)
+
+
+def test_round_begins_only_when_it_is_due(monkeypatch):
+    async def test() -> None:
+        crawl = Crawl(monkeypatch)
+        crawl.is_round_due = False
+        crawl.rounds._begin()
+        await asyncio.sleep(0)
+        assert crawl.begun == []
+        crawl.is_round_due = True
+        crawl.rounds._begin()
+        await crawl.has_had(1)
+
+    run(test, monkeypatch)
+
+
+def test_crawl_whose_engine_has_stopped_takes_nothing_more(monkeypatch):
+    async def test() -> None:
+        crawl = Crawl(monkeypatch)
+        for number, is_running in enumerate((False, True, False), 1):
+            crawl.engine.running = is_running
+            crawl.rounds._begin()
+            await crawl.has_had(number)
+        assert crawl.begun == [False, False, True], "before it runs, the engine is not stopping"
+
+    run(test, monkeypatch)
+
+
+def test_crawl_that_could_not_begin_has_no_rounds(monkeypatch):
+    async def test() -> None:
+        crawl = Crawl(monkeypatch, has_begun=False)
+        crawl.send(signals.spider_opened)
+        assert not crawl.ticks
+        crawl.send(signals.spider_closed)
+        assert crawl.begun == []
+
+    run(test, monkeypatch)
