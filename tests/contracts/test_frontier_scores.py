@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, Scored
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, State
-from crawlers.storage import crawls
+from crawlers.storage import site_opening
 from tests.contracts.fading import Fading
 from tests.contracts.scored_crawl import ScoredCrawl, Way
 from tests.contracts.scored_engines import ScoredMemoryEngine, opened
@@ -229,7 +229,7 @@ def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited: Scor
     )
     limited.engine.held.flush()
     with limited.engine.database.write() as connection:
-        crawls._retry_home_page(connection, other, 0.0)
+        site_opening._retry_home_page(connection, other, 0.0)
     limited.open()
     limited.url_history = None  # which does not model this
     limited.run(10)
