@@ -18,7 +18,7 @@ from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
-from crawlers.crawl.news.news_sites import Known, NewsSites
+from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.backends.sql import SqlFrontier
@@ -108,13 +108,12 @@ class Crawl:
             SourceOwners([(SITE, [])]),
         )
         announcements = Announcements(database, begun.id, self.commits, self.frontier)
-        coordinated = (classifier, requeue, self.polls, feeds, announcements)
+        parts = NewsParts(self.frontier, classifier, requeue, self.polls, feeds, announcements)
         self.policy = NewsPolicy(
-            self.frontier,
-            *coordinated,
+            parts,
             self.articles,
             Iterations(database, begun.id, 1000, 0.0),
-            NewsSites(database, begun.id, self.writer, self.frontier, *coordinated, Known({}, {})),
+            NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
         )

@@ -12,7 +12,7 @@ from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
-from crawlers.crawl.news.news_sites import Known, NewsSites
+from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.items import FEED, SITEMAP
@@ -74,16 +74,16 @@ def open_news_policy(
         left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
-    polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages)
-    requeue = Requeue(classifier, frontier)
-    announcements = Announcements(database, crawl_id, writer, frontier)
-    return NewsPolicy(
+    parts = NewsParts(
         frontier,
         classifier,
-        requeue,
-        polls,
+        Requeue(classifier, frontier),
+        Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages),
         feeds,
-        announcements,
+        Announcements(database, crawl_id, writer, frontier),
+    )
+    return NewsPolicy(
+        parts,
         ArticlePolicy(
             classifier,
             Duplicates(database, keys, writer, options.duplicate_distance),
@@ -92,18 +92,7 @@ def open_news_policy(
             has_earlier=has_earlier_documents(database, crawl_id),
         ),
         Iterations(database, crawl_id, options.iteration_pages, options.iteration_s),
-        NewsSites(
-            database,
-            crawl_id,
-            writer,
-            frontier,
-            classifier,
-            requeue,
-            polls,
-            feeds,
-            announcements,
-            Known(_by_site(map(target, homes)), _by_site(map(target, known))),
-        ),
+        NewsSites(database, crawl_id, writer, parts, Known(_by_site(map(target, homes)), _by_site(map(target, known)))),
         scope,
         recheck_s=options.recheck_s,
     )

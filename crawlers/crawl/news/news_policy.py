@@ -24,16 +24,12 @@ from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollR
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.urls.scope import Scope
-    from crawlers.crawl.news.announcements import Announcements, StoredItems
+    from crawlers.crawl.news.announcements import StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
-    from crawlers.crawl.news.feed_registry import FeedRegistry
-    from crawlers.crawl.news.news_sites import NewsSites
-    from crawlers.crawl.news.polls import Polls
-    from crawlers.crawl.news.requeue import Requeue
+    from crawlers.crawl.news.news_sites import NewsParts, NewsSites
     from crawlers.frontier.link_messages import Details
-    from crawlers.frontier.protocols import CrawlFrontier, Lease
+    from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
     from crawlers.storage.news.iterations import Iterations
     from crawlers.storage.reader_threads import Run
@@ -63,24 +59,19 @@ class NewsPolicy(CrawlPolicy):
 
     def __init__(
         self,
-        frontier: CrawlFrontier,
-        classifier: UrlClassifier,
-        requeue: Requeue,
-        polls: Polls,
-        feeds: FeedRegistry,
-        announcements: Announcements,
+        parts: NewsParts,
         articles: ArticlePolicy,
         iterations: Iterations,
         sites: NewsSites,
         scope: Scope,
         recheck_s: float,
     ) -> None:
-        self._frontier = frontier
-        self.classifier = classifier
-        self._requeue = requeue
-        self._polls = polls
-        self._feeds = feeds
-        self._announcements = announcements
+        self._frontier = parts.frontier
+        self.classifier = parts.classifier
+        self._requeue = parts.requeue
+        self._polls = parts.polls
+        self._feeds = parts.feeds
+        self._announcements = parts.announcements
         self.articles = articles
         self._iterations = iterations
         self._sites = sites

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 
+@dataclass(frozen=True, slots=True)
+class NewsParts:
+    """The parts of a news crawl that know its open sites, and the announcements and feeds of their pages."""
+
+    frontier: CrawlFrontier
+    classifier: UrlClassifier
+    requeue: Requeue
+    polls: Polls
+    feeds: FeedRegistry
+    announcements: Announcements
+
+
 class Known(NamedTuple):
     """URLs that the user named, by site: keys of start pages, feeds and sitemaps."""
 
@@ -48,28 +61,11 @@ class _Stored(NamedTuple):
 class NewsSites:
     """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
 
-    def __init__(
-        self,
-        database: Database,
-        crawl_id: int,
-        writer: Writer,
-        frontier: CrawlFrontier,
-        classifier: UrlClassifier,
-        requeue: Requeue,
-        polls: Polls,
-        feeds: FeedRegistry,
-        announcements: Announcements,
-        known: Known,
-    ) -> None:
+    def __init__(self, database: Database, crawl_id: int, writer: Writer, parts: NewsParts, known: Known) -> None:
         self._database = database
         self._crawl_id = crawl_id
         self._writer = writer
-        self._frontier = frontier
-        self._classifier = classifier
-        self._requeue = requeue
-        self._polls = polls
-        self._feeds = feeds
-        self._announcements = announcements
+        self._parts = parts
         self._known = known
         self._names: dict[int, str] = {}
         self._domains: Counter[str] = Counter()  # how many open sites are in each domain, whatever its length
@@ -81,7 +77,7 @@ class NewsSites:
             [(row.id, key) for row in rows for key in keys.get(row.site, ())]
             for keys in (self._known.homes, self._known.feeds)
         )
-        foreign = [row.id for row in rows if not self._feeds.is_owned(row.site)]
+        foreign = [row.id for row in rows if not self._parts.feeds.is_owned(row.site)]
         stored = _Stored(
             rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)})),
             stored_polls.labels_of(database, sites),
@@ -95,35 +91,36 @@ class NewsSites:
         return partial(self._open, rows, stored)
 
     def _open(self, rows: Sequence[SiteRow], stored: _Stored, now: float) -> None:
+        parts = self._parts
         for domain, rules in stored.rules.items():
             if not self._domains[domain]:  # else this worker knows later ones
-                self._classifier.replace(domain, rules)
+                parts.classifier.replace(domain, rules)
         for row in rows:
             self._names[row.id] = row.site
             self._domains.update(_domains(row.site))
-            self._polls.set_delay(row.id, row.delay_s)
-        self._classifier.recall(stored.labels)
-        self._polls.recall(stored.polls, now)
-        self._writer.submit(self._requeue.recall(stored.queued))
-        self._announcements.recall(stored.announced, now)
+            parts.polls.set_delay(row.id, row.delay_s)
+        parts.classifier.recall(stored.labels)
+        parts.polls.recall(stored.polls, now)
+        self._writer.submit(parts.requeue.recall(stored.queued))
+        parts.announcements.recall(stored.announced, now)
         for key, target in stored.moved:
-            self._feeds.moved(key, target)
+            parts.feeds.moved(key, target)
         for key, site in stored.named:
-            self._feeds.named(key, site)
+            parts.feeds.named(key, site)
         for site, page in stored.gone:
-            self._frontier.fetch_again(site, [page], now)
+            parts.frontier.fetch_again(site, [page], now)
 
     def close(self, site_ids: Collection[int]) -> None:
         """Forget sites that another worker may open from now on."""
         for site_id in site_ids:
-            self._polls.forget_site(site_id)
-            found = self._requeue.forget(site_id)
+            self._parts.polls.forget_site(site_id)
+            found = self._parts.requeue.forget(site_id)
             name = self._names.pop(site_id, None)
             if name is not None:
                 self._domains.subtract(_domains(name))
             name = name or found
             if name is not None and self._domains[rule_domain(name)] <= 0:
-                self._classifier.forget_labels(rule_domain(name))
+                self._parts.classifier.forget_labels(rule_domain(name))
 
     def count_polls(self) -> int:
         """Return the number of polled pages of all workers; may be called in any thread."""
