@@ -56,7 +56,7 @@ def _fill(database: Database, site_id: int, urls: int, waiting: int) -> None:
         write_changes(connection, ChangeSet(*(LinkGroupRow(site_id, 1 + n, f"group {n}") for n in range(GROUPS))))
 
 
-def _longest_pause(future: Future[SiteStart] | Future[None]) -> float:
+def _longest_pause(future: Future[list[SiteStart]] | Future[None]) -> float:
     """Compute until *future* is done; return the longest time in seconds for which this thread could not."""
     longest, last = 0.0, time.perf_counter()
     while not future.done():
@@ -70,11 +70,11 @@ def measure(database: Database, order: str, site_id: int) -> None:
     writer = Writer(database)
     frontier = SqlFrontier(database, writer, 1, RoundRobin(), ORDERS[order](OrderOptions()), records_pulls=True)
     cpu = time.process_time()
-    start = frontier.load_site(site_id)
+    (start,) = frontier.load_sites([site_id])
     read_s = time.process_time() - cpu
     with ThreadPoolExecutor(1) as threads:
         began = time.perf_counter()
-        pause_s = _longest_pause(threads.submit(frontier.load_site, site_id))
+        pause_s = _longest_pause(threads.submit(frontier.load_sites, [site_id]))
         idle_s = _longest_pause(threads.submit(time.sleep, time.perf_counter() - began))
     cpu = time.process_time()
     frontier.open_site(SiteState(site_id, SITE, 1, 0.0), 0.0, start)

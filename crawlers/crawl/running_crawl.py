@@ -17,7 +17,7 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.crawl.held_sites import HeldSites
+from crawlers.crawl.held_sites import HeldSites, batches
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import SitePolicies
@@ -157,7 +157,7 @@ class Crawl:
                 stop=stop,
             )
             self.frontier.register_sites(self.session.site_ids())
-            self._open_sites(self.session.row.sites, now)
+            self._begin(self.session.row.sites, now)
             self.session.warn_of_left_out()
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
@@ -182,15 +182,22 @@ class Crawl:
     def _reason_against(self, target: Target) -> str | None:
         return self._url_filter.reason_against(target) or self._policy.reason_against(target)
 
-    def _open_sites(self, rows: Sequence[SiteRow], now: float, start: SiteStart | None = None) -> None:
-        for row in rows:
-            if start is None:  # the crawl begins, and its first round comes when all sites are open
-                self._members.beat(self.session.writer)
-            self.sites.open(row, now, start)
-            if not row.is_new:
-                self.session.rewards.recall(row.id)
+    def _begin(self, rows: Sequence[SiteRow], now: float) -> None:
+        """Open the sites with which this worker begins."""
+        for sources in batches(self.frontier, [[row] for row in rows]):
+            some = [row for its in sources for row in its]
+            stored = [row.id for row in some if not row.is_new]
+            starts = dict(zip(stored, self.frontier.load_sites(stored), strict=True))
+            for row in some:
+                self._members.beat(self.session.writer)  # its first round comes when all sites are open
+                self._open_site(row, now, starts.get(row.id))
         for row in rows:
             self.session.adopt_links(row, now)
+
+    def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
+        self.sites.open(row, now, start)
+        if not row.is_new:
+            self.session.rewards.recall(row.id)
 
     def _add_start_pages(self, rows: Iterable[SiteRow], now: float) -> None:
         listed = (row for row in rows if self.sites.is_listed(row.site))
@@ -288,7 +295,9 @@ class Crawl:
     def _open_claimed(self, claimed: Claimed) -> None:
         now, rows = self.clock(), [row for row, _ in claimed.sites]
         for row, start in claimed.sites:
-            self._open_sites([row], now, start)
+            self._open_site(row, now, start)
+        for row in rows:
+            self.session.adopt_links(row, now)
         claimed.open(now)
         self._add_start_pages(rows, now)
         self._add_roots(rows, now)

@@ -26,14 +26,14 @@ from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
-from crawlers.frontier.site_start import NOTHING_STORED, read_start
+from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
@@ -166,12 +166,15 @@ class QueuedFrontier:
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
 
-    def load_site(self, site_id: int) -> SiteStart:
+    def numbers_known(self, site_ids: Collection[int]) -> Mapping[int, int]:
+        return self._store.numbers_known(site_ids)
+
+    def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         has_pulls = self._records_pulls
         room, head_urls = self._discovery.room, self._discovery.head_urls
         is_divided = self._scoring is not None and self._scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}
-        return read_start(self._store, self._order, site_id, **limits, has_pulls=has_pulls, is_divided=is_divided)
+        return read_starts(self._store, self._order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
 
     def add_elsewhere(self, names: Iterable[str]) -> None:
         self._elsewhere.update(names)
@@ -201,7 +204,7 @@ class QueuedFrontier:
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
         if start is None:
-            start = NOTHING_STORED if state.is_new else self.load_site(state.id)
+            start = NOTHING_STORED if state.is_new else self.load_sites([state.id])[0]
         waiting: Iterable[int] = start.heads
         revisiting = 0
         # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.

@@ -81,7 +81,7 @@ class SiteStart:
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()
     rule: GroupRule | None = None  # which has learnt from the earlier pulls of the site
-    # If the order has scores, and the pages of the crawl are divided among workers:
+    # If the order has scores, and the pages of the crawl are divided among workers; then *heads* are those of queues:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Unscored] = ()
     due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
@@ -109,7 +109,7 @@ class Unscored(NamedTuple):
 class FrontierStore(Protocol):
     """The storage of a frontier. Reading methods see submitted changes after `flush`.
 
-    Those that need a site, and no page numbers, may be called in any thread.
+    Those that need sites, and no page numbers, may be called in any thread. Sites without rows are missing from dicts.
     """
 
     def new_id(self) -> int:
@@ -121,6 +121,12 @@ class FrontierStore(Protocol):
     def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
         """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
 
+    def numbers_known(self, site_ids: Collection[int]) -> dict[int, int]:
+        """Return how many URLs of each of these sites were found before."""
+
+    def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
+        """Return all URLs of each of these sites, in ascending order of keys."""
+
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         """Return the waiting URLs of a group of the site behind (priority, id) *after*, in order."""
 
@@ -130,8 +136,8 @@ class FrontierStore(Protocol):
     def waiting_groups(self, site_id: int) -> list[int]:
         """Return the groups of the site in which a URL waits."""
 
-    def retries(self, site_id: int) -> list[Retry]:
-        """Return the pages of the site that wait for another attempt."""
+    def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that wait for another attempt."""
 
     def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
         """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
@@ -153,6 +159,9 @@ class ScoredFrontierStore(FrontierStore, Protocol):
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         """Return the best URLs of a site's queue, by their written scores; the priority is minus the score."""
 
+    def best_of(self, table: str, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
+        """Return what `best` does, for all queues of each of these sites, by site and queue."""
+
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         """Return the entries of these pages, with priority 0; all must have been submitted."""
 
@@ -165,20 +174,22 @@ class ScoredFrontierStore(FrontierStore, Protocol):
     def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
         """Return number, name of the site, key and URL of those of the pages that wait, or will be revisited."""
 
-    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterable[ScoredPage]:
-        """Return all pages of the crawl, or of a site, that have a row."""
+    def scored(
+        self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
+    ) -> Iterable[ScoredPage]:
+        """Return all pages of the crawl, or of these sites, that have a row."""
 
-    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
-        """Return the pages of the crawl, or of a site, whose state changed without the order.
+    def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Unscored]:
+        """Return the pages of the crawl, or of these sites, whose state changed without the order.
 
         They wait although their row says otherwise or is missing, or they are rejected although their row waits.
         """
 
-    def due(self, site_id: int) -> list[Retry]:
-        """Return the pages of a site that have a scheduled revisit."""
+    def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that have a scheduled revisit."""
 
     def parts(self) -> dict[int, StoredPart]:
         """Return the totals of the order by worker; none if nothing was written yet."""
 
-    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
+    def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
         """Return the numbers to which the records of sites are relative that their workers gave up, by site."""

@@ -17,7 +17,7 @@ from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 
     from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
     from crawlers.frontier.politeness import HostGate
@@ -156,11 +156,17 @@ class SiteControl(Protocol):
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Take up *messages* to open sites, in this order; others are ignored. None is taken up twice."""
 
-    def load_site(self, site_id: int) -> SiteStart:
-        """Return everything that the store knows of a site that is not open; may be called in any thread."""
+    def numbers_known(self, site_ids: Collection[int]) -> Mapping[int, int]:
+        """Return how many URLs the store knows of each of the sites, without those of which it knows none.
+
+        May be called in any thread; takes a hundredth of the time of `load_sites`.
+        """
+
+    def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
+        """Return everything that the store knows of each of these sites, which are not open; for any thread."""
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
-        """Add a site with everything that is known of it: *start*, as returned by `load_site`, which None calls.
+        """Add a site with everything that is known of it: *start*, as returned by `load_sites`, which None calls.
 
         Everything that was submitted of the site must be committed. Raises `FrontierError` if the site is open.
         """
@@ -189,7 +195,7 @@ class SiteControl(Protocol):
     def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule: (site id, reward), in order.
 
-        A site that is opened later has its history already; the rule of its groups receives it from `load_site`.
+        A site that is opened later has its history already; the rule of its groups receives it from `load_sites`.
         Returns the number of pulls.
         """
 

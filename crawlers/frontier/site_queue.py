@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.queues.bounded_queue import ALL, NONE, BoundedQueue
+from crawlers.frontier.queues.bounded_queue import ALL, NONE
 from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
@@ -134,7 +134,6 @@ class SiteQueue:
     def fill(self, group: int, entries: list[QueueEntry], limit: int) -> None:
         """Let the queue of a *group* that waits begin with its first *limit* URLs in the store."""
         queue = self.queues[group]
-        assert isinstance(queue, BoundedQueue)
         queue.fill(entries, limit)
         self.settle(group, queue)
 

@@ -1,88 +1,175 @@
-"""Reads what the store knows of a site, before a frontier opens it.
+"""Reads what the store knows of sites, before a frontier opens them: with few statements for many small sites.
 
-Reading takes a second for some hundred thousand URLs, so any thread may do it; opening the site then only fills memory.
+Reading takes a second for some hundred thousand URLs, so any thread may do it; opening a site then only fills memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from crawlers.algorithms.ranking.news_scores import NewsScores
-from crawlers.frontier.frontier_store import QueueHead, SiteStart
+from crawlers.algorithms.ranking.page_scores import SharedScores
+from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
 from crawlers.frontier.queues.bounded_queue import NONE
 from crawlers.frontier.site_queue import share
 from crawlers.frontier.url_cache import KnownUrls
 from crawlers.items import State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
+    from crawlers.algorithms.ranking.page_orders import GroupRule, PageOrder
+    from crawlers.algorithms.ranking.page_scores import PageScores
+    from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry, ScoredFrontierStore
     from crawlers.frontier.protocols import Counts
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
+QUEUES = 5  # of a site of a news crawl
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
-
+P = TypeVar("P", ScoredPage, Unscored)
 
 _NOTHING = np.empty(0, np.int64)
 NOTHING_STORED = SiteStart(known=KnownUrls(_NOTHING, _NOTHING, {}))
 
 
-def read_start(
+class _Known(NamedTuple):
+    counts: Counts
+    urls: KnownUrls | None  # None: they do not fit
+    is_available: bool  # one of them is a read root
+    has_retries: bool
+
+
+def read_starts(
     store: ScoredFrontierStore,
     order: PageOrder,
-    site_id: int,
+    site_ids: Sequence[int],
     *,
     room: int,
     head_urls: int,
     has_pulls: bool,
     is_divided: bool = False,
-) -> SiteStart:
-    """Return what the *store* has committed of a site. Any thread may call it.
+) -> list[SiteStart]:
+    """Return what the *store* has committed of each of the sites. Any thread may call it.
 
-    *room* is the number of URLs that can be known in memory, *head_urls* that of waiting ones; pulls are read if the
-    crawl *has_pulls*. If the *order* has scores, these determine what waits.
+    *room* is the number of URLs of a site that can be known in memory, *head_urls* that of waiting ones; pulls are read
+    if the crawl *has_pulls*. If the *order* has scores, these determine what waits.
     """
+    known = _read_known(store, site_ids, room)
+    retries = store.retries([site_id for site_id in site_ids if known[site_id].has_retries])
+    starts = {
+        site_id: SiteStart(its.counts, its.urls, its.is_available, retries=retries.get(site_id, ()))
+        for site_id, its in known.items()
+    }
+    if order.scores is not None and is_divided:  # else the scores of all sites are in memory
+        starts = _with_scores(store, order.scores, starts, head_urls)
+    for site_id, start in starts.items():
+        rule = _rule(store, order, site_id, has_pulls=has_pulls)
+        starts[site_id] = replace(start, rule=rule)
+        if order.scores is None:
+            starts[site_id] = _with_queues(store, site_id, replace(start, rule=rule), head_urls)
+    return list(starts.values())
+
+
+def _rule(store: ScoredFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> GroupRule | None:
     rule = order.groups()
     if rule is not None and has_pulls:
         for group, reward in store.pulls(site_id):
             rule.started(group)
             rule.rewarded(group, reward)
-    counts, known, is_available, has_retries = _read_known(store, site_id, room)
-    retries = store.retries(site_id) if has_retries else ()
-    if order.scores is not None:
-        start = SiteStart(counts, known, is_available, retries=retries, rule=rule)
-        if not is_divided:
-            return start
-        table, columns = order.scores.table, order.scores.columns
-        scored = list(store.scored(table, columns, site_id))
-        unscored = store.unscored(table, site_id)
-        due = store.due(site_id) if isinstance(order.scores, NewsScores) else ()
-        return replace(start, scored=scored, unscored=unscored, due=due, base=store.bases(site_id).get(site_id))
+    return rule
+
+
+def _with_queues(store: ScoredFrontierStore, site_id: int, start: SiteStart, head_urls: int) -> SiteStart:
+    """Return the start of a site under an order without scores."""
     names: list[str] = []
-    groups = [0] if counts.get(State.WAITING) else []
-    if rule is not None:  # else all URLs are in group 0
+    groups = [0] if start.counts.get(State.WAITING) else []
+    if start.rule is not None:  # else all URLs are in group 0
         names, groups = store.groups(site_id), store.waiting_groups(site_id)
     limit = share(head_urls, len(groups))
     heads = {group: QueueHead(store.waiting(site_id, group, NONE, limit), limit) for group in groups}
-    return SiteStart(counts, known, is_available, names, heads, retries, rule)
+    return replace(start, names=names, heads=heads)
 
 
-def _read_known(store: ScoredFrontierStore, site_id: int, room: int) -> tuple[Counts, KnownUrls | None, bool, bool]:
-    """Return the numbers of pages by state, the known URLs if they fit, and whether any is a read root, or a retry."""
-    counts: Counter[State] = Counter()
-    keys: list[NDArray[np.int64]] = []
-    values: list[NDArray[np.int64]] = []
-    urls: dict[int, str] = {}
-    total, first = 0, LEAST_KEY
-    is_available = has_retries = False
+def _with_scores(
+    store: ScoredFrontierStore, scores: PageScores, starts: Mapping[int, SiteStart], head_urls: int
+) -> dict[int, SiteStart]:
+    """Return the starts of sites whose scores are not in memory."""
+    sites = list(starts)
+    scored = _by_site(store.scored(scores.table, scores.columns, sites))
+    unscored = _by_site(store.unscored(scores.table, sites))
+    bases = store.bases(sites) if isinstance(scores, SharedScores) else {}
+    due: Mapping[int, Sequence[Retry]] = {}
+    best: Mapping[int, Mapping[int, list[QueueEntry]]] = {}
+    limit = share(head_urls, QUEUES)
+    if isinstance(scores, NewsScores):  # what is stored of others is relative to totals that have changed
+        due = store.due(sites)
+        best = store.best_of(scores.table, [site_id for site_id in sites if site_id not in unscored], limit)
+    return {
+        site_id: replace(
+            start,
+            heads={queue: QueueHead(entries, limit) for queue, entries in best.get(site_id, {}).items()},
+            scored=scored.get(site_id, ()),
+            unscored=unscored.get(site_id, ()),
+            due=due.get(site_id, ()),
+            base=bases.get(site_id),
+        )
+        for site_id, start in starts.items()
+    }
+
+
+def _by_site(rows: Iterable[P]) -> dict[int, list[P]]:
+    found: dict[int, list[P]] = {}
+    for row in rows:
+        found.setdefault(row.site_id, []).append(row)
+    return found
+
+
+def _read_known(store: ScoredFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, _Known]:
+    """Return the URLs of sites, in the order of *site_ids*; those of small sites are read together."""
+    numbers = store.numbers_known(site_ids)
+    small: list[list[int]] = [[]]
+    total = 0
+    for site_id in site_ids:
+        number = numbers.get(site_id, 0)
+        if 0 < number <= CHUNK:
+            if (total := total + number) > CHUNK:
+                small.append([])
+                total = number
+            small[-1].append(site_id)
+    found = {
+        site_id: _collect([rows], room) for some in small if some for site_id, rows in store.known_of(some).items()
+    }
+    return {
+        site_id: found.get(site_id) or _collect(_chunks(store, site_id) if numbers.get(site_id) else (), room)
+        for site_id in site_ids
+    }
+
+
+def _chunks(store: ScoredFrontierStore, site_id: int) -> Iterator[KnownRows]:
+    """Yield the URLs of a large site, some at a time."""
+    first = LEAST_KEY
     while True:
         rows = store.known_from(site_id, first, CHUNK)
+        yield rows
+        if len(rows.keys) < CHUNK or rows.keys[-1] == GREATEST_KEY:
+            return
+        first = rows.keys[-1] + 1
+
+
+def _collect(chunks: Iterable[KnownRows], room: int) -> _Known:
+    counts: Counter[State] = Counter()
+    keys: list[NDArray[np.int64]] = [_NOTHING]
+    values: list[NDArray[np.int64]] = [_NOTHING]
+    urls: dict[int, str] = {}
+    total = 0
+    is_available = has_retries = False
+    for rows in chunks:
         counts.update({State(state): number for state, number in Counter(rows.states).items()})
         is_available, has_retries = is_available or rows.have_root, has_retries or rows.have_retries
         total += len(rows.keys)
@@ -90,7 +177,5 @@ def _read_known(store: ScoredFrontierStore, site_id: int, room: int) -> tuple[Co
             keys.append(np.array(rows.keys, np.int64))
             values.append(np.array(rows.values, np.int64))
             urls.update((key, url) for key, url in zip(rows.keys, rows.urls, strict=True) if url is not None)
-        if len(rows.keys) < CHUNK or rows.keys[-1] == GREATEST_KEY:
-            known = KnownUrls(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
-            return dict(counts), known, is_available, has_retries
-        first = rows.keys[-1] + 1
+    known = KnownUrls(np.concatenate(keys), np.concatenate(values), urls) if total <= room else None
+    return _Known(dict(counts), known, is_available, has_retries)

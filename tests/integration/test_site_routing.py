@@ -63,6 +63,9 @@ SETTINGS = {
     "EXTENSIONS": json.dumps({"tests.support.executed_statements.ExecutedStatements": 0}),
 }
 ROWS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")  # statements that concern rows begin so
+OF_CLAIMED_SITES = {
+    f"sql.{name}" for name in ("numbers_known", "known_of", "retries", "best_of", "scored", "unscored", "due", "bases")
+}
 NAMES = "abcd"
 PAGES = 20
 
@@ -133,6 +136,8 @@ def named(executed: Executed) -> Iterator[tuple[str, int]]:
             yield from (("page", values[name]) for name in ("page",) if name in values)
             if executed.function in ("sql.entries", "sql.waiting_elsewhere"):
                 yield from (("page", number) for number in json.loads(values["keys"]))
+            if executed.function in OF_CLAIMED_SITES and "keys" in values:
+                yield from (("site", number) for number in json.loads(values["keys"]))
 
 
 def check(crawl: Crawl, about_all: set[str], foreign: set[str]) -> set[str]:
@@ -160,7 +165,7 @@ def check(crawl: Crawl, about_all: set[str], foreign: set[str]) -> set[str]:
 )
 def test_no_query_of_a_worker_concerns_sites_that_it_does_not_hold(tmp_path, mission, settings):
     found = check(crawled(tmp_path, mission, **settings), set(ABOUT_ALL_SITES), set())
-    assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql.known_from", "sql.waiting"} <= found
+    assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql.known_of", "sql.waiting"} <= found
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])

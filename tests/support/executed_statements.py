@@ -27,7 +27,7 @@ FOLDER = "statements"
 WRITER, READERS = "store-writer", "store-reader"
 REACTOR = threading.main_thread().name
 _PLUMBING = ("crawlers.storage.database", "crawlers.storage.bulk_writer")
-_READS = ("_read", "_lists", "_streamed")  # by which the store of the frontier executes all statements
+_READS = ("_read", "_read_of", "_lists", "_streamed")  # by which the store of the frontier executes all statements
 
 
 class Executed(NamedTuple):

@@ -71,6 +71,16 @@ class MemoryFrontierStore:
         rows = self._by_key.get(site_id, {})
         return _known([rows[found] for found in sorted(rows) if found >= key][:limit])
 
+    def numbers_known(self, site_ids: Collection[int]) -> dict[int, int]:
+        return {site_id: len(self._by_key[site_id]) for site_id in site_ids if site_id in self._by_key}
+
+    def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
+        return {
+            site_id: _known([row for _, row in sorted(self._by_key[site_id].items())])
+            for site_id in site_ids
+            if site_id in self._by_key
+        }
+
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
         return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
@@ -84,9 +94,12 @@ class MemoryFrontierStore:
     def _waiting(self, site_id: int) -> list[Row]:
         return [row for row in self._by_key.get(site_id, {}).values() if row["state"] == State.WAITING]
 
-    def retries(self, site_id: int) -> list[Retry]:
-        waiting = [row for row in self._waiting(site_id) if row["retry_at"] is not None]
-        return [Retry(_entry(row), row["retry_at"], row["retry_at"] - row["state_at"]) for row in waiting]
+    def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        found: dict[int, list[Retry]] = {}
+        for row in (row for site_id in site_ids for row in self._waiting(site_id) if row["retry_at"] is not None):
+            retry = Retry(_entry(row), row["retry_at"], row["retry_at"] - row["state_at"])
+            found.setdefault(row["site_id"], []).append(retry)
+        return found
 
     def pulls(self, site_id: int) -> list[tuple[int, float]]:
         pulls = [pull for pull in self._pulls if pull.site_id == site_id]
@@ -96,6 +109,14 @@ class MemoryFrontierStore:
         rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
         rows.sort(key=lambda row: (-row["score"], row["page_id"]))
         return [_scored_entry(self.pages[r["page_id"]], -r["score"]) for r in rows[:limit]]
+
+    def best_of(self, table: str, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
+        queues = sorted({(row["site_id"], row["queue"]) for row in self._scores.values()})
+        found: dict[int, dict[int, list[QueueEntry]]] = {}
+        for site_id, queue in queues:
+            if site_id in site_ids and queue != GONE:
+                found.setdefault(site_id, {})[queue] = self.best(table, site_id, queue, limit)
+        return found
 
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
@@ -114,17 +135,19 @@ class MemoryFrontierStore:
         found = [self.pages[number] for number in page_ids if self._scores.get(number, {}).get("queue", GONE) != GONE]
         return [(row["id"], site_of(row["url"]), row["key"], row["url"]) for row in found]
 
-    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterable[ScoredPage]:
+    def scored(
+        self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
+    ) -> Iterable[ScoredPage]:
         for row in self._scores.values():
-            if site_id is not None and row["site_id"] != site_id:
+            if site_ids is not None and row["site_id"] not in site_ids:
                 continue
             record = tuple(row[name] for name in columns)
             yield ScoredPage(row["page_id"], row["site_id"], row["queue"], record)
 
-    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
+    def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Unscored]:
         found = []
         for page_id, row in sorted(self.pages.items()):
-            if site_id is not None and row["site_id"] != site_id:
+            if site_ids is not None and row["site_id"] not in site_ids:
                 continue
             queue = self._scores.get(page_id, {}).get("queue", GONE)
             waits = row["state"] == State.WAITING
@@ -132,13 +155,14 @@ class MemoryFrontierStore:
                 found.append(Unscored(page_id, row["site_id"], row["level"], waits))
         return found
 
-    def due(self, site_id: int) -> list[Retry]:
-        polls = (row for row in self._polls.values() if row.site_id == site_id)
-        return [
-            Retry(_scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at)
-            for row in sorted(polls, key=lambda row: (row.due_at, row.page_id))
-            if self._scores[row.page_id]["queue"] == REVISIT
-        ]
+    def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        polls = (row for row in self._polls.values() if row.site_id in site_ids)
+        found: dict[int, list[Retry]] = {}
+        for row in sorted(polls, key=lambda row: (row.due_at, row.page_id)):
+            if self._scores[row.page_id]["queue"] == REVISIT:
+                retry = Retry(_scored_entry(self.pages[row.page_id], 0.0), row.due_at, row.due_at - row.polled_at)
+                found.setdefault(row.site_id, []).append(retry)
+        return found
 
     def parts(self) -> dict[int, StoredPart]:
         return {
@@ -148,9 +172,9 @@ class MemoryFrontierStore:
             for number, row in self._totals.items()
         }
 
-    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
+    def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
         found = {number: json.loads(base) for number, base in self._bases.items()}
-        return found if site_id is None else {number: base for number, base in found.items() if number == site_id}
+        return found if site_ids is None else {number: base for number, base in found.items() if number in site_ids}
 
     def submit(self, changes: ChangeSet) -> None:
         for new in changes[NewPage]:

@@ -40,23 +40,24 @@ _HAS_REVIVABLE_REASON = " OR ".join(f"reason LIKE '{reason}%'" for reason in REV
 _IS_REVIVABLE = f"state = {int(State.REJECTED)} AND ({_HAS_REVIVABLE_REASON})"
 _FLAGS = f"CASE WHEN {_WAITS} THEN 0 WHEN {_IS_REVIVABLE} THEN {REVIVABLE} ELSE {TAKEN} END"
 _KNOWN = f"""
-    SELECT key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
+    SELECT site_id, key, {PACKED_SQL.format(flags=_FLAGS)} AS packed, state,
         CASE WHEN variant >= {ARBITRARY_VARIANT} AND ({_WAITS} OR {_IS_REVIVABLE}) THEN url END AS url,
         CASE WHEN level = 0 AND state = {int(State.DONE)} THEN 1 ELSE 0 END AS is_root,
         CASE WHEN {_WAITS} AND retry_at IS NOT NULL THEN 1 ELSE 0 END AS is_retry
-    FROM page WHERE site_id = :site"""  # noqa: S608 - constants of ours
+    FROM page WHERE site_id"""  # noqa: S608 - constants of ours
 # As JSON: with a row per URL, a thread that reads would need the interpreter for each, and waits for it every time.
 _IN_LISTS = {
     "sqlite": """
     SELECT max(is_root), max(is_retry),
-        json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url)
+        json_group_array(key), json_group_array(packed), json_group_array(state), json_group_array(url), max(site_id)
     FROM ({known}) AS k""",
     "postgresql": """
     SELECT max(is_root), max(is_retry),
         CAST(json_agg(key) AS text), CAST(json_agg(packed) AS text), CAST(json_agg(state) AS text),
-        CAST(json_agg(url) AS text)
+        CAST(json_agg(url) AS text), max(site_id)
     FROM ({known}) AS k""",
 }
+_NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
 _AMONG = {
     "sqlite": " IN (SELECT value FROM json_each(:keys))",
     "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
@@ -66,8 +67,8 @@ _WAITING = f"""
     WHERE site_id = :site AND link_group = :group AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
     ORDER BY priority, id LIMIT :limit"""  # noqa: S608
 _RETRIES = f"""
-    SELECT retry_at, retry_at - state_at, priority, id, key, url, level, hops, attempts, request, link_group FROM page
-    WHERE site_id = :site AND state = {int(State.WAITING)} AND retry_at IS NOT NULL ORDER BY id"""  # noqa: S608
+    SELECT site_id, retry_at, retry_at - state_at, priority, id, key, url, level, hops, attempts, request, link_group
+    FROM page WHERE site_id{{among}} AND state = {int(State.WAITING)} AND retry_at IS NOT NULL ORDER BY id"""  # noqa: S608
 _GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
 _WAITING_GROUPS = f"""
     SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
@@ -75,6 +76,14 @@ _ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE
 _BEST = f"""
     SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
     WHERE s.site_id = :site AND s.queue = :queue ORDER BY s.score DESC, s.page_id LIMIT :limit"""  # noqa: S608
+# The index has all columns of the inner query, so that only the best pages are read.
+_BEST_OF = f"""
+    SELECT s.site_id, s.queue, -s.score, {_ENTRY.format(queue="s.queue")}
+    FROM (SELECT site_id, queue, score, page_id,
+            row_number() OVER (PARTITION BY site_id, queue ORDER BY score DESC, page_id) AS place
+        FROM {{table}} WHERE site_id{{among}} AND queue >= 0) AS s
+    JOIN page AS p ON p.id = s.page_id
+    WHERE s.place <= :limit ORDER BY s.site_id, s.queue, s.place"""  # noqa: S608
 _ENTRIES = f"""
     SELECT 0.0, {_ENTRY.format(queue=f"CASE WHEN p.state = {int(State.WAITING)} THEN 0 ELSE 1 END")} FROM page AS p
     WHERE p.id"""  # noqa: S608
@@ -84,14 +93,15 @@ _SCORED = """
 _UNSCORED = f"""
     SELECT p.id, p.site_id, p.level, p.state = {int(State.WAITING)}
     FROM page AS p JOIN site ON site.id = p.site_id LEFT JOIN {{table}} AS s ON s.page_id = p.id
-    WHERE site.crawl_id = :crawl {{of_site}} AND (
+    WHERE site.crawl_id = :crawl {{of_sites}} AND (
         p.state = {int(State.WAITING)} AND (s.queue IS NULL OR s.queue < 0)
         OR p.state = {int(State.REJECTED)} AND s.queue >= 0 AND s.queue != {REVISIT})
     ORDER BY p.id"""  # noqa: S608
 _DUE = f"""
-    SELECT poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id, p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
+    SELECT poll.site_id, poll.due_at, poll.due_at - poll.polled_at, 0.0, p.id,
+        p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
-    WHERE poll.site_id = :site ORDER BY poll.due_at, p.id"""  # noqa: S608
+    WHERE poll.site_id{{among}} ORDER BY poll.due_at, p.id"""  # noqa: S608
 _PREVIOUS = """
     SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
     FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
@@ -101,7 +111,6 @@ _NUMBERS = """
 _WAITING_ELSEWHERE = """
     SELECT p.id, site.site, p.key, p.url FROM page AS p JOIN {table} AS s ON s.page_id = p.id
     JOIN site ON site.id = p.site_id WHERE s.queue >= 0 AND p.id"""
-_OF_SITE = " AND site.id = :site"
 _BASES = "SELECT id, base FROM site WHERE crawl_id = :crawl AND base IS NOT NULL"
 
 # SQLAlchemy parses a statement once per object: creating it for each query would cost more than the query.
@@ -117,8 +126,11 @@ class SqlFrontierStore:
         self._writer = writer
         dialect = database.engine.dialect.name
         self._among = _AMONG[dialect]
-        self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} AND key{self._among}")
-        self._known_from = _IN_LISTS[dialect].format(known=f"{_KNOWN} AND key >= :key ORDER BY key LIMIT :limit")
+        self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} = :site AND key{self._among}")
+        some = f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit"
+        self._known_from = _IN_LISTS[dialect].format(known=some)
+        of_sites = f"{_KNOWN}{self._among} ORDER BY site_id, key"
+        self._known_of = _IN_LISTS[dialect].format(known=of_sites) + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
         self._ids.reserve()
@@ -133,9 +145,15 @@ class SqlFrontierStore:
         return self._lists(self._known_from, site=site_id, key=key, limit=limit)
 
     def _lists(self, statement: str, **values: Any) -> KnownRows:
-        ((have_root, have_retries, *lists),) = self._read(statement, **values)
-        keys, packed, states, urls = (json.loads(one or "[]") for one in lists)
-        return KnownRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
+        ((*lists, _),) = self._read(statement, **values)
+        return _known_rows(*lists)
+
+    def numbers_known(self, site_ids: Collection[int]) -> dict[int, int]:
+        return dict(tuple(row) for row in self._read_of(_NUMBERS_KNOWN, site_ids))
+
+    def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
+        rows = self._read(self._known_of, keys=json.dumps(list(site_ids)))
+        return {site_id: _known_rows(*lists) for *lists, site_id in rows}
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         priority, page_id = after
@@ -150,9 +168,8 @@ class SqlFrontierStore:
     def waiting_groups(self, site_id: int) -> list[int]:
         return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
 
-    def retries(self, site_id: int) -> list[Retry]:
-        rows = self._read(_RETRIES, site=site_id)
-        return [Retry(QueueEntry(*entry), due_at, wait_s) for due_at, wait_s, *entry in rows]
+    def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        return _by_site(self._read_of(_RETRIES, site_ids))
 
     def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
         return pulls_of_site(self._database, site_id)
@@ -160,6 +177,12 @@ class SqlFrontierStore:
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
         return [QueueEntry(*row) for row in rows]
+
+    def best_of(self, table: str, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
+        found: dict[int, dict[int, list[QueueEntry]]] = {}
+        for site_id, queue, *entry in self._read_of(_BEST_OF, site_ids, table=table, limit=limit):
+            found.setdefault(site_id, {}).setdefault(queue, []).append(QueueEntry(*entry))
+        return found
 
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         self._wait_for(page_ids)
@@ -186,30 +209,37 @@ class SqlFrontierStore:
         statement = _WAITING_ELSEWHERE.format(table=table) + self._among
         return [tuple(row) for row in self._read(statement, keys=json.dumps(list(page_ids)))]
 
-    def scored(self, table: str, columns: Sequence[str], site_id: int | None = None) -> Iterator[ScoredPage]:
-        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns))
-        of_site = {} if site_id is None else {"site": site_id}
-        statement += _OF_SITE if of_site else ""
-        for page_id, of, queue, *record in self._streamed(statement, crawl=self.crawl_id, **of_site):
+    def scored(
+        self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
+    ) -> Iterator[ScoredPage]:
+        among, of_sites = self._of(site_ids)
+        statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns)) + among
+        for page_id, of, queue, *record in self._streamed(statement, crawl=self.crawl_id, **of_sites):
             yield ScoredPage(page_id, of, queue, tuple(record))
 
-    def unscored(self, table: str, site_id: int | None = None) -> list[Unscored]:
-        of_site = {} if site_id is None else {"site": site_id}
-        statement = _UNSCORED.format(table=table, of_site=_OF_SITE if of_site else "")
-        return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_site)]
+    def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Unscored]:
+        among, of_sites = self._of(site_ids)
+        statement = _UNSCORED.format(table=table, of_sites=among)
+        return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
 
-    def due(self, site_id: int) -> list[Retry]:
-        rows = self._read(_DUE, site=site_id)
-        return [Retry(QueueEntry(*entry), due_at, wait_s) for due_at, wait_s, *entry in rows]
+    def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        return _by_site(self._read_of(_DUE, site_ids))
 
     def parts(self) -> dict[int, StoredPart]:
         with self._database.read() as connection:
             return parts_of(connection, self.crawl_id)
 
-    def bases(self, site_id: int | None = None) -> dict[int, list[float]]:
-        statement = _BASES + (" AND id = :site" if site_id is not None else "")
-        of_site = {} if site_id is None else {"site": site_id}
-        return {number: json.loads(base) for number, base in self._read(statement, crawl=self.crawl_id, **of_site)}
+    def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
+        among, of_sites = self._of(site_ids)
+        rows = self._read(_BASES + among, crawl=self.crawl_id, **of_sites)
+        return {number: json.loads(base) for number, base in rows}
+
+    def _of(self, site_ids: Collection[int] | None) -> tuple[str, dict[str, str]]:
+        """Return the condition on the table `site`, and its parameter; none if all sites are meant."""
+        return ("", {}) if site_ids is None else (f" AND site.id{self._among}", {"keys": json.dumps(list(site_ids))})
+
+    def _read_of(self, statement: str, site_ids: Collection[int], table: str = "", **values: Any) -> Sequence[Any]:
+        return self._read(statement.format(among=self._among, table=table), keys=json.dumps(list(site_ids)), **values)
 
     def _read(self, statement: str, **values: Any) -> Sequence[Any]:
         with self._database.read() as connection:
@@ -241,6 +271,18 @@ class SqlFrontierStore:
     def flush(self) -> None:
         self._writer.flush()
         self._changed.clear()
+
+
+def _known_rows(have_root: int, have_retries: int, *lists: str | None) -> KnownRows:
+    keys, packed, states, urls = (json.loads(one or "[]") for one in lists)
+    return KnownRows(keys, packed, states, urls, bool(have_root), bool(have_retries))
+
+
+def _by_site(rows: Iterable[Any]) -> dict[int, list[Retry]]:
+    found: dict[int, list[Retry]] = {}
+    for site_id, due_at, wait_s, *entry in rows:
+        found.setdefault(site_id, []).append(Retry(QueueEntry(*entry), due_at, wait_s))
+    return found
 
 
 class SqlFrontier(QueuedFrontier):

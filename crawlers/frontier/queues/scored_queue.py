@@ -117,13 +117,17 @@ class ScoredQueue:
         while len(entries) == limit and all(entry.id in self._held for entry in entries):
             limit *= 2  # rare: few pages of a queue are held at a time
             entries = self._store.best(self._scores.table, self._site_id, self._queue, limit)
+        self.fill(entries, limit)
+        if self._heap and fallen.issuperset(self._entries):
+            # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
+            self._spill_limit = max(self._spill_limit, max(self._heap))
+
+    def fill(self, entries: list[QueueEntry], limit: int) -> None:
+        """Begin with the best *limit* URLs in the store."""
         self._entries = {entry.id: entry for entry in entries if entry.id not in self._held}
         self._heap = [(-self._scores.score(page), page) for page in self._entries]
         heapq.heapify(self._heap)
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
-        if self._heap and fallen.issuperset(self._entries):
-            # All were written just now. A store that rounds must not make them appear to have fallen again, endlessly.
-            self._spill_limit = max(self._spill_limit, max(self._heap))
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`."""

@@ -16,7 +16,7 @@ from crawlers.storage.schema.tables import link, page, seed, site
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, FromClause, Select
 
     from crawlers.storage.database import Database
 
@@ -143,9 +143,7 @@ def announced_polls(database: Database, sites: Collection[int]) -> list[UnreadAr
 def _announced_polls(sites: Sequence[int]) -> Select[Any]:
     source = page.alias()
     redirects = select(source.c.moved_to).where(
-        source.c.site_id.in_(sites),
-        source.c.state == int(State.MOVED),
-        source.c.key.in_(select(feed_item.c.key)),
+        source.c.site_id.in_(sites), source.c.state == int(State.MOVED), _is_announced(source)
     )
     return (
         select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
@@ -157,10 +155,14 @@ def _announced_polls(sites: Sequence[int]) -> Select[Any]:
             poll.c.kind == PAGE,
             document.c.page_id.is_(None),
             func.coalesce(page.c.reason, "") == "",
-            or_(page.c.key.in_(select(feed_item.c.key)), page.c.id.in_(redirects)),
+            or_(_is_announced(page), page.c.id.in_(redirects)),
         )
         .order_by(page.c.id)
     )
+
+
+def _is_announced(of: FromClause) -> ColumnElement[bool]:
+    return exists().where(feed_item.c.key == of.c.key)
 
 
 def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:

@@ -79,7 +79,15 @@ class FeedItemRow(NamedTuple):
     title: str | None
 
 
-feed_item = table("feed_item", metadata, FeedItemRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
+feed_item = table(
+    "feed_item",
+    metadata,
+    FeedItemRow,
+    INSERT_NEW,
+    Index("feed_item_of_key", "key"),  # whether any feed announced a page
+    key=2,
+    sqlite_with_rowid=False,
+)
 
 url_rule = Table(
     "url_rule",

@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.ranking.page_orders import BreadthFirst, LinkGroups
 from crawlers.frontier import site_start
 from crawlers.frontier.backends.memory import MemoryFrontierStore
-from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_start
+from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, PullRow, WaitingPage
@@ -34,7 +34,8 @@ def store() -> MemoryFrontierStore:
 
 def read(room: int = 100, *, groups: bool = False, head_urls: int = 100) -> SiteStart:
     order = LinkGroups() if groups else BreadthFirst()
-    return read_start(store(), order, SITE, room=room, head_urls=head_urls, has_pulls=groups)
+    (start,) = read_starts(store(), order, [SITE], room=room, head_urls=head_urls, has_pulls=groups)
+    return start
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
@@ -69,7 +70,7 @@ def test_groups_have_their_names_first_urls_and_pulls() -> None:
 
 
 def test_nothing_is_known_of_an_empty_site() -> None:
-    start = read_start(store(), BreadthFirst(), SITE + 1, room=0, head_urls=9, has_pulls=False)
+    (start,) = read_starts(store(), BreadthFirst(), [SITE + 1], room=0, head_urls=9, has_pulls=False)
     assert start.counts == start.heads == {}
     assert start.known is not None
     assert len(start.known.keys) == 0

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from crawlers.algorithms.news.sources import Source, SourceLeaders
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
@@ -22,7 +23,7 @@ from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.crawl.session import CrawlSession
 
@@ -33,26 +34,26 @@ SOURCES = [Source(SiteLimits(A), feeds=(f"{A}/feed",)), Source(SiteLimits(B))]
 class NewsWorker(OpenedCrawl):
     """A worker of the crawl of two sources, of which the first one has a feed."""
 
-    def __init__(self, url: str, **settings: object) -> None:
-        scope = Scope.of_hosts(["a.test", "b.test"], [A, B])
+    def __init__(self, url: str, sources: Sequence[Source] = SOURCES, **settings: object) -> None:
+        scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
         options = replace(news_options(quick_settings(url, **settings)), most_pages=50)
 
         def policy(session: CrawlSession) -> Any:
             self.keys = SqlDocumentKeys(session.database, session.writer)
             found = open_news_policy(
                 *(session.database, session.row.id, session.writer, session.frontier, self.keys),
-                *(SOURCES, scope, options),
+                *(sources, scope, options),
             )
             self.policy = found
             return found
 
         mission: dict[str, Any] = {
-            "sites": [source.limits for source in SOURCES],
-            "roots": tuple(known_feeds(SOURCES)),
+            "sites": [source.limits for source in sources],
+            "roots": tuple(known_feeds(sources)),
             "scope": scope,
             "start_slot": BEFORE_ARTICLES,
             "can_be_shared": True,
-            "leader_of": SourceLeaders(SOURCES).of,
+            "leader_of": SourceLeaders(sources).of,
         }
         super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, "ARCHIVE_SHARE": 0, **settings})
 
@@ -115,6 +116,40 @@ def shared(one: NewsWorker, two: NewsWorker) -> tuple[NewsWorker, NewsWorker]:
     first, second = (one, two) if A in one.sites else (two, one)
     assert (first.sites, second.sites) == ({A}, {B})
     return first, second
+
+
+def opened_with(url: str, number: int) -> tuple[int, int]:
+    """Return how many statements resume a crawl of so many sources, and how many another worker needs to open them."""
+    sources = [Source(SiteLimits(f"http://s{n}.test"), feeds=(f"http://s{n}.test/feed",)) for n in range(number)]
+    first = NewsWorker(url, sources)
+    for lease in first.leases().values():
+        first.read(lease, f"{lease.url}-1", news=feed(f"{lease.url}-1") if lease.url.endswith("/feed") else None)
+    first.close(reason="shutdown")
+    counted: list[str] = []
+
+    def count(connection: object, cursor: object, statement: str, *_: object) -> None:
+        counted.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", count)
+    try:
+        second = NewsWorker(url, sources)
+        resumed = len(counted)
+        third = NewsWorker(url, sources)
+        second.close(reason="shutdown")
+        counted.clear()
+        third.round()
+        opened = len(counted)
+    finally:
+        event.remove(Engine, "before_cursor_execute", count)
+    assert len(third.sites) == number
+    third.kill()
+    return resumed, opened
+
+
+def test_sources_are_opened_with_few_statements_for_all_of_them(tmp_path):
+    few, many = (opened_with(f"sqlite:///{tmp_path / f'{number}.sqlite'}", number) for number in (2, 40))
+    # Each source of the second crawl would need more than one further statement, if any was executed for each.
+    assert max(more - less for less, more in zip(few, many, strict=True)) < 38, (few, many)
 
 
 def feed(*urls: str) -> News:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.backends.sql import _AMONG, _KNOWN, _WAITING, _WAITING_GROUPS, SqlFrontierStore
+from crawlers.frontier.backends.sql import (
+    _AMONG,
+    _BEST_OF,
+    _KNOWN,
+    _NUMBERS_KNOWN,
+    _WAITING,
+    _WAITING_GROUPS,
+    SqlFrontierStore,
+)
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow
@@ -42,8 +50,10 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
     [
         (_WAITING, "page_waiting"),
         (_WAITING_GROUPS, "page_waiting"),
-        (_KNOWN, "page_key"),
-        (f"{_KNOWN} AND key{_AMONG['sqlite']}", "page_key"),
+        (f"{_KNOWN} = :site", "page_key"),
+        (f"{_KNOWN} = :site AND key{_AMONG['sqlite']}", "page_key"),
+        (_NUMBERS_KNOWN.format(among=_AMONG["sqlite"]), "page_key"),
+        (f"{_KNOWN}{_AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
     ],
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
@@ -53,6 +63,14 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: st
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     assert any(index in line for line in plan)
     assert not any(line.startswith(("SCAN page", "USE TEMP B-TREE")) for line in plan)
+
+
+def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite: Database) -> None:
+    statement = _BEST_OF.format(table="news_score", among=_AMONG["sqlite"])
+    with sqlite.read() as connection:
+        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "keys": "[1]"})
+        steps = [line[3] for line in plan]
+    assert any("USING COVERING INDEX news_score_waiting (site_id=? AND queue>?)" in step for step in steps)
 
 
 class Commits:

@@ -76,6 +76,22 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
     assert store.known(1, []) == store.known_from(2, LEAST, 9) == nothing
 
 
+def test_urls_of_several_sites_are_read_together(store: FrontierStore) -> None:
+    states = {LEAST: State.WAITING, 7: State.DONE, MOST: State.REJECTED}
+    for site in (3, 1, 2):
+        pages = (row(10 * site + n, key, state) for n, (key, state) in enumerate(sorted(states.items(), reverse=True)))
+        store.submit(ChangeSet(*(page._replace(site_id=site) for page in pages)))
+    failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
+    store.submit(ChangeSet(WaitingPage(12, *failed)))
+    store.flush()
+    assert store.numbers_known([1, 3, 4]) == {1: 3, 3: 3}
+    found = store.known_of([3, 1, 4])
+    assert found == {site: store.known_from(site, LEAST, 9) for site in (1, 3)}
+    assert [found[site].keys for site in (1, 3)] == [sorted(states)] * 2
+    assert [found[site].have_retries for site in (1, 3)] == [True, False]
+    assert (store.numbers_known([]), store.known_of([]), store.retries([])) == ({}, {}, {})
+
+
 def listed(rows: KnownRows) -> list[tuple[Any, ...]]:
     return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
 
@@ -106,8 +122,8 @@ def test_retries_are_those_of_pages_that_still_wait(store: FrontierStore) -> Non
     store.submit(ChangeSet(EndedPage(1, *ended)))
     store.submit(ChangeSet(WaitingPage(2, *failed)))  # found nearer
     store.flush()
-    assert store.retries(1) == [Retry(QueueEntry(43.0, 3, 3, "http://a.test/failed", 2, 1, 2, None), 35.0, 25.0)]
-    assert store.retries(2) == []
+    retry = Retry(QueueEntry(43.0, 3, 3, "http://a.test/failed", 2, 1, 2, None), 35.0, 25.0)
+    assert store.retries([2, 1]) == {1: [retry]}
 
 
 def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: FrontierStore) -> None:
@@ -140,9 +156,25 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierSto
         changes.add(NewsScoreRow(number, 1, queue, 0.0, 0.0, 0.0))
     store.submit(changes)
     store.flush()
-    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due(1)]
+    found = [(entry.id, due_at, wait_s) for entry, due_at, wait_s in store.due([2, 1])[1]]
     assert found == [(2, 10.0, 10.0), (4, 10.0, 10.0), (3, 20.0, 20.0), (1, 30.0, 30.0)]
-    assert store.due(2) == []
+    assert store.due([2]) == {}
+
+
+def test_best_urls_of_several_sites_are_those_of_each_queue(store: ScoredFrontierStore) -> None:
+    changes = ChangeSet()
+    for number in range(1, 31):
+        queue = (OTHER, REVISIT, GONE)[number % 3]
+        state = State.WAITING if queue == OTHER else State.DONE
+        changes.add(row(number, number, state)._replace(site_id=1 + number % 2))
+        changes.add(NewsScoreRow(number, 1 + number % 2, queue, float(number % 4), 0.0, 0.0))
+    store.submit(changes)
+    store.flush()
+    found = store.best_of("news_score", [2, 1, 9], 3)
+    assert found == {
+        site: {queue: store.best("news_score", site, queue, 3) for queue in (OTHER, REVISIT)} for site in (1, 2)
+    }
+    assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
 
 
 def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: ScoredFrontierStore) -> None:
