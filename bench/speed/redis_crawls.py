@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import redis
 
-from bench.processor_time import tree_cpu_s
 from bench.speed.many_sites import serve_sites
 from bench.speed.website import PAGES
 from bench.speed.workers import LOOK_S, PARALLEL, Cost, cost, measure, stores, watch
@@ -40,7 +39,8 @@ from tests.support.services import fresh_database, running_redis
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-from bench.speed.many_sites import Web
+    from bench.speed.many_sites import Web
+    from bench.speed.workers import Parts
 
 ROOT = Path(__file__).parents[2]
 VERSION = "scrapy-redis==0.9.1"
@@ -108,9 +108,9 @@ class Rival:
             self._seen, self._at = seen, now
         return now - self._at < QUIET_S
 
-    def cpu_s(self) -> tuple[float, float]:
-        """CPU seconds of its processes and of the Redis server."""
-        return sum(tree_cpu_s(process.pid) for process in self._processes), tree_cpu_s(self._server)
+    def processes(self, web: Web) -> Parts:
+        """Return its processes, that of the web server, and that of the Redis server."""
+        return [process.pid for process in self._processes], [web.process], [self._server]
 
     def kill(self, rng: random.Random) -> None:
         """Kill one of its processes, and start it again."""
@@ -248,12 +248,7 @@ def measure_rival(python: Path, web: Web) -> Cost:
         rival = Rival(python, web, url, Path(temporary))
         try:
             rival.start(2)
-
-            def cpu_s() -> tuple[float, ...]:
-                crawler, server = rival.cpu_s()
-                return crawler, tree_cpu_s(web.process), server
-
-            looks = watch(lambda: rival.is_running, lambda: rival.pages, cpu_s)
+            looks = watch(lambda: rival.is_running, lambda: rival.pages, lambda: rival.processes(web))
         finally:
             rival.close()
         return cost([one for one in looks if one.s <= next(seen.s for seen in looks if seen.pages == looks[-1].pages)])

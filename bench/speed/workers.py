@@ -6,8 +6,10 @@ Each crawl fetches 1,000 pages of every site from nginx, on this machine, as a u
 its own, everything stored, with graphs. Two times are taken. The whole time includes the start of the processes and the
 files at the end. The steady rate is that of the middle half of the pages, as the store counts them, when all workers
 have joined and have sites. CPU milliseconds a page are those of the same time, of all processes of the crawler, of the
-web server and, with PostgreSQL, of the database server; so it can be seen what each had of the processors. Ratios are
-medians over rounds. With --fast S the exit status is 1 if the steady rate with SQLite is not S times as high.
+web server and, with PostgreSQL, of the database server; so it can be seen what each had of the processors. *Queued* are
+the milliseconds a page in which any of their threads could have run, but other threads or programs did: a rate at which
+they are many is that of the machine, not of the crawler. Ratios are medians over rounds. With --fast S the exit status
+is 1 if the steady rate with SQLite is not S times as high.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from bench.processor_time import tree_cpu_s
+from bench.processor_time import tree_cpu_s, tree_queued_s
 from bench.speed.many_sites import serve_sites
 from bench.speed.website import PAGES
 from tests.support.services import fresh_database, running_postgresql
@@ -41,15 +43,18 @@ ROOT = Path(__file__).parents[2]
 LOOK_S = 0.5
 PARALLEL = 4  # downloads at a time from a site
 
+Parts = tuple[list[int], list[int], list[int]]  # processes of crawler, web server and store
+
 
 class Look(NamedTuple):
-    """What had happened when the measurement looked: seconds, pages, and CPU seconds of each part."""
+    """What had happened when the measurement looked: seconds, pages, CPU seconds of each part, and queued seconds."""
 
     s: float
     pages: float
     crawler_cpu_s: float
     web_cpu_s: float
     store_cpu_s: float
+    queued_s: float  # of all parts
 
 
 class Cost(NamedTuple):
@@ -61,6 +66,7 @@ class Cost(NamedTuple):
     crawler_ms: float
     web_ms: float
     store_ms: float
+    queued_ms: float  # of all threads of these three
 
     @property
     def cores(self) -> float:
@@ -73,8 +79,9 @@ def cost(looks: Sequence[Look]) -> Cost:
 
     Between two looks that found different numbers the number grows evenly, since pages are stored in batches.
 
-    >>> cost([Look(t, p, 2 * t, 0, 0) for t, p in ((0, 0), (5, 0), (6, 100), (7, 200), (8, 300), (9, 400), (20, 400))])
-    Cost(pages=400, whole_s=20, per_s=100.0, crawler_ms=20.0, web_ms=0.0, store_ms=0.0)
+    >>> seen = ((0, 0), (5, 0), (6, 100), (7, 200), (8, 300), (9, 400), (20, 400))
+    >>> cost([Look(seconds, pages, 2 * seconds, 0, 0, 0) for seconds, pages in seen])
+    Cost(pages=400, whole_s=20, per_s=100.0, crawler_ms=20.0, web_ms=0.0, store_ms=0.0, queued_ms=0.0)
     """
     found = [looks[0], *(one for one, before in zip(looks[1:], looks, strict=False) if one.pages > before.pages)]
     pages = looks[-1].pages
@@ -108,13 +115,23 @@ def counted_pages(url: str) -> Iterator[Callable[[], int]]:
     engine.dispose()
 
 
-def watch(is_running: Callable[[], bool], pages: Callable[[], int], cpu_s: Callable[[], Sequence[float]]) -> list[Look]:
-    """Look at a crawl until it is not running; *cpu_s* returns the CPU seconds of crawler, web server and store."""
+def watch(is_running: Callable[[], bool], pages: Callable[[], int], processes: Callable[[], Parts]) -> list[Look]:
+    """Look at a crawl until it is not running; *processes* returns those of crawler, web server and store.
+
+    Their descendants are counted with them.
+    """
     began = time.perf_counter()
-    looks = [Look(0.0, pages(), *cpu_s())]
+
+    def look() -> Look:
+        parts = processes()
+        cpu_s = [sum(map(tree_cpu_s, part)) for part in parts]
+        queued_s = sum(tree_queued_s(process) for part in parts for process in part)
+        return Look(time.perf_counter() - began, pages(), *cpu_s, queued_s)
+
+    looks = [look()]
     while is_running():
         time.sleep(LOOK_S)
-        looks.append(Look(time.perf_counter() - began, pages(), *cpu_s()))
+        looks.append(look())
     return looks
 
 
@@ -130,8 +147,8 @@ def measure(web: Web, workers: int, url: str, server: int, settings: Sequence[st
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
         with (folder / "log").open("wb") as log, counted_pages(store) as pages:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-            parts = (process.pid, web.process, server)
-            looks = watch(lambda: process.poll() is None, pages, lambda: [*map(tree_cpu_s, parts)])
+            parts = [process.pid], [web.process], [server]
+            looks = watch(lambda: process.poll() is None, pages, lambda: parts)
         if process.returncode:
             raise SystemExit(f"the crawl ended with status {process.returncode}:\n{(folder / 'log').read_text()}")
         return cost(looks)
@@ -162,7 +179,7 @@ def main() -> int:
         print(f"{'':<43} {'CPU ms a page':>22}")
         print(
             f"{'store':<11} {'workers':>7} {'pages':>7} {'whole s':>7} {'pages/s':>7} "
-            f"{'crawler':>8} {'web':>6} {'store':>6} {'cores':>6}"
+            f"{'crawler':>8} {'web':>6} {'store':>6} {'queued':>7} {'cores':>6}"
         )
         for kind in options.stores.split(","):
             rounds: list[dict[int, Cost]] = []
@@ -174,7 +191,8 @@ def main() -> int:
                             costs[number] = one = measure(web, number, url, server, options.set)
                         print(
                             f"{kind:<11} {number:>7} {one.pages:>7} {one.whole_s:>7.1f} {one.per_s:>7.0f} "
-                            f"{one.crawler_ms:>8.2f} {one.web_ms:>6.2f} {one.store_ms:>6.2f} {one.cores:>6.2f}",
+                            f"{one.crawler_ms:>8.2f} {one.web_ms:>6.2f} {one.store_ms:>6.2f} {one.queued_ms:>7.2f} "
+                            f"{one.cores:>6.2f}",
                             flush=True,
                         )
                     rounds.append(costs)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.processor_time import TICKS_PER_S, tree_cpu_s
+from bench.processor_time import TICKS_PER_S, tree_cpu_s, tree_queued_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,5 +52,12 @@ def test_time_of_a_child_that_ended_is_counted() -> None:
         assert tree_cpu_s(number) >= BUSY_S
 
 
+def test_time_in_which_threads_of_all_descendants_were_queued_is_counted() -> None:
+    with running("sh", "-c", f"{sys.executable} -c '{WORK}'; true") as shell:
+        (child,) = (Path("/proc") / str(shell) / "task" / str(shell) / "children").read_text("utf-8").split()
+        each = [int(Path(f"/proc/{number}/schedstat").read_text("utf-8").split()[1]) for number in (shell, child)]
+        assert tree_queued_s(shell) >= sum(each) / 1e9 > 0.0
+
+
 def test_process_that_does_not_exist_took_no_time() -> None:
-    assert tree_cpu_s(0) == 0.0
+    assert tree_cpu_s(0) == tree_queued_s(0) == 0.0
