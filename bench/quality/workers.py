@@ -22,7 +22,9 @@ requests, and the shortest time between two of a host. For other sites, `--acces
 front of them, whose format is `$msec $server_name … "$http_user_agent"`. Times of arrival vary on a busy machine:
 compare the shortest one with that of the undisturbed crawl, and take delays of 200 and more.
 
-A crawl that ends before all faults is followed by another one. With a budget, graphs differ by right, and only the
+There are at least *every* seconds between two faults, give or take half, and they are spread over the crawl: the nth of
+twenty comes when n/21 of the URLs have ended that ended in the undisturbed crawl. A crawl that ends before all faults
+is followed by another one. With a budget, graphs differ by right, and only the
 pulls are counted: there must be as many, each of another page. Exit status 1 if anything differs.
 """
 
@@ -171,12 +173,19 @@ class Progress:
 
 
 class Disturbed:
-    """A crawl of several workers, with faults every few seconds until it has ended."""
+    """A crawl of several workers that ends about *urls* URLs, with faults every few seconds until it has ended."""
 
     def __init__(
-        self, crawl: Crawl, options: argparse.Namespace, rng: random.Random, socket: Path | None, stack: ExitStack
+        self,
+        crawl: Crawl,
+        urls: int,
+        options: argparse.Namespace,
+        rng: random.Random,
+        socket: Path | None,
+        stack: ExitStack,
     ) -> None:
         self._crawl = crawl
+        self._urls = urls
         self._options = options
         self._rng = rng
         self._socket = socket
@@ -202,6 +211,8 @@ class Disturbed:
         }
         of_server = {"terminate": self._terminate, "restart": self._restart, "gone": self._gone}
         while self.faults < most and self._wait(self._rng.uniform(0.5, 1.5) * self._options.every):
+            while self._crawl.stored < self._urls * (self.faults + 1) / (most + 1) and self._wait(LOOK_S):
+                pass
             at_work = self._at_work()
             if not at_work:
                 continue
@@ -328,7 +339,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--faults", type=int, default=20)
-    parser.add_argument("--every", type=float, default=3.0, help="seconds between two faults, on average")
+    parser.add_argument("--every", type=float, default=3.0, help="seconds between two faults, at least")
     modes = (*WITHOUT_SERVER, "cut", "break", "terminate", "restart", "gone")
     parser.add_argument("--mode", choices=modes, default="kill")
     parser.add_argument("--away", type=float, default=10.0, help="seconds")
@@ -374,7 +385,7 @@ def _disturb(options: argparse.Namespace, stack: ExitStack) -> bool:
         crawl = Crawl(folder / f"shared{number}", web.lines, options.spider, **settings, **store, **web.begin())
         shared = stack.enter_context(crawl)
         began = time.monotonic()
-        disturbed = Disturbed(shared, options, rng, socket, stack)
+        disturbed = Disturbed(shared, whole.stored, options, rng, socket, stack)
         problems = compare(whole, shared, disturbed.run(options.faults - faults), options.budget)
         faults += disturbed.faults
         went_on, seen = disturbed.went_on_s, web.seen()
