@@ -201,38 +201,37 @@ class Crawl:
 
     def _add_start_pages(self, rows: Iterable[SiteRow], now: float) -> None:
         listed = (row for row in rows if self.sites.is_listed(row.site))
-        self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now)
+        self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
 
     def _add_roots(self, rows: Iterable[SiteRow], now: float) -> None:
         held = {row.site for row in rows}
         is_shared = self._members.is_divided  # then the other roots are added with their sites
         urls = [url for url in self._roots if not is_shared or site_of(url) in held]
-        self._add([(self.sites.id_of(site_of(url), now), url) for url in urls], now)
+        changes = ChangeSet()
+        self._add([(self.sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
 
-    def _add_urls(self, urls: Iterable[str], now: float) -> None:
-        """Add URLs of any sites; those of sites that this worker does not hold are sent."""
+    def _add_urls(self, urls: Iterable[str], now: float, changes: ChangeSet) -> None:
+        """Add URLs of any sites with *changes*; those of sites that this worker does not hold are sent."""
         here: list[tuple[int, str]] = []
         away: list[Target] = []
         for url in urls:
             site_id = self.sites.opened(site_of(url))
             if site_id is None and not self._members.is_divided:
-                site_id = self.sites.id_of(site_of(url), now)
+                site_id = self.sites.id_of(site_of(url), now, changes)
             if site_id is not None:
                 here.append((site_id, url))
             else:
                 away.append(resolve(url, "", self._options))
-        self._add(here, now)
         if away:
-            found = ChangeSet()
-            self.sites.add_sites(dict.fromkeys(target.site for target in away), now, found)
-            self.session.writer.submit(found)
-            self.frontier.send(away, self._start_slot, now)
+            self.sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
+            self.frontier.send(away, self._start_slot, now, changes)
+        self._add(here, now, changes)
 
-    def _add(self, urls: Iterable[tuple[int, str]], now: float) -> None:
+    def _add(self, urls: Iterable[tuple[int, str]], now: float, changes: ChangeSet) -> None:
         found = [(site_id, resolve(url, "", self._options)) for site_id, url in urls]
         for _, target in found:
             self._url_filter.select(target)
-        self.frontier.add([Candidate(*one, slot=self._start_slot) for one in found], now)
+        self.frontier.add([Candidate(*one, slot=self._start_slot) for one in found], now, changes)
 
     # The other workers --------------------------------------------------------------------------------
 
@@ -407,16 +406,19 @@ class Crawl:
         try:
             if is_unreachable(status):
                 self._stats.robots_failed(address, status, text or "", now)
+            changes = ChangeSet()
             if address == self.sites.row(site_id).site:  # that of a further address is not stored
-                self.session.writer.submit(ChangeSet(SiteRobots(site_id, status, text, now)))
+                changes.add(SiteRobots(site_id, status, text, now))
             if rest_s is not None:
+                self.session.writer.submit(changes)
                 self._stats.rested()
                 self.frontier.pause(site_id)
                 return
             self.sites.robots_known(site_id, status, text)
             self.frontier.gate(site_id).asked(now)
             self.frontier.resume(site_id, now)
-            self._add_urls(self._policy.found_by_robots(text or ""), now)
+            # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
+            self._add_urls(self._policy.found_by_robots(text or ""), now, changes)
         except StoreError as error:
             self.abort(error)
 

@@ -339,8 +339,8 @@ class CrawlSession:
         keys = {number: target.key for number, target in targets.items()}
         self.writer.run(partial(adopt_links, site_id=row.id, keys=keys)).result()
 
-    def add_site(self, name: str, leaders: Mapping[str, int]) -> SiteRow:
-        """Submit and return the row of a discovered site, which must not be one that the host list omits.
+    def add_site(self, name: str, leaders: Mapping[str, int], changes: ChangeSet) -> SiteRow:
+        """Add the rows of a discovered site to *changes*, and return it; it must not be one that the host list omits.
 
         *leaders* are the numbers of the open sites.
         """
@@ -348,7 +348,7 @@ class CrawlSession:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
         leader = self._leader_of(name)
         row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
-        self.writer.submit(found_site(self.row.id, row, self.row.worker_id, leader))
+        changes.extend(found_site(self.row.id, row, self.row.worker_id, leader))
         return replace(row, source_id=leaders.get(leader or ""))
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:

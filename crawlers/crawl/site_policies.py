@@ -119,10 +119,14 @@ class SitePolicies:
         self.release_watch(site_id)
         self._unwatched.discard(site_id)
 
-    def id_of(self, site: str, now: float) -> int:
-        """Return the id of *site* (scheme://host[:port]) in this crawl; a new site is opened."""
+    def id_of(self, site: str, now: float, changes: ChangeSet) -> int:
+        """Return the id of *site* (scheme://host[:port]) in this crawl.
+
+        A new site is opened. Its row is added to *changes*, which must have a page of the site, too: nobody would know
+        how to begin with a site that a kill left without pages.
+        """
         if site not in self._ids:
-            self.open(self._session.add_site(site, self._ids), now)
+            self.open(self._session.add_site(site, self._ids, changes), now)
         return self._ids[site]
 
     def source(self, site_id: int) -> int:
@@ -202,7 +206,7 @@ class SitePolicies:
                 changes.extend(self._session.add_site_elsewhere(name))
                 self._open_elsewhere([name])
             else:
-                self.open(self._session.add_site(name, self._ids), now)
+                self.id_of(name, now, changes)
         if len(new) > room:
             self._warn_of_most_sites(new[room])
         return len(new) == len(unknown) <= room

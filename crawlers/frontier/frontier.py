@@ -179,9 +179,8 @@ class QueuedFrontier:
     def add_elsewhere(self, names: Iterable[str]) -> None:
         self._elsewhere.update(names)
 
-    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float) -> None:
-        crawl_id = self._store.crawl_id
-        self._store.submit(ChangeSet(*(link_messages.sent_root(crawl_id, target, slot, now) for target in targets)))
+    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
+        changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
         changes = ChangeSet()
@@ -275,8 +274,8 @@ class QueuedFrontier:
     def limit(self, block: int) -> int:
         return self.pulls.limit(block)
 
-    def add(self, candidates: Iterable[Candidate], now: float = 0.0) -> int:
-        changes = ChangeSet()
+    def add(self, candidates: Iterable[Candidate], now: float = 0.0, changes: ChangeSet | None = None) -> int:
+        changes = changes if changes is not None else ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
         sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}

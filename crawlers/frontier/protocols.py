@@ -118,9 +118,10 @@ SeenPage = tuple[int, str | None, float | None]  # number, reason and time of th
 class Frontier(Protocol):
     """The queue operations of an engine; all engines pass the test suite tests/contracts."""
 
-    def add(self, candidates: Iterable[Candidate], now: float) -> int:
+    def add(self, candidates: Iterable[Candidate], now: float, changes: ChangeSet | None = None) -> int:
         """Queue *candidates*; return the number of new ones. Known URLs that still wait may get a lower level or a
-        better variant."""
+        better variant. What belongs to them, such as the rows of new sites, is given as *changes*, and committed with
+        them."""
 
     def lease(self, now: float, n: int) -> list[Lease]:
         """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
@@ -150,8 +151,11 @@ class SiteControl(Protocol):
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Take up what the order's *parts* say about the pages of other workers, and the cash that this one got."""
 
-    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float) -> None:
-        """Let the workers of the sites of *targets*, which are sites of the crawl, queue these, on level 0."""
+    def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
+        """Add the rows to *changes* that let the workers of the sites of *targets* queue these, on level 0.
+
+        The sites must be sites of the crawl, or added by *changes*.
+        """
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Take up *messages* to open sites, in this order; others are ignored. None is taken up twice."""

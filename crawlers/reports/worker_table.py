@@ -53,7 +53,7 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
         lines += ["", table([(*HEADINGS, *budget, "what its sites wait for"), *rows], right), ""]
     lines += [line for one in active if (line := _expiring(one, found.now, deadline)) is not None]
     if found.free_sites:
-        lines.append(f"{counted(found.free_sites, 'site')} with waiting URLs {_have(found.free_sites)} no worker")
+        lines.append(f"{counted(found.free_sites, 'site')} with something to do {_have(found.free_sites)} no worker")
     if found.budget:
         left = sum(max(0, one.granted - one.used) for one in active)
         lines.append(

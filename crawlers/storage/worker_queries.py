@@ -11,7 +11,7 @@ from crawlers.storage.crawls import RUNNING
 from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.worker_status import WorkerStatus, read_status
-from crawlers.storage.workers import ACTIVE, STOP, ask, server_time
+from crawlers.storage.workers import ACTIVE, STOP, ask, has_work, server_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -43,7 +43,7 @@ class CrawlWorkers(NamedTuple):
     now: float
     control: str | None
     workers: list[WorkerLine]
-    free_sites: int  # with something waiting, that no worker holds
+    free_sites: int  # with something to do, as a worker that claims sites sees it, that no worker holds
     budget: int  # pages; 0: no limit
     used: int  # of the budget, in all runs
 
@@ -76,8 +76,8 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
         .where(worker.c.crawl_id == crawl_id)
         .order_by(worker.c.id)
     )
-    waits = select(page.c.id).where(page.c.site_id == site.c.id, page.c.state == int(State.WAITING)).exists()
-    free = select(func.count()).where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_(None), waits)
+    is_free = (site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_(None))
+    free = select(func.count()).where(*is_free, has_work(site))
     limit = select(crawler_setting.c.value).where(
         crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
     )

@@ -262,8 +262,8 @@ def ask(connection: Connection, crawl_id: int, control: str | None, reason: str 
 # Sites ----------------------------------------------------------------------------------------------
 
 
-def _has_work(of: FromClause, ends_after: float | None = None) -> ColumnElement[bool]:
-    """Something of a site waits: a page, a revisit, a message, or its start page, which its first worker stores.
+def has_work(of: FromClause, ends_after: float | None = None) -> ColumnElement[bool]:
+    """Return whether something of a site waits: a page, revisit or message, or the start page of a new one.
 
     Polls that are due after *ends_after*, if that is given, do not count.
     """
@@ -288,8 +288,8 @@ def _free_sources(crawl_id: int, *, idle: bool) -> Select[Any]:
     member = site.alias("member")
     # Without "is not null", PostgreSQL hashes all sites that have work, instead of the members of sources.
     led = (member.c.source_id == site.c.id, member.c.source_id.is_not(None), member.c.is_open)
-    has_work = select(member.c.id).where(*led, _has_work(member)).exists()
-    return leaders.where(_has_work(site) | has_work)
+    waits = select(member.c.id).where(*led, has_work(member)).exists()
+    return leaders.where(has_work(site) | waits)
 
 
 def claim(connection: Connection, crawl_id: int, worker_id: int, limit: int, *, idle: bool = True) -> list[int]:
@@ -456,8 +456,9 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     if finisher(connection, report.crawl_id) not in (None, me) or has_ended(connection, report.crawl_id):
         return True, False
     # Every URL in flight is a waiting row, and its end is one transaction with the URLs that it adds.
-    has_work = _has_work(site, report.ends_after)
-    waiting = select(site.c.id).where(site.c.crawl_id == report.crawl_id, site.c.is_open, has_work)
+    waiting = select(site.c.id).where(
+        site.c.crawl_id == report.crawl_id, site.c.is_open, has_work(site, report.ends_after)
+    )
     is_over = not _count(connection, waiting, 1)
     ends = update(crawl).where(crawl.c.id == report.crawl_id)
     connection.execute(ends.values(finisher_id=me if is_over else None))

@@ -13,6 +13,7 @@ from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
 from crawlers.schedulers.foreign.watched_errback import WatchedErrback
+from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -72,8 +73,9 @@ class ForeignRequests:
         self._announced = None
         try:
             lease = self._replaced(request)
-            candidate = self._candidate(request, now, is_replacement=lease is not None)
-            new = self._crawl.frontier.add([candidate], now) if candidate is not None else 0
+            changes = ChangeSet()
+            candidate = self._candidate(request, now, changes, is_replacement=lease is not None)
+            new = self._crawl.frontier.add([candidate], now, changes) if candidate is not None else 0
             if lease is not None:
                 # Only after the other one was queued: a kill in between must not lose both.
                 reason = f"replaced by a request to {request.url}"
@@ -82,7 +84,7 @@ class ForeignRequests:
             self._callbacks.scheduled(request)
         return new > 0
 
-    def _candidate(self, request: Request, now: float, *, is_replacement: bool) -> Candidate | None:
+    def _candidate(self, request: Request, now: float, changes: ChangeSet, *, is_replacement: bool) -> Candidate | None:
         is_repeated = request.meta.pop(LEASE, None) is not None  # the spider copied a request that it had received
         if isinstance(request.errback, WatchedErrback):
             request.errback = request.errback.original
@@ -100,7 +102,8 @@ class ForeignRequests:
             self._crawl.addresses.add_seed(target.url)
         # The level is the number of clicks; a priority of Scrapy counts as that many clicks less.
         level = max(0, int(request.meta.get("depth", 0)) - request.priority)
-        return Candidate(self._crawl.sites.id_of(target.site, now), target, level, 0, None, self._keeper.write(request))
+        site_id = self._crawl.sites.id_of(target.site, now, changes)
+        return Candidate(site_id, target, level, 0, None, self._keeper.write(request))
 
     def _announce(self, request: Request) -> None:
         self.drop_refused()

@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
+from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl
 from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import SiteRobots
+from crawlers.storage.schema.message_tables import Message
+from crawlers.storage.schema.tables import FoundSite, NewPage, SiteRobots
 from tests.support.opened_crawl import NOW, SITE, target
 
 OTHER = "http://b.test"
@@ -245,6 +247,27 @@ def test_links_to_more_sites_than_allowed_are_external(opened):
     assert crawl.rows("SELECT url FROM external_url") == [(f"{OTHER}/a",)]
 
 
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+@pytest.mark.parametrize("finds", ["link", "sitemap"])
+def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeypatch, finds, is_divided):
+    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    monkeypatch.setattr(policy, "found_by_robots", lambda text: [f"{OTHER}/sitemap.xml"])
+    crawl = opened(mission, ROBOTSTXT_OBEY=finds == "sitemap")
+    crawl.crawl.session.members.is_divided = is_divided
+    writer, submitted = crawl.crawl.session.writer, []
+    monkeypatch.setattr(writer, "submit", submitted.append)
+    if finds == "link":
+        link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+        crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    else:
+        crawl.crawl.robots_known(crawl.robots().site_id, 200, "Sitemap:")
+    monkeypatch.undo()
+    (changes,) = [changes for changes in submitted if changes[FoundSite]]
+    assert [row.site for row in changes[FoundSite]] == [OTHER]
+    assert len(changes[Message] if is_divided else changes[NewPage]) == 1
+    assert len(changes[SiteRobots]) == (finds == "sitemap")
+
+
 def test_reward_of_a_page_is_counted(opened):
     crawl = opened({"counts_rewards": True})
     external = [(ExternalLink(f"{OTHER}/{n}", n, OTHER, "", "", "", "", "a"), 1) for n in range(3)]
@@ -358,7 +381,7 @@ def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):
 
 def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):
     crawl = opened({"is_foreign": True, "sites": ()})
-    site_id = crawl.crawl.sites.id_of(SITE, NOW)
+    site_id = crawl.crawl.sites.id_of(SITE, NOW, ChangeSet())
     assert crawl.crawl.frontier.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
     crawl.fail(crawl.lease())
     assert crawl.pages()["/"] == (State.FAILED, "timeout")

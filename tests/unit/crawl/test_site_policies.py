@@ -21,7 +21,7 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
     """Return the policies of a crawl, and the names of the sites that it opens."""
     opened: list[str] = []
 
-    def add_site(name: str, leaders: Mapping[str, int]) -> SiteRow:
+    def add_site(name: str, leaders: Mapping[str, int], changes: ChangeSet) -> SiteRow:
         assert name != left_out
         return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 

@@ -20,6 +20,7 @@ from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Candidate, Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.spiders.base import SiteSpider
+from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import SITE, crawler_of, target
 
@@ -211,7 +212,7 @@ def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
 def test_spider_ends_when_the_page_budget_is_spent_although_pages_wait(opened):
     one = opened(PAGE_BUDGET=1).open()
     crawl, now = one.owner.crawl, 1e9
-    site_id = crawl.sites.id_of(SITE, now)
+    site_id = crawl.sites.id_of(SITE, now, ChangeSet())
     crawl.frontier.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
     assert one.send(signals.spider_idle) == []
     lease = crawl.next(now)

@@ -69,7 +69,7 @@ def test_worker_whose_process_has_ended_is_dead_at_once():
 
 
 @pytest.mark.parametrize(
-    ("free", "words"), [(1, "1 site with waiting URLs has"), (2, "2 sites with waiting URLs have")]
+    ("free", "words"), [(1, "1 site with something to do has"), (2, "2 sites with something to do have")]
 )
 def test_sites_without_a_worker_are_counted(free, words):
     assert f"{words} no worker" in lines(worker(1), free_sites=free)

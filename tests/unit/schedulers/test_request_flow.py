@@ -14,6 +14,7 @@ from crawlers.frontier.protocols import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
 from crawlers.schedulers import request_flow
 from crawlers.schedulers.request_flow import RequestFlow
+from crawlers.storage.change_set import ChangeSet
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ def test_known_request_is_not_new(flows):
 
 def test_request_that_can_not_be_recreated_is_skipped(flows):
     flow = flows({"is_foreign": True, "sites": ()})
-    site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
+    site_id = flow.opened.crawl.sites.id_of(SITE, NOW, ChangeSet())
     flow.opened.crawl.frontier.add(
         [Candidate(site_id, target("/lost"), request='{"kept": 1, "process": "earlier"}')], NOW
     )
@@ -224,7 +225,7 @@ def test_request_that_can_not_be_recreated_is_skipped(flows):
 def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flows, monkeypatch):
     monkeypatch.setattr(request_flow, "MAX_STEPS", 2)
     flow = flows({"is_foreign": True, "sites": ()})
-    site_id = flow.opened.crawl.sites.id_of(SITE, NOW)
+    site_id = flow.opened.crawl.sites.id_of(SITE, NOW, ChangeSet())
     lost = '{"kept": 1, "process": "earlier"}'
     flow.opened.crawl.frontier.add([Candidate(site_id, target(f"/{n}"), request=lost) for n in range(3)], NOW)
     flow.flow.add(Request(f"{SITE}/x"))

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
+from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import StoreError
 from crawlers.items import State
 from crawlers.storage import crawls, workers
+from crawlers.storage.schema.message_tables import Message, message
+from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import (
@@ -78,6 +81,23 @@ def test_sites_that_are_done_or_not_listed_are_not_free(shared):
     with shared.database.write() as connection:
         connection.execute(update(page).values(state=int(State.DONE)))
     assert workers_of(shared.database, shared.id).free_sites == 0
+
+
+def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(shared):
+    free = shared.sites[2]
+    ended = update(page).where(page.c.site_id == free).values(state=int(State.DONE))
+    shared.set(site, shared.sites[1], worker_id=None)
+    with shared.database.write() as connection:
+        connection.execute(page.delete().where(page.c.site_id == shared.sites[1]))
+        connection.execute(ended)
+    assert workers_of(shared.database, shared.id).free_sites == 1, "a new site has a start page"
+    sent = Message(shared.id, "http://s2.test", 1, None, 7, "http://s2.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
+    write_rows(shared.database, sent)
+    assert workers_of(shared.database, shared.id).free_sites == 2, "a message waits to be taken up"
+    with shared.database.write() as connection:
+        connection.execute(message.delete())
+    write_rows(shared.database, NewsScoreRow(10 * free, free, REVISIT, 0.0, 0.0, 0.0))
+    assert workers_of(shared.database, shared.id).free_sites == 2, "a page is polled"
 
 
 def test_workers_of_other_crawls_are_not_shown(shared):
