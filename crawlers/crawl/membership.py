@@ -15,7 +15,7 @@ from crawlers.storage.locks import is_free
 from crawlers.storage.order_parts import hand_out
 from crawlers.storage.schema.tables import EndedPage, PullRow
 from crawlers.storage.site_rows import site_rows
-from crawlers.storage.workers import PAUSE, STOP, Report
+from crawlers.storage.workers import PAUSE, STOP, Report, Round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from crawlers.storage.order_parts import Distribute, StoredPart
     from crawlers.storage.schema.message_tables import Message
     from crawlers.storage.site_rows import SiteRow
-    from crawlers.storage.workers import Round
     from crawlers.storage.writer import Writer
 
 ROUND_S = 1.0  # between two rounds
@@ -36,6 +35,23 @@ SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; t
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
 SILENT_ROUNDS = 2  # without a heartbeat, before the lock of another worker is tried
+
+# What a worker knows before its first round: of nobody else, and no pull is granted.
+NO_ROUND = Round(
+    now=0.0,
+    claimed=[],
+    others=0,
+    hungry=0,
+    granted=-2,
+    pulls=[],
+    last_pulls={},
+    control=None,
+    reason=None,
+    is_over=False,
+    is_elected=False,
+    is_spent=False,
+    is_first=False,
+)
 
 
 class Exchanged(NamedTuple):
@@ -81,7 +97,7 @@ class Membership:
         self._deadline_s = deadline_s
         self._clock = clock
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
-        self._last: Round | None = None
+        self._last = NO_ROUND
         self._lacked_pulls = False  # in the latest round
         self._soon_s = SOON_S
         self._distribute = distribute
@@ -137,7 +153,7 @@ class Membership:
     def note(self, found: Round) -> None:
         """Note the result of a round."""
         self._beat_at = self._began_at
-        is_refused = self._lacked_pulls and self._last is not None and found.granted <= self._last.granted
+        is_refused = self._lacked_pulls and found.granted <= self._last.granted
         self._soon_s = min(2 * self._soon_s, ROUND_S) if is_refused else SOON_S
         self._last = found
         self.is_divided = self.is_divided or found.others > 0
@@ -163,32 +179,32 @@ class Membership:
     @property
     def others(self) -> int:
         """The number of further workers."""
-        return self._last.others if self._last is not None else 0
+        return self._last.others
 
     @property
     def hungry(self) -> int:
         """The number of further workers that have nothing to do, and can't claim anything."""
-        return self._last.hungry if self._last is not None else 0
+        return self._last.hungry
 
     @property
     def is_first(self) -> bool:
         """Whether this worker joined first of those that are active: what one of them does for all is its task."""
-        return self._last is not None and self._last.is_first
+        return self._last.is_first
 
     @property
     def is_over(self) -> bool:
         """Whether nothing of the crawl waits."""
-        return self._last is not None and self._last.is_over
+        return self._last.is_over
 
     @property
     def is_elected(self) -> bool:
         """Whether this worker ends the crawl, because nothing waits."""
-        return self._last is not None and self._last.is_elected
+        return self._last.is_elected
 
     @property
     def is_spent(self) -> bool:
         """Whether all pulls of the page budget have ended, those of others as well."""
-        return self._last is not None and self._last.is_spent
+        return self._last.is_spent
 
     @property
     def are_idle(self) -> bool:
@@ -198,14 +214,14 @@ class Membership:
     @property
     def stop_reason(self) -> str | None:
         """Why somebody asked the workers of the crawl to stop; None if nobody did."""
-        if self._last is None or self._last.control != STOP:
+        if self._last.control != STOP:
             return None
         return self._last.reason or STOPPED
 
     @property
     def is_paused(self) -> bool:
         """Whether somebody asked the workers of the crawl to pause."""
-        return self._last is not None and self._last.control == PAUSE
+        return self._last.control == PAUSE
 
     @property
     def may_lease(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select, text, update
@@ -19,6 +20,9 @@ from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import Report, Round
 from tests.support.stored_rows import write_rows
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 class Crawl:
@@ -110,6 +114,16 @@ def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: 
     assert shared.lose(30.1, 30.0, me=second) == [shared.first]
     assert shared.lose(99.0, 30.0, me=second) == [], "nobody declares himself lost"
     assert shared.lose(99.0, 30.0) == [second]
+
+
+def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared: Crawl) -> None:
+    with shared.database.write() as connection:
+
+        def is_dead(number: int) -> bool:
+            workers.fence(connection, number, 99.0)
+            return False
+
+        assert workers.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
 
 
 def test_locks_are_looked_up_of_silent_workers_only(shared: Crawl) -> None:
@@ -356,8 +370,26 @@ def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) 
     assert shared.leave(shared.first)
     assert crawls.end(shared.database, shared.id, finished=True, reason="", now=3.0, worker_id=shared.first)
     assert ending(shared.round(second, is_hungry=True)) == (True, False, False)
+    assert ending(shared.round(second)) == (True, False, False)
     assert not shared.leave(second)
     assert set(shared.states().values()) == {"left"}
+
+
+def test_worker_that_is_elected_meanwhile_is_the_only_one(shared: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    shared.round(second, is_hungry=True)
+    locked: list[int] = []
+
+    def lock(connection: Connection, crawl_id: int) -> None:
+        locked.append(crawl_id)
+        connection.execute(update(crawl).values(finisher_id=second))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "lock_crawl", lock)
+        assert ending(shared.round(shared.first, is_hungry=True)) == (True, False, False)
+    assert locked == [shared.id]
+    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
 
 
 def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:

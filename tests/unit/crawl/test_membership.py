@@ -1,0 +1,282 @@
+"""A worker beats, has rounds in time, and knows what they said of the others."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import select, text, update
+
+from crawlers.crawl import membership
+from crawlers.crawl.membership import ROUND_S, SOON_S, Exchanged, Membership
+from crawlers.storage import crawls, workers
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_results import STOPPED
+from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import EndedPage, PullRow, site, worker
+from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+AHEAD_S = 100.0  # of the clock of the worker to that of the server
+
+
+class Worker:
+    """A worker of a crawl of two sites, and further ones that the test moves; `now` is the time of the server."""
+
+    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+        self.database = database
+        self.now = 0.0
+        self.locks: list[int] = []  # the workers whose locks were looked up
+        self.jobs = 0  # of the writer
+        monkeypatch.setattr(workers, "server_time", lambda connection: self.now)
+        monkeypatch.setattr(membership, "is_free", lambda database, number: bool(self.locks.append(number)))
+        rows = [SiteRow(0, f"http://{name}.test", 1, None, 1.0) for name in "ab"]
+        begun = crawls.begin(database, "c", "extlinks", rows, {}, self.now)
+        self.id, self.crawl_id, self.sites = begun.worker_id, begun.id, [row.id for row in begun.sites]
+        options = {"page_budget": 0, "deadline_s": 30.0, "clock": lambda: self.now + AHEAD_S, **options}
+        self.membership = Membership(database, begun.id, begun.worker_id, **options)
+
+    def run(self, job: Callable[[Connection], Any]) -> Future[Any]:
+        """Run a job as the writer does."""
+        self.jobs += 1
+        done: Future[Any] = Future()
+        with self.database.write() as connection:
+            self.membership.fence(connection, ChangeSet())
+            done.set_result(job(connection))
+        return done
+
+    def round(self, took_s: float = 0.0, *, lacks_pulls: bool = False, **report: Any) -> Exchanged:
+        said = self.membership.report._replace(**report)
+        found = self.membership.submit(self, said, lacks_pulls=lacks_pulls).result()
+        self.now += took_s
+        self.membership.note(found.round)
+        return found
+
+    def join(self) -> int:
+        with self.database.write() as connection:
+            return workers.join(connection, self.crawl_id, "a", 7, "1.0", self.now)
+
+    def exchange(self, other: int, **report: Any) -> None:
+        with self.database.write() as connection:
+            workers.exchange(connection, workers.Report(other, self.crawl_id, **report), self.now)
+
+    def ask(self, control: str | None, reason: str | None = None) -> None:
+        with self.database.write() as connection:
+            workers.ask(connection, self.crawl_id, control, reason)
+
+    def states(self) -> dict[int, str]:
+        with self.database.read() as connection:
+            return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
+
+
+@pytest.fixture
+def made(database: Database, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
+    return lambda **options: Worker(database, monkeypatch, **options)
+
+
+# Times ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("deadline_s", "round_s"), [(30.0, ROUND_S), (5.0, 1.0), (2.0, 0.4)])
+def test_rounds_are_due_every_second_or_five_times_in_a_deadline(made, deadline_s, round_s):
+    one = made(deadline_s=deadline_s)
+    one.round()
+    one.now += round_s - 0.01
+    assert not one.membership.is_round_due(lacks_pulls=False)
+    one.now += 0.02
+    assert one.membership.is_round_due(lacks_pulls=False)
+
+
+def test_worker_that_lacks_pulls_asks_soon_and_at_least_as_often_as_others(made):
+    one = made()
+    one.round()
+    one.now += SOON_S + 0.01
+    assert one.membership.is_round_due(lacks_pulls=True)
+    assert not one.membership.is_round_due(lacks_pulls=False)
+    hasty = made(deadline_s=0.25)
+    hasty.round()
+    hasty.now += 0.06
+    assert hasty.membership.is_round_due(lacks_pulls=True)
+
+
+def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
+    one = made(page_budget=10)
+    granted = one.round()
+    pauses = []
+    for found in (granted.round, granted.round, granted.round, granted.round, granted.round, granted.round):
+        one.membership.submit(one, one.membership.report, lacks_pulls=True)
+        one.membership.note(found)
+        pauses.append(round(next_s(one), 2))
+    assert pauses == [0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
+    one.membership.submit(one, one.membership.report, lacks_pulls=True)
+    one.membership.note(granted.round._replace(granted=granted.round.granted + 1))
+    assert next_s(one) == pytest.approx(SOON_S), "it was granted something"
+    one.membership.note(granted.round._replace(granted=1))
+    assert next_s(one) > SOON_S
+    one.round()
+    assert next_s(one) == pytest.approx(SOON_S), "it had enough in the meantime"
+
+
+def next_s(one: Worker) -> float:
+    """Return the seconds until a round is due if pulls are lacking."""
+    return one.membership._soon_s
+
+
+def test_worker_beats_when_its_last_transaction_is_as_old_as_a_round(made):
+    one = made()
+    for seconds, jobs in ((0.0, 0), (0.9, 0), (0.2, 1), (0.9, 1), (0.2, 2)):
+        one.now += seconds
+        one.membership.beat(one)
+        assert one.jobs == jobs
+
+
+def test_worker_requests_nothing_when_its_last_beat_is_older_than_half_of_the_deadline(made):
+    one = made()
+    one.round()
+    one.now += 15.0
+    assert one.membership.may_lease
+    one.now += 0.01
+    assert not one.membership.may_lease
+    one.round(took_s=14.0)
+    assert one.membership.may_lease
+    one.now += 2.0
+    assert not one.membership.may_lease, "the beat is as old as the beginning of the round"
+
+
+def test_only_silent_workers_are_suspected(made):
+    one = made()
+    one.join()
+    one.now = 2 * ROUND_S - 0.1
+    one.round()
+    assert one.locks == []
+    one.now = 2 * ROUND_S
+    other = one.join()
+    one.round()
+    assert len(one.locks) == 1
+    assert other not in one.locks
+
+
+@pytest.mark.parametrize(("silent_s", "is_lost"), [(29.9, True), (30.0, False)])
+def test_worker_that_was_frozen_itself_declares_nobody_lost(made, silent_s, is_lost):
+    one = made()
+    other = one.join()
+    with one.database.write() as connection:
+        connection.execute(update(worker).where(worker.c.id == other).values(beat_at=-100.0))
+    one.now += silent_s
+    one.round()
+    assert (one.states()[other] == "lost") == is_lost
+
+
+# Transactions ---------------------------------------------------------------------------------------
+
+
+def test_transactions_count_pulls_and_pages(made):
+    one = made()
+    ended = (0, None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
+    changes = ChangeSet(
+        *(PullRow(1, 1, 0.0, 1.0, one.id) for _ in range(3)), EndedPage(1, *ended), EndedPage(2, *ended)
+    )
+    with one.database.write() as connection:
+        one.membership.fence(connection, changes)
+        assert connection.execute(select(worker.c.used, worker.c.pages)).all() == [(3, 2)]
+
+
+def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql_url, monkeypatch):
+    database = Database(postgresql_url)
+    one = Worker(database, monkeypatch, deadline_s=45.0)
+    with database.write() as connection:
+        one.membership.fence(connection, ChangeSet())
+        assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar() == "45s"
+    database.close()
+
+
+# What rounds say ------------------------------------------------------------------------------------
+
+
+def test_before_its_first_round_a_worker_knows_of_nobody(made):
+    one = made().membership
+    assert (one.others, one.hungry, one.stop_reason) == (0, 0, None)
+    assert not any((one.is_first, one.is_over, one.is_elected, one.is_spent, one.is_paused, one.is_divided))
+    assert one.are_idle
+    assert one.may_lease
+
+
+def test_round_says_who_else_works(made):
+    one = made()
+    other, third = one.join(), one.join()
+    one.round()
+    assert (one.membership.others, one.membership.hungry, one.membership.is_first) == (2, 0, True)
+    one.exchange(other, is_hungry=True)
+    one.round()
+    assert (one.membership.hungry, one.membership.are_idle) == (1, False)
+    one.exchange(third, is_hungry=True)
+    one.round()
+    assert (one.membership.hungry, one.membership.are_idle) == (2, True)
+
+
+def test_crawl_stays_divided_when_the_others_have_left(made):
+    one = made()
+    one.round()
+    assert not one.membership.is_divided
+    other = one.join()
+    one.round()
+    with one.database.write() as connection:
+        workers.leave(connection, other, one.now)
+    one.round()
+    assert (one.membership.others, one.membership.is_divided) == (0, True)
+
+
+def test_claimed_sites_were_asked_by_the_clock_of_the_worker(made):
+    one = made()
+    one.join()
+    with one.database.write() as connection:
+        connection.execute(update(site).values(worker_id=None, asked_at=7.0))
+    found = one.round(wanted_sites=9)
+    assert found.ahead_s == AHEAD_S
+    assert [(row.id, row.asked_at) for row in found.claimed] == [(number, 107.0) for number in one.sites]
+
+
+def test_pulls_of_others_are_read_once_if_they_are_wanted(made):
+    one = made()
+    other = one.join()
+    write_rows(one.database, PullRow(one.sites[0], 1, 5.0, 1.0, other))
+    assert one.round().round.pulls == []
+    one.membership.after_pulls = {}
+    assert one.round().round.pulls == [(one.sites[0], 5.0)]
+    assert one.round().round.pulls == []
+
+
+@pytest.mark.parametrize("was_divided", [False, True])
+def test_common_cash_is_distributed_if_the_crawl_is_divided(made, was_divided):
+    one = made(distribute=lambda parts: {}, is_divided=was_divided)
+    assert (one.round().parts is not None) == was_divided
+    one.join()
+    assert one.round().parts is not None
+
+
+def test_workers_are_asked_to_pause_and_to_stop(made):
+    one = made()
+    one.round()
+    assert one.membership.may_lease
+    one.ask(workers.PAUSE)
+    one.round()
+    assert (one.membership.is_paused, one.membership.may_lease, one.membership.stop_reason) == (True, False, None)
+    one.ask(workers.STOP)
+    one.round()
+    assert (one.membership.is_paused, one.membership.stop_reason) == (False, STOPPED)
+    one.run(lambda connection: one.membership.ask_to_stop("timeout", connection))
+    one.round()
+    assert one.membership.stop_reason == "timeout"
+
+
+def test_last_worker_that_leaves_ends_the_crawl(made):
+    one = made()
+    other = one.join()
+    assert one.run(one.membership.leave).result() is False
+    assert one.states() == {one.id: "left", other: "active"}
