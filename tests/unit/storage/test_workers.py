@@ -14,14 +14,17 @@ from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import pulls_of
+from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
-from crawlers.storage.schema.score_tables import NewsScoreRow
+from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import Report, Round
 from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
 
@@ -185,6 +188,88 @@ def test_site_without_a_page_has_its_start_page_to_be_fetched(shared: Crawl) -> 
     assert shared.round(second, wanted_sites=1).claimed == shared.sites[3:]
 
 
+@pytest.mark.parametrize(
+    ("row", "is_work"),
+    [
+        (lambda to: ImportanceRow(to, to, REVISIT, 0.0, 0.0, 0.0, 0.0, 0.0), True),
+        (lambda to: ImportanceRow(to, to, REVISIT + 1, 0.0, 0.0, 0.0, 0.0, 0.0), False),
+        (lambda to: NewsScoreRow(to, to, REVISIT, 0.0, 0.0, 0.0), True),
+        (
+            lambda to: Message(
+                1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None
+            ),
+            True,
+        ),
+    ],
+    ids=["revisit", "other queue", "poll", "message"],
+)
+def test_revisits_polls_and_messages_are_work(
+    shared: Crawl, row: Callable[[int], tuple[object, ...]], is_work: bool
+) -> None:
+    second = shared.join()
+    shared.end(*shared.sites)
+    shared.give_up(shared.sites[2])
+    shared.write(row(shared.sites[2]))
+    assert shared.round(second, wanted_sites=9).claimed == ([shared.sites[2]] if is_work else [])
+
+
+def test_sites_that_the_input_no_longer_names_are_not_work(shared: Crawl) -> None:
+    a, b, c, _ = shared.sites
+    second = shared.join()
+    shared.end(a)
+    with shared.database.write() as connection:
+        connection.execute(update(site).where(site.c.id != a).values(is_open=False))
+        connection.execute(update(site).where(site.c.id.in_([b, c])).values(source_id=a))
+    shared.give_up(*shared.sites)
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [], "nothing of the open site waits"
+    shared.leave(shared.first)
+    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
+    shared.write(NewPage(99, a, 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [a], "without the others of its source"
+
+
+def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared: Crawl) -> None:
+    second, third = shared.join(), shared.join()
+    shared.round(second, is_hungry=True)
+    shared.give_up(*shared.sites[2:])
+    assert shared.round(third, wanted_sites=9).claimed == []
+    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[2:]
+    shared.give_up(shared.sites[3])
+    assert shared.round(third, wanted_sites=9).claimed == shared.sites[3:]
+
+
+@pytest.mark.parametrize(
+    ("others", "share", "hungry", "claimed"), [(1, 1, 0, 4), (1, 1, 1, 2), (1, 3, 0, 2), (0, 4, 0, 1), (3, 2, 0, 4)]
+)
+def test_worker_that_begins_claims_its_share(shared: Crawl, others: int, share: int, hungry: int, claimed: int) -> None:
+    second = shared.join()
+    shared.give_up(*shared.sites)
+    if hungry:
+        shared.round(shared.first, is_hungry=True)
+    with shared.database.write() as connection:
+        assert len(workers.claim_share(connection, shared.id, second, others, share)) == claimed
+
+
+def test_sites_without_work_are_counted_if_there_are_very_many(shared: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "MOST_COUNTED", 2)
+    second = shared.join()
+    shared.end(shared.sites[0])
+    shared.give_up(*shared.sites)
+    with shared.database.write() as connection:
+        assert workers.claim_share(connection, shared.id, second, 1, 3) == shared.sites[1:3], "half of four"
+
+
+def test_scores_stay_relative_to_the_worker_that_wrote_them(shared: Crawl) -> None:
+    a, *others = shared.sites
+    shared.write(OrderTotalsRow(shared.id, shared.first, "[]", "[2]"))
+    with shared.database.write() as connection:
+        connection.execute(update(site).where(site.c.id == a).values(base="[1]"))
+    shared.lose(1.0, dead=(shared.first,))
+    with shared.database.read() as connection:
+        bases = connection.execute(select(site.c.base).order_by(site.c.id)).scalars().all()
+    assert bases == ["[1]", *("[2]" for _ in others)], "the first site had not been opened by it"
+
+
 def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared: Crawl) -> None:
     a, b, _, _ = shared.sites
     with shared.database.write() as connection:
@@ -306,6 +391,43 @@ def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database)
     shared.fence(again.worker_id, pulls=1)
     third = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 2.0)
     assert shared.round(third.worker_id).granted == 97
+
+
+def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    shared.end(*shared.sites[:3])
+    with database.read() as connection:
+        assert workers.uncounted_pulls(connection, shared.id) == 3
+    shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0))
+    with database.read() as connection:
+        assert workers.uncounted_pulls(connection, shared.id) == 1, "pulls are what was counted"
+    shared.fence(shared.first, pulls=5)
+    with database.read() as connection:
+        assert workers.uncounted_pulls(connection, shared.id) == 0
+
+
+def test_pulls_of_pages_in_flight_are_not_at_hand(database: Database) -> None:
+    shared = Crawl(database, budget=1000)
+    second = shared.join()
+    shared.round(shared.first, best_index=1.0)
+    assert shared.round(second, best_index=1.0, wanted_pulls=8).granted == 8
+    assert shared.round(second, best_index=1.0, wanted_pulls=8).granted == 8
+    assert shared.round(second, best_index=1.0, wanted_pulls=8, leases=5).granted == 13
+
+
+def test_everything_may_be_given_back(database: Database) -> None:
+    shared = Crawl(database, budget=1000)
+    second = shared.join()
+    assert shared.round(second, best_index=1.0).granted == 32
+    assert shared.round(second, limit=0, wanted_pulls=0).granted == 0
+
+
+def test_lost_workers_and_those_without_urls_take_no_part_of_the_budget(database: Database) -> None:
+    shared = Crawl(database, budget=100)
+    second, third = shared.join(), shared.join()
+    shared.round(third, best_index=9.0, wanted_pulls=0)
+    shared.lose(2.0, dead=(third,))
+    assert shared.round(second, best_index=1.0, index_share=0.9, wanted_pulls=99).granted == 50, "half: the first rests"
 
 
 # Pulls of others ------------------------------------------------------------------------------------
