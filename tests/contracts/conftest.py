@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
+from tests.contracts.engines import Engine, HeldSqlEngine, MemoryEngine, SqlEngine
 from tests.contracts.site import Site
 
 if TYPE_CHECKING:
@@ -32,6 +32,14 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 def durable(database_url: str) -> Iterator[SqlEngine]:
     """Each engine that survives its process."""
     engine = SqlEngine(database_url)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
+    """Each engine that survives its process, which writes when it is told to."""
+    engine = HeldSqlEngine(database_url)
     yield engine
     engine.close()
 

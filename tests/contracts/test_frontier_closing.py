@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
@@ -18,6 +18,7 @@ from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.schema.tables import GivenUpSite
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
+from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, Web, answer, page_of, target, webs
 
@@ -363,22 +364,10 @@ def check(engines: Callable[[], Any], some: list[Web], seed: int) -> int:
 several = given(some=st.lists(webs(10), min_size=1, max_size=4), seed=st.integers(0, 1_000_000))
 
 
-def budget(examples: int) -> Callable[..., Any]:
-    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)
-
-
 @budget(EXAMPLES)
 @several
 def test_any_crawl_in_memory_goes_on_after_closing_sites_as_without(some: list[Web], seed: int) -> None:
     check(HeldMemoryEngine, some, seed)
-
-
-@pytest.fixture
-def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
-    engine = HeldSqlEngine(database_url)
-    yield engine
-    engine.close()
 
 
 @budget(max(EXAMPLES // 8, 1))

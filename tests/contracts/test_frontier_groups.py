@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import LinkGroups
@@ -17,12 +17,11 @@ from crawlers.frontier.site_queue import MIN_QUEUE
 from crawlers.frontier.url_cache import MAX_GROUP
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
+from tests.contracts.examples import budget
 from tests.contracts.grouping import Model
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.contracts.engines import Engine
 
 MAX_STEPS = 2_000  # more than any of these crawls needs
@@ -252,22 +251,10 @@ class Crawl:
         self._model.read(path, reward, list(names.items()))
 
 
-def budget(examples: int) -> Any:
-    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)
-
-
 @budget(100)
 @given(st.integers(0, 1_000_000))
 def test_any_crawl_in_memory_chooses_as_the_bandit_does(seed: int) -> None:
     Crawl(HeldMemoryEngine(), seed).run()
-
-
-@pytest.fixture
-def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
-    engine = HeldSqlEngine(database_url)
-    yield engine
-    engine.close()
 
 
 @budget(8)

@@ -6,13 +6,13 @@ import os
 import random
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
+from tests.contracts.examples import budget
 from tests.contracts.webs import (
     BANNED,
     MAX_ATTEMPTS,
@@ -30,8 +30,6 @@ from tests.contracts.webs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from crawlers.frontier.frontier import QueuedFrontier
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "150"))
@@ -200,22 +198,10 @@ def check(engine: Any, web: Web, max_level: int | None, seed: int) -> None:
 accidents = given(web=webs(), max_level=st.sampled_from([None, None, 1, 2]), seed=st.integers(0, 1_000_000))
 
 
-def budget(examples: int) -> Callable[..., Any]:
-    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=checks)
-
-
 @budget(EXAMPLES)
 @accidents
 def test_any_crawl_in_memory_ends_as_the_model_predicts(web: Web, max_level: int | None, seed: int) -> None:
     check(HeldMemoryEngine(), web, max_level, seed)
-
-
-@pytest.fixture
-def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
-    engine = HeldSqlEngine(database_url)
-    yield engine
-    engine.close()
 
 
 @budget(max(EXAMPLES // 5, 1))
