@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -39,6 +41,11 @@ class ProjectCommand(ScrapyCommand):
                 use_settings_file(self.settings, path)
             except ConfigError as error:
                 self._mistake = error
+        try:
+            _check_log(self.settings.get("LOG_FILE"))
+        except ConfigError as error:  # Scrapy opens the log before the command runs
+            print(f"Error: {error}", file=sys.stderr)
+            sys.exit(2)
 
     def check_settings(self) -> None:
         """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
@@ -50,6 +57,18 @@ class ProjectCommand(ScrapyCommand):
             mistakes.append(str(error))
         if mistakes:
             raise ConfigError("\n".join(mistakes))
+
+
+def _check_log(path: str | None) -> None:
+    """Raise `ConfigError` if the log can't be written to *path*."""
+    if path:
+        try:
+            Path(path).open("ab").close()
+        except OSError as error:
+            raise ConfigError(
+                f"LOG_FILE={path} can't be written ({error.strerror}); create its folder, make it writable, or name "
+                "another file"
+            ) from error
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

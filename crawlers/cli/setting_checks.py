@@ -39,6 +39,7 @@ AT_LEAST_ONE = {
     "UCB1_INITIAL_PAGES",
     "WORKERS",
 }
+AT_MOST = {"WORKERS": 256}  # of one machine
 ABOVE_ZERO = {
     "DNS_TIMEOUT",
     "DOWNLOAD_TIMEOUT",
@@ -186,7 +187,11 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
     elif isinstance(example, (int, float)):
         least = 1 if name in AT_LEAST_ONE else 0
         kind = "whole number" if isinstance(example, int) else "number"
-        wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
+        most = AT_MOST.get(name, math.inf)
+        if name in AT_MOST:
+            wanted = f"a {kind} from {least} to {most}"
+        else:
+            wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
         try:
             number = type(example)(value)
         except (TypeError, ValueError):
@@ -194,5 +199,5 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
         if math.isnan(number):
             raise ConfigError(f"{name}={value!r} is not a {kind}; write {wanted}")
         is_infinite = number == math.inf and name != "AOPIC_UNCRAWLED_WEIGHT"
-        if number < least or is_infinite or (name in ABOVE_ZERO and number == 0):
+        if not least <= number <= most or is_infinite or (name in ABOVE_ZERO and number == 0):
             raise ConfigError(f"{name}={value!r} is out of range; write {wanted}")

@@ -51,7 +51,6 @@ OF_WORKERS = (
     "--pidfile=",
 )
 ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
-MOST_WORKERS = 256  # of one machine
 LEAST_INTERVAL_S = 0.01
 _BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 
@@ -59,8 +58,6 @@ _BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 def check_workers(settings: BaseSettings, spider: type[Spider], options: argparse.Namespace) -> None:
     """Raise `ConfigError` if a crawl of *spider* can't have several workers on one machine."""
     number = settings.getint("WORKERS")
-    if number > MOST_WORKERS:
-        raise ConfigError(f"WORKERS={number} is out of range; write a whole number from 1 to {MOST_WORKERS}")
     if not issubclass(spider, SiteSpider) or not spider.can_be_shared:
         raise ConfigError(
             f"WORKERS={number}: {spider.name} is a spider of your own, which runs in one process; leave out WORKERS"

@@ -63,7 +63,7 @@ class Command(ProjectCommand):
                 found = workers_of(database, crawl.id)
                 dead = _dead(database, found)
                 if args:
-                    print(suggested(_ask(database, crawl, args[0], _working(found) - dead)))
+                    print(suggested(_ask(database, crawl, args[0], found.control, len(_working(found) - dead))))
                 elif opts.sites:
                     now, sites = sites_with_workers(database, crawl.id)
                     print("\n".join(site_lines(sites, now, dead)))
@@ -83,18 +83,23 @@ def _dead(database: Database, found: CrawlWorkers) -> set[int]:
     return {number for number in _working(found) if is_free(database, number)}
 
 
-def _ask(database: Database, crawl: NamedCrawl, action: str, workers: set[int]) -> str:
-    """Ask *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
+def _ask(database: Database, crawl: NamedCrawl, action: str, before: str | None, workers: int) -> str:
+    """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`.
+
+    *before* is what they were asked for last.
+    """
     if not workers:
         if action == "pause":
-            raise ConfigError(f"{nobody_works(crawl)}, so it can't be paused")
+            raise ConfigError(f"there is nothing to pause. {nobody_works(crawl)}")
         return nobody_works(crawl)
     if not set_control(database, crawl.id, ACTIONS[action]):
         return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
-    number = counted(len(workers), "worker")
+    number = counted(workers, "worker")
+    is_new = before != ACTIONS[action]
     return {
-        "pause": f"Crawl {crawl.name} is paused: {number} will request nothing until scrapy workers resume",
-        "resume": f"Crawl {crawl.name} goes on: {number}",
+        "pause": f"Crawl {crawl.name} is paused{'' if is_new else ' already'}: {number} will request nothing until "
+        "scrapy workers resume",
+        "resume": f"Crawl {crawl.name} goes on: {number}" if is_new else f"Crawl {crawl.name} is not paused: {number}",
         "stop": f"Crawl {crawl.name} is stopping: {number} will finish the running downloads and leave; the command "
         "that began it resumes it",
     }[action]

@@ -16,10 +16,16 @@ STDOUT = "stdout:"
 
 
 class WorkerFeeds(FeedExporter):
-    """Scrapy's feed exports; of `pages.csv`, worker 17, which joined others, writes `pages.17.csv`."""
+    """Scrapy's feed exports; of `pages.csv`, worker 17, which joined others, writes `pages.17.csv`.
+
+    A crawl that could not begin opens no file: with `-O` it would empty that of an earlier crawl, or of one that runs.
+    """
 
     def open_spider(self, spider: Spider) -> None:
-        number = owner_of(self.crawler).joined_as
+        owner = owner_of(self.crawler)
+        if owner.failure is not None:
+            return
+        number = owner.joined_as
         if number is not None:
             names = {uri: uri if uri == STDOUT else of_worker(uri, number) for uri in self.feeds}
             self.feeds = {names[uri]: options for uri, options in self.feeds.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.reports.progress_table import ASKED
 from crawlers.reports.text_table import NOTHING, table, time_of
+from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.workers import ACTIVE, LEFT, LOST
 
@@ -45,7 +46,7 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
     """
     active = [one for one in found.workers if one.state == ACTIVE]
     shown = found.workers if with_ended else active
-    lines = [_heading(crawl, active, found.control)]
+    lines = [_heading(crawl, active, found.control) if active else nobody_works(crawl)]
     if shown:
         budget = ("granted", "used") if found.budget else ()
         rows = [_row(one, found, deadline) for one in shown]
@@ -67,9 +68,9 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
 
 def nobody_works(crawl: NamedCrawl) -> str:
     """Return one sentence about a crawl without an active worker."""
-    if crawl.state == "finished":
+    if crawl.state == FINISHED:
         return f"Crawl {crawl.name} (number {crawl.id}) is finished; nobody works on it"
-    return f"Nobody works on the {crawl}; the command that began it resumes it"
+    return f"Nobody works on the crawl {crawl.name} (number {crawl.id}); the command that began it resumes it"
 
 
 def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[str]:

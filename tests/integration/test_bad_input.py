@@ -132,3 +132,11 @@ def test_an_unfinished_crawl_of_another_mission_is_refused(refusal):
             connection.execute("UPDATE crawl SET state = 'interrupted', mission = 'news'")
 
     assert "CRAWL=sitegraph" in refusal(prepare=prepare)
+
+
+@pytest.mark.parametrize("path", ["missing/crawl.log", "."])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_log_file_that_can_not_be_written_is_refused(refusal, path, workers):
+    error = refusal(LOG_FILE=path, WORKERS=workers)
+    assert error.startswith(f"Error: LOG_FILE={path} can't be written (")
+    assert error.endswith("; create its folder, make it writable, or name another file")

@@ -90,6 +90,12 @@ def test_numbers_of_scrapy_without_which_nothing_proceeds_are_not_zero(name):
         check_settings(given(**{name: "0"}))
 
 
+@pytest.mark.parametrize("number", ["0", "257"])
+def test_number_of_workers_has_a_range(number):
+    with pytest.raises(ConfigError, match=f"^WORKERS='{number}' is out of range; write a whole number from 1 to 256$"):
+        check_settings(given(WORKERS=number))
+
+
 def test_numbers_of_scrapy_that_make_sense_are_accepted():
     check_settings(given(DNS_TIMEOUT="0.5", DOWNLOAD_DELAY="0.25", DOWNLOAD_MAXSIZE="0", FEED_EXPORT_INDENT="-1"))
     check_settings(given(DEPTH_PRIORITY="-1", MEMUSAGE_LIMIT_MB="2048", TELNETCONSOLE_ENABLED="0"))

@@ -76,13 +76,16 @@ def test_sites_are_shown(database, begun, capsys):
 
 def test_crawl_is_paused_resumed_and_stopped(database, begun, capsys):
     said = []
-    for action, control in (("pause", PAUSE), ("resume", None), ("stop", STOP), ("resume", STOP)):
+    asked = [("pause", PAUSE), ("pause", PAUSE), ("resume", None), ("resume", None), ("stop", STOP), ("resume", STOP)]
+    for action, control in asked:
         assert run_here(database, action) == 0
         assert standing(database, begun.id) == (1, control)
         said.append(lines_of(capsys)[-1])
     assert said == [
         "Crawl mine is paused: 1 worker will request nothing until scrapy workers resume",
+        "Crawl mine is paused already: 1 worker will request nothing until scrapy workers resume",
         "Crawl mine goes on: 1 worker",
+        "Crawl mine is not paused: 1 worker",
         "Crawl mine is stopping: 1 worker will finish the running downloads and leave; the command that began it "
         "resumes it",
         "Crawl mine is stopping already; the command that began it resumes it",
@@ -109,9 +112,11 @@ def test_crawl_without_workers_is_one_sentence(database, begun, capsys):
         assert run_here(database, *action) == 0
         assert lines_of(capsys)[1:] == [sentence]
     assert run_here(database, "pause") == 2
-    assert lines_of(capsys)[1:] == [f"Error: {sentence}, so it can't be paused"]
+    assert lines_of(capsys)[1:] == [f"Error: there is nothing to pause. {sentence}"]
     assert run_here(database, "--all") == 0
-    assert "  left  " in lines_of(capsys)[4]
+    shown = lines_of(capsys)
+    assert shown[1] == sentence
+    assert "  left  " in shown[4]
 
 
 def test_crawl_is_chosen_by_its_name(database, begun, capsys):

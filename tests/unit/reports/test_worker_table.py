@@ -91,7 +91,7 @@ def test_ended_workers_are_counted_and_shown_on_demand():
 def test_crawl_without_a_worker_is_one_sentence():
     assert nobody_works(CRAWL._replace(state="finished")) == "Crawl spring (number 3) is finished; nobody works on it"
     assert nobody_works(CRAWL._replace(state="interrupted")) == (
-        "Nobody works on the crawl spring (number 3, interrupted); the command that began it resumes it"
+        "Nobody works on the crawl spring (number 3); the command that began it resumes it"
     )
 
 
