@@ -18,9 +18,8 @@ from crawlers.cli.worker_processes import Ended, Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from queue import SimpleQueue
 
-    from crawlers.cli.worker_processes import Event
+    from crawlers.cli.worker_processes import Events
 
 MAX_LINE_BYTES = 1 << 16  # longer lines are divided
 LAST_LINES_S = 2.0  # to read what a process wrote that has ended; programs that it started may keep its pipes open
@@ -29,9 +28,7 @@ LAST_LINES_S = 2.0  # to read what a process wrote that has ended; programs that
 class ChildProcess:
     """A process of *command* at a place; its lines and its end are put into *events*."""
 
-    def __init__(
-        self, place: int, command: Sequence[str], environment: Mapping[str, str], events: SimpleQueue[Event]
-    ) -> None:
+    def __init__(self, place: int, command: Sequence[str], environment: Mapping[str, str], events: Events) -> None:
         self._place = place
         self._events = events
         self._process = subprocess.Popen(  # noqa: S603  # our own command
@@ -47,6 +44,7 @@ class ChildProcess:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._input = self._process.stdin
+        self._is_putting = {True: False, False: False}  # by whether it is output: a line waits for room in the events
         readers = [
             threading.Thread(target=self._read, args=(stream, is_output), daemon=True)
             for stream, is_output in ((self._process.stdout, True), (self._process.stderr, False))
@@ -75,11 +73,15 @@ class ChildProcess:
         with stream:
             while line := stream.readline(MAX_LINE_BYTES):
                 text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
+                self._is_putting[is_output] = True
                 self._events.put(Line(self._place, text, is_output))
+                self._is_putting[is_output] = False
 
     def _wait(self, readers: Sequence[threading.Thread]) -> None:
         status = self._process.wait()
         for reader in readers:
             reader.join(LAST_LINES_S)
+            while reader.is_alive() and any(self._is_putting.values()):
+                reader.join(LAST_LINES_S)
         self._input.close()
         self._events.put(Ended(self._place, status))

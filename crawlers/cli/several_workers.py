@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import re
 import signal
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from crawlers.cli.child_process import ChildProcess
-from crawlers.cli.worker_processes import SUSPEND, Asked, WorkerProcesses
+from crawlers.cli.store_watch import StoreWatch
+from crawlers.cli.worker_processes import SUSPEND, Asked, Events, WorkerProcesses
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.extensions.progress import is_wanted
 from crawlers.extensions.summary import show_summary
@@ -23,19 +22,14 @@ from crawlers.inputs.program import suggested
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace
 from crawlers.reports.live_display import LiveDisplay
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
-from crawlers.storage.worker_queries import goes_on, last_worker, processes_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from types import FrameType
 
     from scrapy import Spider
     from scrapy.settings import BaseSettings
-
-    from crawlers.cli.worker_processes import Event
-    from crawlers.storage.worker_queries import SeenProcess
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +46,7 @@ OF_WORKERS = (
 )
 ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
 LEAST_INTERVAL_S = 0.01
+CLOSING_S = 10.0  # to show the end of the crawl; if the store does not respond, the terminal is given back at the exit
 _BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 
 
@@ -74,8 +69,7 @@ def check_workers(settings: BaseSettings, spider: type[Spider], options: argpars
 def run_workers(settings: BaseSettings) -> int:
     """Run a crawl with WORKERS processes of this command; return the exit status."""
     number = settings.getint("WORKERS")
-    events: SimpleQueue[Event] = SimpleQueue()
-    store, display = _Store(settings.get("DATABASE_URL")), _Terminal(settings)
+    events, display = Events(), _Terminal(settings)
     interval_s = max(LEAST_INTERVAL_S, settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
     with tempfile.TemporaryDirectory(prefix="crawlers-") as folder, _signals(events):
         summary = Path(folder) / "summary.txt"
@@ -86,48 +80,15 @@ def run_workers(settings: BaseSettings) -> int:
                 environment[CRAWL] = str(crawl_id)
             return ChildProcess(place, [sys.executable, *sys.orig_argv[1:], *OF_WORKERS], environment, events)
 
+        watch = StoreWatch(settings.get("DATABASE_URL"), display, events)
+        workers = WorkerProcesses(number, start, watch, display, events, interval_s)
         try:
-            status = WorkerProcesses(number, start, store, display, events, interval_s).run()
+            status = workers.run()
         finally:
-            display.close()
-            store.close()
+            watch.close(0.0 if workers.is_forced else CLOSING_S)
         if summary.exists():
             show_summary(summary.read_text("utf-8").splitlines(), settings)
     return status
-
-
-class _Store:
-    """What the store knows of processes of this machine; nothing, before a worker has created it."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._database: Database | None = None
-        self._after = 0  # the last worker of earlier commands, whose processes may have had the same numbers
-        with suppress(CrawlersError):
-            self._after = last_worker(self._opened())
-
-    def workers(self, processes: Collection[int]) -> dict[int, SeenProcess]:
-        try:
-            return processes_of(self._opened(), platform.node(), processes, self._after)
-        except CrawlersError:
-            self.close()  # workers find a broken store themselves, and report that
-            return {}
-
-    def goes_on(self, crawl_id: int) -> bool:
-        try:
-            return goes_on(self._opened(), crawl_id)
-        except CrawlersError:
-            return True
-
-    def close(self) -> None:
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-
-    def _opened(self) -> Database:
-        if self._database is None:
-            self._database = Database(self._url, create=False)
-        return self._database
 
 
 class _Terminal:
@@ -172,11 +133,11 @@ class _Terminal:
 
 
 @contextmanager
-def _signals(events: SimpleQueue[Event]) -> Iterator[None]:
+def _signals(events: Events) -> Iterator[None]:
     """Put the signals to this process into *events* during the block."""
 
     def put(number: int, _: FrameType | None) -> None:
-        events.put(Asked(number))  # which may be called while the queue is being read
+        events.put(Asked(number))
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":

@@ -13,6 +13,7 @@ import sys
 import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from threading import Semaphore
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.algorithms.plurals import counted
@@ -26,7 +27,9 @@ logger = logging.getLogger(__name__)
 
 INTERVAL_S = 0.5  # between two looks at the store
 MAX_DEATHS = 5  # of workers at one place in a row, before any of them read a page
+MAX_LINES = 256  # of all workers that wait to be shown
 MAX_HELD = 1000  # lines of a worker whose number is not known yet
+MAX_HELD_CHARACTERS = 1 << 20  # of these lines
 SUSPEND = -1 if sys.platform == "win32" else int(signal.SIGTSTP)  # Ctrl-Z
 STORE_FAILED = 74  # the exit status of a worker whose store failed for good: EX_IOERR of sysexits.h
 SEVERITY = (0, 3, 2, 1)  # exit statuses of workers, the worst last
@@ -53,7 +56,36 @@ class Asked(NamedTuple):
     number: int
 
 
-Event = Line | Ended | Asked
+class Looked(NamedTuple):
+    """What the store said after `Store.look`."""
+
+    workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
+    goes_on: bool = True  # the crawl is running, and is not being stopped
+    has_failed: bool = False  # the store could not be read
+
+
+Event = Line | Ended | Asked | Looked
+
+
+class Events:
+    """What happens, in order. A worker that writes lines faster than they are shown has to wait."""
+
+    def __init__(self, max_lines: int = MAX_LINES) -> None:
+        self._queue: SimpleQueue[Event] = SimpleQueue()
+        self._room = Semaphore(max_lines)
+
+    def put(self, event: Event) -> None:
+        """Add *event*. Anything but a line can be added by a signal handler, also while `get` is running."""
+        if isinstance(event, Line):
+            self._room.acquire()
+        self._queue.put(event)
+
+    def get(self, timeout: float) -> Event:
+        """Return the next event; raise `Empty` if there is none within *timeout* seconds."""
+        event = self._queue.get(timeout=timeout)
+        if isinstance(event, Line):
+            self._room.release()
+        return event
 
 
 class Process(Protocol):
@@ -75,11 +107,11 @@ class Process(Protocol):
 class Store(Protocol):
     """What the store knows of the workers of this machine."""
 
-    def workers(self, processes: Collection[int]) -> dict[int, SeenProcess]:
-        """Return those of *processes* that have joined a crawl."""
+    def look(self, processes: Collection[int], crawl_id: int | None) -> None:
+        """Read what is known of *processes* and of the crawl, and put a `Looked` into the events; return at once.
 
-    def goes_on(self, crawl_id: int) -> bool:
-        """Return whether the crawl is running, and is not being stopped."""
+        Then show the progress of the crawl.
+        """
 
 
 class Display(Protocol):
@@ -87,9 +119,6 @@ class Display(Protocol):
 
     def write(self, line: str, *, is_output: bool) -> None:
         """Show a line that a worker wrote in its log or, if *is_output*, on its standard output."""
-
-    def refresh(self, crawl_id: int) -> None:
-        """Show the progress of the crawl."""
 
     def fail(self, message: str) -> None:
         """Show why the command ends."""
@@ -99,7 +128,8 @@ class WorkerProcesses:
     """Starts *number* workers, the first one alone until it has joined, and runs until all have ended.
 
     *start* starts a worker at a place, 1 to *number*, which joins the crawl of a number, or any; what happens to it is
-    put into *events*. *interval_s* is the time between two looks at the *store*.
+    put into *events*. *interval_s* is the time between two looks at the *store*. Nothing here waits for the store, so
+    signals are obeyed at once, whatever has become of it.
     """
 
     def __init__(
@@ -108,7 +138,7 @@ class WorkerProcesses:
         start: Callable[[int, int | None], Process],
         store: Store,
         display: Display,
-        events: SimpleQueue[Event],
+        events: Events,
         interval_s: float = INTERVAL_S,
     ) -> None:
         self._places = range(1, number + 1)
@@ -118,7 +148,11 @@ class WorkerProcesses:
         self._events = events
         self._interval_s = interval_s
         self._look_at = 0.0
+        self._is_looking = False
+        self._looked = Looked({})  # the last result
         self._running: dict[int, Process] = {}  # by place
+        self._ended: dict[int, tuple[Process, int]] = {}  # with their statuses: what follows depends on the next look
+        self._asked_for: frozenset[int] = frozenset()  # places whose workers had ended when the look began
         self._workers: dict[int, int] = {}  # numbers in the store, by place
         self._held: dict[int, list[str]] = {}  # lines of workers without a number, by place
         self._deaths = dict.fromkeys(self._places, 0)  # in a row, before a page
@@ -131,13 +165,17 @@ class WorkerProcesses:
     def run(self) -> int:
         """Run until all workers have ended; return the worst of their exit statuses."""
         self._start(1)
-        while self._running:
-            with suppress(Empty):
-                self._take(self._events.get(timeout=self._interval_s))
-            if time.monotonic() >= self._look_at:
+        while self._running or self._ended:
+            if not self._is_looking and (self._ended or time.monotonic() >= self._look_at):
                 self._look()
-                self._look_at = time.monotonic() + self._interval_s
+            with suppress(Empty):
+                self._take(self._events.get(self._interval_s))
         return self._status
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether a second signal ended everything at once."""
+        return self._signals > 1
 
     def _start(self, place: int) -> None:
         self._running[place] = self._start_process(place, self._crawl_id)
@@ -148,18 +186,29 @@ class WorkerProcesses:
     # What the store says ----------------------------------------------------------------------------
 
     def _look(self) -> None:
-        seen = self._store.workers([process.pid for process in self._running.values()])
+        self._is_looking = True
+        self._look_at = time.monotonic() + self._interval_s
+        self._asked_for = frozenset(self._ended)
+        processes = [*self._running.values(), *(process for process, _ in self._ended.values())]
+        self._store.look([process.pid for process in processes], self._crawl_id)
+
+    def _note_look(self, looked: Looked) -> None:
+        self._is_looking = False
+        self._looked = looked
+        seen = looked.workers
         for place, process in self._running.items():
             if process.pid in seen:
                 self._workers[place] = seen[process.pid].worker  # it may have joined again, under a new number
                 self._release(place)
+        for place, (process, status) in list(self._ended.items()):
+            if place in self._asked_for or looked.has_failed:  # else the store may know more by now
+                del self._ended[place]
+                self._end(place, process, status, looked)
         if self._crawl_id is None and seen:
             self._crawl_id = next(iter(seen.values())).crawl_id
-            if not self._is_stopping:
+            if not self._is_stopping and self._running:
                 for place in self._places[1:]:
                     self._start(place)
-        if self._crawl_id is not None:
-            self._display.refresh(self._crawl_id)
 
     # What happens to workers ------------------------------------------------------------------------
 
@@ -168,9 +217,19 @@ class WorkerProcesses:
             case Line(place, text, is_output):
                 self._write(place, text, is_output=is_output)
             case Ended(place, status):
-                self._end(place, status)
+                process = self._running.pop(place)
+                if self.is_forced:
+                    self._status = 1
+                elif place in self._late:
+                    pass  # it had nothing to do
+                elif self._looked.has_failed:
+                    self._end(place, process, status, self._looked)
+                else:
+                    self._ended[place] = process, status
             case Asked(number):
                 self._ask(number)
+            case Looked():
+                self._note_look(event)
 
     def _write(self, place: int, text: str, *, is_output: bool) -> None:
         if place in self._late:
@@ -178,8 +237,9 @@ class WorkerProcesses:
         if is_output:
             self._display.write(text, is_output=True)
         elif place in self._held:
-            self._held[place].append(text)
-            if len(self._held[place]) >= MAX_HELD:
+            held = self._held[place]
+            held.append(text)
+            if len(held) >= MAX_HELD or sum(map(len, held)) >= MAX_HELD_CHARACTERS:
                 self._release(place)
         else:
             self._display.write(self._named(place, text), is_output=False)
@@ -193,30 +253,24 @@ class WorkerProcesses:
         worker = self._workers.get(place)
         return line if worker is None or line.startswith("{") else f"[{worker}] {line}"
 
-    def _end(self, place: int, status: int) -> None:
-        process = self._running.pop(place)
-        seen = self._store.workers([process.pid]).get(process.pid)
+    def _end(self, place: int, process: Process, status: int, looked: Looked) -> None:
+        seen = looked.workers.get(process.pid)
         if seen is not None:
             self._workers[place] = seen.worker
         self._release(place)
-        if place in self._late:
-            pass  # it had nothing to do
-        elif self._signals > 1:
-            self._status = 1
-        elif status in (0, 2, 3):
+        if status in (0, 2, 3):
             self._note(status)
-            if self._crawl_id is not None and not self._store.goes_on(self._crawl_id):
-                self._end_late_ones()
+            if self._crawl_id is not None and not looked.goes_on:
+                self._end_late_ones(looked)
         elif status == STORE_FAILED:
             self._note(1)  # another worker would fail, too
         else:
-            self._replace(place, process, status, seen)
+            self._replace(place, process, status, seen, goes_on=looked.goes_on)
 
-    def _end_late_ones(self) -> None:
+    def _end_late_ones(self, looked: Looked) -> None:
         """End the workers that have not joined the crawl, which has ended meanwhile."""
-        seen = self._store.workers([process.pid for process in self._running.values()])
         for place, process in self._running.items():
-            if process.pid not in seen:
+            if process.pid not in looked.workers:
                 self._late.add(place)
                 self._held.pop(place, None)
                 process.kill()
@@ -224,11 +278,11 @@ class WorkerProcesses:
     def _note(self, status: int) -> None:
         self._status = max(self._status, status, key=SEVERITY.index)
 
-    def _replace(self, place: int, process: Process, status: int, seen: SeenProcess | None) -> None:
+    def _replace(self, place: int, process: Process, status: int, seen: SeenProcess | None, *, goes_on: bool) -> None:
         self._deaths[place] = 0 if seen is not None and seen.pages else self._deaths[place] + 1
         how = f"was ended by {_name(-status)}" if status < 0 else f"ended with status {status}"
         who = f"Worker {place if seen is None else seen.worker} (process {process.pid}) {how}"
-        if self._is_stopping or (seen is not None and not self._store.goes_on(seen.crawl_id)):
+        if self._is_stopping or (seen is not None and not goes_on):
             logger.warning("%s while the crawl was stopping; the same command resumes it", who)
             self._note(1)
         elif self._deaths[place] >= MAX_DEATHS:
@@ -257,6 +311,9 @@ class WorkerProcesses:
             logger.info("Received %s twice; ending %s at once", _name(number), workers)
             for process in self._running.values():
                 process.kill()
+            if self._ended:  # without the store it is not known how they ended
+                self._ended.clear()
+                self._status = 1
 
     def _stop(self) -> None:
         self._is_stopping = True

@@ -147,7 +147,7 @@ def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
         parsed.get_dialect()
-    except (ArgumentError, NoSuchModuleError) as error:
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:  # the last one: of a port that is not a number
         raise ConfigError(
             f"DATABASE_URL={url!r} is not a database URL; write for example sqlite:///crawl.sqlite "
             "or postgresql+psycopg://user:password@host/name"

@@ -133,10 +133,10 @@ def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:
     return number, control
 
 
-def last_worker(database: Database) -> int:
-    """Return the greatest number of a worker of any crawl; 0 if there was none."""
+def time_of_server(database: Database) -> float:
+    """Return the time in seconds since 1970, by the clock that all workers of the database share."""
     with database.read() as connection:
-        return int(connection.execute(select(func.coalesce(func.max(worker.c.id), 0))).scalar_one())
+        return server_time(connection)
 
 
 class SeenProcess(NamedTuple):
@@ -147,11 +147,11 @@ class SeenProcess(NamedTuple):
     pages: int  # under all its numbers
 
 
-def processes_of(database: Database, machine: str, processes: Collection[int], after: int) -> dict[int, SeenProcess]:
-    """Return what is known of those of *processes* of *machine* that joined a crawl after the worker *after*."""
+def processes_of(database: Database, machine: str, processes: Collection[int], since: float) -> dict[int, SeenProcess]:
+    """Return what is known of those of *processes* of *machine* that joined a crawl *since* a time of the server."""
     joined = (
         select(worker.c.process, func.max(worker.c.id), func.max(worker.c.crawl_id), func.sum(worker.c.pages))
-        .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.id > after)
+        .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.joined_at >= since)
         .group_by(worker.c.process)
     )
     with database.read() as connection:
@@ -159,10 +159,10 @@ def processes_of(database: Database, machine: str, processes: Collection[int], a
 
 
 def goes_on(database: Database, crawl_id: int) -> bool:
-    """Return whether a crawl is running, and is not being stopped."""
+    """Return whether a crawl is in the store, is running, and is not being stopped."""
+    runs = (crawl.c.id == crawl_id, crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP))
     with database.read() as connection:
-        state, control = connection.execute(select(crawl.c.state, crawl.c.control).where(crawl.c.id == crawl_id)).one()
-    return bool(state == RUNNING and control != STOP)
+        return connection.execute(select(crawl.c.id).where(*runs)).scalar() is not None
 
 
 def set_control(database: Database, crawl_id: int, control: str | None) -> bool:

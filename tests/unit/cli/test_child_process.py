@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from queue import SimpleQueue
+import threading
 
 import pytest
 
 from crawlers.cli import child_process
 from crawlers.cli.child_process import ChildProcess
-from crawlers.cli.worker_processes import Ended, Line
+from crawlers.cli.worker_processes import Ended, Events, Line
 from tests.support.processes import PATIENCE_S
 
 WAITS = "import sys; print('up', flush=True); sys.stdin.read(); print('down')"
@@ -25,13 +25,13 @@ def started(events, program, place=1, **environment):
 def ended(events):
     """Return the lines and the end of the only process."""
     lines = []
-    while isinstance(event := events.get(timeout=PATIENCE_S), Line):
+    while isinstance(event := events.get(PATIENCE_S), Line):
         lines.append(event)
     return lines, event
 
 
 def test_lines_and_status_arrive_in_order():
-    events = SimpleQueue()
+    events = Events()
     started(events, "import sys; sys.stderr.write('one\\ntwo\\n'); sys.stderr.write('three'); sys.exit(3)", place=2)
     lines, end = ended(events)
     assert lines == [Line(2, "one"), Line(2, "two"), Line(2, "three")]
@@ -39,7 +39,7 @@ def test_lines_and_status_arrive_in_order():
 
 
 def test_standard_output_is_told_from_the_log():
-    events = SimpleQueue()
+    events = Events()
     started(events, "import os, sys; print(os.environ['WHO']); print('log', file=sys.stderr)", WHO="me")
     lines, end = ended(events)
     assert sorted(lines) == [Line(1, "log"), Line(1, "me", is_output=True)]
@@ -47,15 +47,15 @@ def test_standard_output_is_told_from_the_log():
 
 
 def test_signal_that_ended_it_is_a_negative_status():
-    events = SimpleQueue()
+    events = Events()
     started(events, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert ended(events)[1] == Ended(1, -signal.SIGKILL)
 
 
 def test_stop_ends_its_input():
-    events = SimpleQueue()
+    events = Events()
     process = started(events, WAITS)
-    assert events.get(timeout=PATIENCE_S) == Line(1, "up", is_output=True)
+    assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
     process.stop()
     assert ended(events) == ([Line(1, "down", is_output=True)], Ended(1, 0))
     process.stop()  # harmless
@@ -64,17 +64,17 @@ def test_stop_ends_its_input():
 
 def test_kill_ends_it_with_the_programs_that_it_started(monkeypatch):
     monkeypatch.setattr(child_process, "LAST_LINES_S", PATIENCE_S)  # else a surviving program would go unnoticed
-    events = SimpleQueue()
+    events = Events()
     lasts = "import signal; print('up', flush=True); signal.pause()"
     starts = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {lasts!r}])"
     process = started(events, starts)
-    assert events.get(timeout=PATIENCE_S) == Line(1, "up", is_output=True)
+    assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
     process.kill()
     assert ended(events) == ([], Ended(1, -signal.SIGKILL))
 
 
 def test_long_lines_are_divided_and_bad_bytes_are_shown():
-    events = SimpleQueue()
+    events = Events()
     size = child_process.MAX_LINE_BYTES
     started(events, f"import sys; sys.stderr.buffer.write(b'x' * {size + 2} + b'\\n\\xff\\n')")
     lines, _ = ended(events)
@@ -86,13 +86,14 @@ def test_worker_learns_that_the_watching_process_was_killed():
     reads, writes = os.pipe()
     worker = f"import os, sys; print('up', flush=True); sys.stdin.read(); os.write({writes}, b'stopped')"
     watching = (
-        "import os, sys; from queue import SimpleQueue; from crawlers.cli.child_process import ChildProcess\n"
-        "events = SimpleQueue()\n"
+        "import os, sys; from crawlers.cli.child_process import ChildProcess\n"
+        "from crawlers.cli.worker_processes import Events\n"
+        "events = Events()\n"
         f"os.set_inheritable({writes}, True)\n"
         "import subprocess; popen = subprocess.Popen\n"
         f"subprocess.Popen = lambda *args, **more: popen(*args, **more, pass_fds=({writes},))\n"
         f"ChildProcess(1, [sys.executable, '-c', {worker!r}], os.environ, events)\n"
-        "print(events.get().text, flush=True); events.get()"
+        "print(events.get(60.0).text, flush=True); events.get(60.0)"
     )
     with subprocess.Popen([sys.executable, "-c", watching], stdout=subprocess.PIPE, pass_fds=(writes,)) as process:
         os.close(writes)
@@ -104,9 +105,36 @@ def test_worker_learns_that_the_watching_process_was_killed():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups")
 def test_ctrl_c_of_a_terminal_does_not_reach_it():
-    events = SimpleQueue()
+    events = Events()
     process = started(events, WAITS)
-    assert events.get(timeout=PATIENCE_S) == Line(1, "up", is_output=True)
+    assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
     assert os.getpgid(process.pid) == process.pid
     process.stop()
     ended(events)
+
+
+def test_last_lines_of_a_process_come_before_its_end_although_they_are_shown_slowly(monkeypatch):
+    monkeypatch.setattr(child_process, "LAST_LINES_S", 0.001)
+    is_waiting, has_room = threading.Event(), threading.Event()
+
+    class SlowEvents(Events):
+        def put(self, event):
+            if event == Line(1, "two", is_output=True):
+                is_waiting.set()
+                assert has_room.wait(PATIENCE_S)
+            super().put(event)
+
+    class Thread(threading.Thread):
+        was_joined = False
+
+        def join(self, timeout=None):
+            assert is_waiting.wait(PATIENCE_S)
+            if self.was_joined:  # so its last lines are awaited
+                has_room.set()
+            self.was_joined = True
+            super().join(timeout)
+
+    monkeypatch.setattr(child_process.threading, "Thread", Thread)
+    events = SlowEvents()
+    started(events, "print('one'); print('two')")
+    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Ended(1, 0))

@@ -1,26 +1,45 @@
-"""Which crawls can have several workers on one machine."""
+"""Several workers under one command: which crawls can have them, its lines, its signals, and what workers are told."""
 
 from __future__ import annotations
 
+import logging
+import signal
+import sys
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 from scrapy import Spider
 from scrapy.settings import Settings
 
-from crawlers.cli.several_workers import check_workers
+from crawlers.cli import several_workers
+from crawlers.cli.several_workers import _signals, _Terminal, check_workers, run_workers
+from crawlers.cli.worker_processes import Asked, Ended, Events, Line
 from crawlers.errors import ConfigError
+from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.broad import BroadSpider
 from crawlers.spiders.extlinks import ExtLinksSpider
 from crawlers.spiders.news import NewsSpider
 from crawlers.spiders.sitegraph import SiteGraphSpider
 from crawlers.spiders.topic import TopicSpider
+from tests.support.processes import PATIENCE_S
 
 OPTIONS = Namespace(profile=None, spargs={"hosts": "hosts.txt"})
+RECORD = "2026-01-01 10:00:00 [a.b] INFO: text"
 
 
 class OwnSpider(Spider):
     name = "own"
+
+
+def refused(options=OPTIONS, spider=SiteGraphSpider, **settings):
+    """Return the sentence about a crawl that can't have several workers."""
+    with pytest.raises(ConfigError) as caught:
+        check_workers(Settings({"WORKERS": 2, **settings}), spider, options)
+    return str(caught.value)
+
+
+# Which crawls
 
 
 @pytest.mark.parametrize("spider", [SiteGraphSpider, ExtLinksSpider, BroadSpider, TopicSpider, NewsSpider])
@@ -29,11 +48,120 @@ def test_crawls_of_all_missions_can_have_several_workers(spider):
 
 
 def test_spider_of_the_user_runs_in_one_process():
-    with pytest.raises(ConfigError, match="own is a spider of your own, which runs in one process"):
-        check_workers(Settings({"WORKERS": 2}), OwnSpider, OPTIONS)
+    assert "own is a spider of your own, which runs in one process" in refused(spider=OwnSpider)
 
 
 def test_several_processes_can_not_be_profiled():
     profiled = Namespace(profile="crawl.prof", spargs={})
-    with pytest.raises(ConfigError, match="WORKERS=2: --profile measures one process; leave out WORKERS, or write 1"):
-        check_workers(Settings({"WORKERS": 2}), SiteGraphSpider, profiled)
+    assert "WORKERS=2: --profile measures one process; leave out WORKERS, or write 1" in refused(profiled)
+
+
+def test_standard_output_can_not_be_shared():
+    assert "write items to a file: -o pages.csv" in refused(FEEDS={"stdout:": {"format": "csv"}})
+    check_workers(Settings({"WORKERS": 2, "FEEDS": {"pages.csv": {"format": "csv"}}}), SiteGraphSpider, OPTIONS)
+
+
+@pytest.mark.parametrize("value", ["/dev/stdin", "/dev/fd/63", "/proc/self/fd/0"])
+def test_file_that_can_be_read_once_is_not_given_to_several_processes(value):
+    options = Namespace(profile=None, spargs={"hosts": value})
+    assert refused(options) == f"WORKERS=2: hosts={value} can be read by one process only; write it to a file"
+
+
+# Workers
+
+
+class Started:
+    """A process that does not run; it notes what it was told, and ends at once."""
+
+    commands: list[list[str]]
+    environments: list[dict[str, str]]
+
+    def __init__(self, place, command, environment, events):
+        self.pid = 1
+        self.commands.append(command)
+        self.environments.append(environment)
+        worker_place(environment).summary.write_text("all is well", "utf-8")
+        events.put(Line(place, "an item", is_output=True))
+        events.put(Ended(place, 0))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    Started.commands, Started.environments = [], []
+    monkeypatch.setattr(several_workers, "ChildProcess", Started)
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-m", "scrapy", "crawl", "sitegraph"])
+    return Started
+
+
+def test_worker_is_the_same_command_in_one_process_at_a_place(started, tmp_path, caplog, capsys):
+    caplog.set_level(logging.INFO)
+    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+    settings = Settings({"WORKERS": 3, "DATABASE_URL": url, "PROGRESS_INTERVAL_SECONDS": 0, "LOG_JSON": False})
+    before = signal.getsignal(signal.SIGINT)
+    assert run_workers(settings) == 0
+    (command,), (environment,) = started.commands, started.environments
+    assert command[:6] == [sys.executable, "-W", "error", "-m", "scrapy", "crawl"]
+    assert command[7:9] == ["-s", "WORKERS=1"]
+    place = worker_place(environment)
+    assert (place.number, place.workers, crawl_to_join(environment)) == (1, 3, None)
+    assert not place.summary.parent.exists()
+    assert "all is well" in caplog.text
+    assert capsys.readouterr().out == "an item\n"
+    assert signal.getsignal(signal.SIGINT) is before
+    assert list(tmp_path.iterdir()) == []
+
+
+# Signals
+
+
+def test_signals_become_events_until_the_end_of_the_block():
+    events = Events()
+    before = signal.getsignal(signal.SIGTERM)
+    with _signals(events):
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        assert [events.get(PATIENCE_S), events.get(PATIENCE_S)] == [Asked(signal.SIGTERM), Asked(signal.SIGINT)]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+# Lines
+
+
+@pytest.fixture
+def log_file(tmp_path, monkeypatch):
+    """The path of LOG_FILE, which is open."""
+    handler = logging.FileHandler(tmp_path / "crawl.log", encoding="utf-8")
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    yield Path(handler.baseFilename)
+    handler.close()
+
+
+def test_log_and_output_of_workers_are_those_of_the_command(capsys, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [])  # pytest has one of a file
+    terminal = _Terminal(Settings())
+    terminal.write(RECORD, is_output=False)
+    terminal.write("an item", is_output=True)
+    assert capsys.readouterr() == ("an item\n", f"{RECORD}\n")
+
+
+def test_log_file_has_all_lines_and_people_see_the_errors(log_file, capsys):
+    terminal = _Terminal(Settings())
+    lines = [RECORD, "[2] Error: hosts.txt:1 is wrong", "[2] hosts.txt:2 is wrong", f"[2] {RECORD}", "[2] more"]
+    for line in lines:
+        terminal.write(line, is_output=False)
+    assert log_file.read_text("utf-8").splitlines() == lines
+    assert capsys.readouterr().err.splitlines() == lines[1:3]
+
+
+@pytest.mark.parametrize(("settings", "logged"), [({}, False), ({"LOG_FILE": "crawl.log"}, True)])
+def test_reason_why_the_command_ends_is_an_error(settings, logged, capsys, caplog):
+    _Terminal(Settings(settings)).fail("nothing works")
+    assert capsys.readouterr().err == "Error: nothing works\n"
+    assert ("nothing works" in caplog.text) == logged
+
+
+def test_display_that_is_not_wanted_is_not_opened(tmp_path):
+    terminal = _Terminal(Settings({"PROGRESS_ENABLED": "0", "DATABASE_URL": f"sqlite:///{tmp_path / 'no.sqlite'}"}))
+    terminal.refresh(1)
+    terminal.close()
+    terminal.close()

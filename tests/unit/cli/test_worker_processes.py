@@ -5,12 +5,25 @@ from __future__ import annotations
 
 import logging
 import signal
-from queue import SimpleQueue
+import threading
+from queue import Empty
 
 import pytest
 
-from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD, STORE_FAILED, Asked, Ended, Line, WorkerProcesses
+from crawlers.cli.worker_processes import (
+    MAX_DEATHS,
+    MAX_HELD,
+    MAX_HELD_CHARACTERS,
+    STORE_FAILED,
+    Asked,
+    Ended,
+    Events,
+    Line,
+    Looked,
+    WorkerProcesses,
+)
 from crawlers.storage.worker_queries import SeenProcess
+from tests.support.processes import PATIENCE_S
 
 CRAWL = 7
 
@@ -26,7 +39,7 @@ class Process:
 
     def kill(self):
         self.is_killed = True
-        self._group.events.put(Ended(self.place, -signal.SIGKILL))
+        self._group.end(self, -signal.SIGKILL)
 
     def send(self, number):
         raise AssertionError
@@ -36,8 +49,9 @@ class Group:
     """A supervisor whose workers do what a test says; it is store and display at once."""
 
     def __init__(self, number, on_start, on_look=lambda group, look: None, on_stop=lambda process: None):
-        self.events = SimpleQueue()
+        self.events = Events(10_000)
         self.started = []  # all processes, in order
+        self.ended = set()  # those that have ended
         self.crawls = []  # that they were told to join
         self.lines, self.outputs, self.errors = [], [], []
         self.joined = {}
@@ -61,26 +75,24 @@ class Group:
         self.joined[process.pid] = SeenProcess(process.pid - 90, CRAWL, pages)
 
     def end(self, process, status=0):
-        self.events.put(Ended(process.place, status))
+        if process not in self.ended:
+            self.ended.add(process)
+            self.events.put(Ended(process.place, status))
 
     @property
     def places(self):
         return [process.place for process in self.started]
 
-    def workers(self, processes):
-        return {pid: seen for pid, seen in self.joined.items() if pid in processes}
-
-    def goes_on(self, crawl_id):
-        assert crawl_id == CRAWL
-        return self.is_going_on
+    def look(self, processes, crawl_id):
+        seen = {pid: seen for pid, seen in self.joined.items() if pid in processes}
+        self.events.put(Looked(seen, self.is_going_on))
+        if crawl_id is not None:
+            assert crawl_id == CRAWL
+            self.looks += 1
+            self._on_look(self, self.looks)
 
     def write(self, line, *, is_output):
         (self.outputs if is_output else self.lines).append(line)
-
-    def refresh(self, crawl_id):
-        assert crawl_id == CRAWL
-        self.looks += 1
-        self._on_look(self, self.looks)
 
     def fail(self, message):
         self.errors.append(message)
@@ -88,8 +100,8 @@ class Group:
 
 def end_all(group, look):
     if look == 1:
-        for place in set(group.places):
-            group.events.put(Ended(place, 0))
+        for process in group.started:
+            group.end(process)
 
 
 def join(group, process):
@@ -318,3 +330,78 @@ def test_number_of_held_lines_is_bounded():
     group = Group(2, start)
     assert group.run() == 0
     assert len(group.lines) == 2 * (MAX_HELD + 5)
+
+
+def test_characters_of_held_lines_are_bounded():
+    def start(group, process):
+        if process.place == 1:
+            group.join(process)
+        else:
+            for _ in range(3):
+                group.events.put(Line(2, "x" * (MAX_HELD_CHARACTERS // 2)))
+
+    group = Group(2, start, lambda group, look: group.lines and end_all(group, 1))
+    assert group.run() == 0
+    assert len(group.lines) == 3
+
+
+def test_worker_that_writes_more_than_is_shown_has_to_wait():
+    events, is_full = Events(2), threading.Event()
+
+    def write():
+        for number in range(3):
+            if number == 2:
+                is_full.set()
+            events.put(Line(1, str(number)))
+        events.put(Ended(1, 0))
+
+    worker = threading.Thread(target=write)
+    worker.start()
+    assert is_full.wait(PATIENCE_S)
+    events.put(Asked(signal.SIGINT))  # a signal does not wait
+    found = [events.get(0.0) for _ in range(3)]
+    assert found == [Line(1, "0"), Line(1, "1"), Asked(signal.SIGINT)]
+    worker.join(PATIENCE_S)
+    assert [events.get(0.0), events.get(0.0)] == [Line(1, "2"), Ended(1, 0)]
+    with pytest.raises(Empty):
+        events.get(0.0)
+
+
+class SilentGroup(Group):
+    """Workers of a store that does not respond: no look ever returns."""
+
+    def look(self, processes, crawl_id):
+        self.looks += 1
+        self._on_look(self, self.looks)
+
+
+def test_signals_are_obeyed_although_the_store_does_not_respond():
+    group = SilentGroup(3, lambda group, process: None, lambda group, look: group.events.put(Asked(signal.SIGINT)))
+    group.on_stop = lambda process: group.events.put(Asked(signal.SIGINT))
+    assert group.run() == 1
+    assert group.looks == 1
+    assert [(process.is_stopped, process.is_killed) for process in group.started] == [(True, True)]
+
+
+def test_second_signal_ends_the_command_although_it_is_not_known_how_a_worker_ended():
+    def end(group, look):
+        group.end(group.started[0], 2)
+        for _ in range(2):
+            group.events.put(Asked(signal.SIGINT))
+
+    assert SilentGroup(1, lambda group, process: None, end).run() == 1
+
+
+@pytest.mark.parametrize("ends_first", [True, False])
+def test_worker_that_ends_when_the_store_has_failed_needs_no_further_look(ends_first):
+    class FailingGroup(Group):
+        def look(self, processes, crawl_id):
+            self.looks += 1
+            results = [Looked({}, has_failed=True), Ended(1, 2)]
+            for result in reversed(results) if ends_first else results:  # after the look began
+                self.events.put(result)
+
+    group = FailingGroup(2, lambda group, process: None)
+    group._workers._interval_s = PATIENCE_S
+    assert group.run() == 2
+    assert group.looks == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +18,11 @@ from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import (
     goes_on,
-    last_worker,
     processes_of,
     set_control,
     sites_with_workers,
     standing,
+    time_of_server,
     workers_of,
 )
 from crawlers.storage.worker_status import Wait, WorkerStatus
@@ -154,25 +155,29 @@ def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
 
 
 def test_processes_are_those_of_the_machine_that_joined_since(shared):
-    database, before = shared.database, last_worker(shared.database)
-    assert before == shared.second
+    database = shared.database
     once, other = shared.join(4712), shared.join(4712, "beta")
-    shared.set(worker, once, pages=7)
-    shared.set(worker, other, pages=100)
+    shared.set(worker, once, pages=7, joined_at=20.0)
+    shared.set(worker, other, pages=100, joined_at=20.0)
     again = shared.join(4712)
-    shared.set(worker, again, pages=2)
-    found = processes_of(database, MACHINE, [4711, 4712, 4713], before)
+    shared.set(worker, again, pages=2, joined_at=30.0)
+    found = processes_of(database, MACHINE, [4711, 4712, 4713], 20.0)
     assert found == {4712: (again, shared.id, 9)}
-    assert processes_of(database, MACHINE, [4711], 0)[4711].worker == shared.second
-    assert processes_of(database, MACHINE, [], 0) == {}
+    assert processes_of(database, MACHINE, [4711], 5.0)[4711].worker == shared.second
+    assert processes_of(database, MACHINE, [], 0.0) == {}
 
 
-def test_last_worker_of_an_empty_store_is_none(database):
-    assert last_worker(database) == 0
+def test_crawl_that_is_not_stored_does_not_go_on(database):
+    assert not goes_on(database, 7)
+
+
+def test_time_is_that_of_the_server(database):
+    before = time.time()
+    assert before - 1 < time_of_server(database) < time.time() + 1
 
 
 def test_lost_store_is_an_error_of_the_store(sqlite):
     with sqlite.write() as connection:
         connection.exec_driver_sql("DROP TABLE worker")
     with pytest.raises(StoreError):
-        last_worker(sqlite)
+        processes_of(sqlite, MACHINE, [1], 0.0)

@@ -1,0 +1,99 @@
+"""Reads the store for the command that started several workers, in a thread of its own: a server that does not respond
+must not keep the command from obeying signals."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import threading
+import time
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from crawlers.cli.worker_processes import Looked
+from crawlers.errors import CrawlersError
+from crawlers.storage.database import Database
+from crawlers.storage.worker_queries import goes_on, processes_of, time_of_server
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from crawlers.cli.worker_processes import Events
+
+logger = logging.getLogger(__name__)
+
+
+class ProgressDisplay(Protocol):
+    """Shows the progress of a crawl; it reads the store as well."""
+
+    def refresh(self, crawl_id: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Request(NamedTuple):
+    processes: Collection[int]
+    crawl_id: int | None
+
+
+class StoreWatch:
+    """Looks at the store *url* when it is asked to, and then refreshes the *display*, until `close`."""
+
+    def __init__(self, url: str, display: ProgressDisplay, events: Events) -> None:
+        self._url = url
+        self._display = display
+        self._events = events
+        self._database: Database | None = None  # None: no worker has created it yet, or it failed
+        self._began_at = time.monotonic()
+        self._since: float | None = None  # the same by the clock of the server; None: not known yet
+        self._requests: SimpleQueue[_Request | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def look(self, processes: Collection[int], crawl_id: int | None) -> None:
+        """Let the thread look, put a `Looked` into the events, and refresh the display."""
+        self._requests.put(_Request(processes, crawl_id))
+
+    def close(self, limit_s: float) -> None:
+        """Close display and store, and wait for that at most *limit_s* seconds."""
+        self._requests.put(None)
+        self._thread.join(limit_s)
+
+    def _run(self) -> None:
+        while (request := self._requests.get()) is not None:
+            looked = Looked({}, has_failed=True)
+            try:
+                looked = self._look(request)
+            except CrawlersError:  # workers find a broken store themselves, and report that
+                self._forget()
+            except Exception:  # the command waits for an event
+                logger.exception("Internal error")
+            self._events.put(looked)
+            if request.crawl_id is not None:
+                self._refresh(request.crawl_id)
+        self._display.close()
+        self._forget()
+
+    def _refresh(self, crawl_id: int) -> None:
+        try:
+            self._display.refresh(crawl_id)
+        except Exception:  # the thread must go on
+            logger.exception("Internal error")
+
+    def _look(self, request: _Request) -> Looked:
+        database = self._opened()
+        if self._since is None:  # processes of earlier commands may have had the same numbers
+            self._since = time_of_server(database) - (time.monotonic() - self._began_at)
+        seen = processes_of(database, platform.node(), request.processes, self._since)
+        crawl_id = request.crawl_id or next((one.crawl_id for one in seen.values()), None)
+        return Looked(seen, crawl_id is None or goes_on(database, crawl_id))
+
+    def _opened(self) -> Database:
+        if self._database is None:
+            self._database = Database(self._url, create=False)
+        return self._database
+
+    def _forget(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None

@@ -1,0 +1,138 @@
+"""The store is read in a thread of its own, and whatever becomes of the store, each look has a result."""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.cli.store_watch import StoreWatch
+from crawlers.cli.worker_processes import Events, Looked
+from crawlers.storage import crawls, workers
+from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.worker_queries import SeenProcess, set_control
+from crawlers.storage.workers import STOP
+from tests.support.processes import PATIENCE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ME = os.getpid()
+
+
+class Display:
+    """Notes what it shows, and in which thread; *act* is called by each refresh."""
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+        self.threads: set[str] = set()
+        self.is_closed = threading.Event()
+        self.act: Callable[[], None] = lambda: None
+
+    def refresh(self, crawl_id: int) -> None:
+        self.shown.append(crawl_id)
+        self.threads.add(threading.current_thread().name)
+        self.act()
+
+    def close(self) -> None:
+        self.is_closed.set()
+
+
+@pytest.fixture
+def display() -> Display:
+    return Display()
+
+
+@pytest.fixture
+def events() -> Events:
+    return Events()
+
+
+@pytest.fixture
+def watch(sqlite_url: str, display: Display, events: Events) -> Iterator[StoreWatch]:
+    watch = StoreWatch(sqlite_url, display, events)
+    yield watch
+    watch.close(PATIENCE_S)
+
+
+def looked(watch: StoreWatch, events: Events, crawl_id: int | None = None) -> Looked:
+    watch.look([ME], crawl_id)
+    event = events.get(PATIENCE_S)
+    assert isinstance(event, Looked)
+    return event
+
+
+def begun(database: Database) -> crawls.CrawlRow:
+    return crawls.begin(database, "mine", "sitegraph", [SiteRow(0, "http://a.test", 1, None, 1.0)], {}, 0.0)
+
+
+def test_store_that_does_not_exist_yet_is_not_created(events, display, tmp_path):
+    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
+    watch = StoreWatch(url, display, events)
+    assert looked(watch, events) == Looked({}, has_failed=True)
+    assert list(tmp_path.iterdir()) == []
+    with closing(Database(url)) as database:
+        assert looked(watch, events) == Looked({})
+        crawl = begun(database)
+        assert looked(watch, events) == Looked({ME: SeenProcess(crawl.worker_id, crawl.id, 0)})
+    watch.close(PATIENCE_S)
+
+
+def test_process_of_an_earlier_command_is_another_one(sqlite_url, events, display):
+    with closing(Database(sqlite_url)) as database:
+        begun(database)
+        with database.write() as connection:
+            earlier = workers.server_time(connection) - 60
+            workers.join(connection, 1, platform.node(), ME, "1", earlier)
+            connection.exec_driver_sql(f"UPDATE worker SET joined_at = {earlier}")
+    watch = StoreWatch(sqlite_url, display, events)
+    assert looked(watch, events) == Looked({})
+    watch.close(PATIENCE_S)
+
+
+def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
+    with closing(Database(sqlite_url)) as database:
+        crawl = begun(database)
+        assert looked(watch, events, crawl.id).goes_on
+        set_control(database, crawl.id, STOP)
+    assert not looked(watch, events, crawl.id).goes_on
+    assert not looked(watch, events).goes_on  # the crawl that the process has joined
+
+
+def test_display_is_refreshed_and_closed_in_the_thread(watch, events, display, sqlite_url):
+    Database(sqlite_url).close()
+    looked(watch, events)
+    looked(watch, events, 7)
+    watch.close(PATIENCE_S)
+    assert display.is_closed.is_set()
+    assert display.shown == [7]
+    assert threading.current_thread().name not in display.threads
+
+
+def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sqlite_url, caplog):
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    Database(sqlite_url).close()
+    display.act = fail
+    for _ in range(2):
+        assert looked(watch, events, 7) == Looked({}, goes_on=False)
+    watch.close(PATIENCE_S)
+    assert caplog.text.count("Internal error") == 2
+
+
+def test_command_does_not_wait_for_a_store_that_does_not_respond(watch, events, display, sqlite_url):
+    Database(sqlite_url).close()
+    responds = threading.Event()
+    display.act = lambda: responds.wait(PATIENCE_S)
+    looked(watch, events, 7)
+    watch.look([ME], 7)
+    watch.close(0.0)
+    assert not display.is_closed.is_set()
+    responds.set()
+    assert display.is_closed.wait(PATIENCE_S)

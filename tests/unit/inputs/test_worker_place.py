@@ -1,0 +1,35 @@
+"""What a worker is told by the command that started it, or by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.inputs.worker_place import CRAWL, WorkerPlace, crawl_to_join, worker_place
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_place_is_passed_through_the_environment():
+    place = WorkerPlace(2, 4, Path("a b=c/summary.txt"))
+    assert worker_place(place.environment()) == place
+    assert all(isinstance(value, str) for value in place.environment().values())
+
+
+def test_process_that_a_person_started_has_no_place():
+    assert worker_place({}) is None
+    assert crawl_to_join({}) is None
+
+
+def test_crawl_to_join_needs_no_place_because_a_lone_process_begins_again_too():
+    assert crawl_to_join({CRAWL: "12"}) == 12
+    assert worker_place({CRAWL: "12"}) is None
+
+
+def test_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch):
+    place = WorkerPlace(1, 2, Path("summary.txt"))
+    for name, value in {**place.environment(), CRAWL: "3"}.items():
+        monkeypatch.setenv(name, value)
+    assert worker_place() == place
+    assert crawl_to_join() == 3
