@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.storage import messages, workers
 from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.locks import is_free
+from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.order_parts import hand_out
 from crawlers.storage.schema.tables import EndedPage, PullRow
 from crawlers.storage.site_rows import site_rows
@@ -62,13 +63,14 @@ class Exchanged(NamedTuple):
     ahead_s: float  # of our clock to that of the server
     messages: Sequence[Message] = ()  # to the sites that this worker holds
     parts: Mapping[int, StoredPart] | None = None  # of the pages of the crawl; None: they are not divided
+    refused: Sequence[str] = ()  # sites that this worker discovered when the crawl had enough
 
 
 class Membership:
     """A worker of a crawl, from `storage.workers.join` on.
 
-    *page_budget* is that of the crawl, 0 if it has none. A worker that is silent for more than *deadline_s* is lost.
-    *clock* is that of the crawl, which is never set.
+    *page_budget* is that of the crawl, 0 if it has none; it has at most *most_sites*. A worker that is silent for more
+    than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
 
     *distribute* is `SharedScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
     site to another. The crawl *is_divided* if others work on it, or did so before in this run.
@@ -83,6 +85,7 @@ class Membership:
         worker_id: int,
         *,
         page_budget: int,
+        most_sites: int,
         deadline_s: float,
         clock: Callable[[], float],
         distribute: Distribute | None = None,
@@ -96,6 +99,7 @@ class Membership:
         self._crawl_id = crawl_id
         self._deadline_s = deadline_s
         self._clock = clock
+        self._site_limit = SiteLimit(crawl_id, most_sites)
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self._last = NO_ROUND
         self._lacked_pulls = False  # in the latest round
@@ -118,6 +122,7 @@ class Membership:
         now = workers.server_time(connection)
         ended = len(changes[PullRow]), len(changes[EndedPage])
         workers.fence(connection, self.worker_id, now, *ended, idle_s=self._deadline_s)
+        self._site_limit.apply(connection, changes)
 
     def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool = False) -> Future[Exchanged]:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""
@@ -148,7 +153,7 @@ class Membership:
         parts: Mapping[int, StoredPart] | None = None
         if self._distribute is not None and (found.others or self.is_divided):
             parts = hand_out(connection, self._crawl_id, now, self.round_s, self._distribute)
-        return Exchanged(found, claimed, ahead_s, sent, parts)
+        return Exchanged(found, claimed, ahead_s, sent, parts, self._site_limit.take_refused())
 
     def note(self, found: Round) -> None:
         """Note the result of a round."""

@@ -179,6 +179,7 @@ class CrawlSession:
                 self.row.id,
                 self.row.worker_id,
                 page_budget=mission.page_budget,
+                most_sites=settings.getint("SCOPE_MAX_SITES") + len(self.row.excluded),
                 deadline_s=deadline_s,
                 clock=clock,
                 distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
@@ -352,8 +353,9 @@ class CrawlSession:
         return replace(row, source_id=leaders.get(leader or ""))
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
-        """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
-        return known_sites(self.database, self.row.id, names)
+        """Return those of the *names* that are sites of the crawl, and the number of sites that the run includes."""
+        found, number = known_sites(self.database, self.row.id, names)
+        return found, number - len(self.row.excluded)
 
     def add_site_elsewhere(self, name: str) -> ChangeSet:
         """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""

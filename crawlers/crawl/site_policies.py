@@ -20,7 +20,7 @@ from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
 from crawlers.storage.schema.tables import SiteHome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier_store import SiteStart
@@ -214,6 +214,13 @@ class SitePolicies:
     def _open_elsewhere(self, names: Collection[str]) -> None:
         self._elsewhere.update(names)
         self._session.frontier.add_elsewhere(names)
+
+    def refuse(self, names: Sequence[str]) -> None:
+        """Forget sites that were discovered when other workers had discovered enough."""
+        self._elsewhere.difference_update(names)
+        self._session.frontier.drop_elsewhere(names)
+        if names:
+            self._warn_of_most_sites(names[0])
 
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:

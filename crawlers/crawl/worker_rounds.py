@@ -149,6 +149,7 @@ class WorkerRounds:
         self._members.note(found.round)
         self._held.ahead_s = found.ahead_s
         self._held.claimed(found.claimed)
+        self._sites.refuse(found.refused)
         if found.parts is not None:
             self._frontier.share(found.parts, self._clock())
         self._frontier.learn(found.round.pulls)

@@ -179,6 +179,9 @@ class QueuedFrontier:
     def add_elsewhere(self, names: Iterable[str]) -> None:
         self._elsewhere.update(names)
 
+    def drop_elsewhere(self, names: Iterable[str]) -> None:
+        self._elsewhere.difference_update(names)
+
     def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
         changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
 

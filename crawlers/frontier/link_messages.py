@@ -6,13 +6,11 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import QueueSlot, Target
+from crawlers.storage.new_sites import NO_PAGE
 from crawlers.storage.schema.message_tables import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-NO_PAGE = 0  # in place of the number of a page with a link
 
 
 class Details(NamedTuple):

@@ -148,6 +148,9 @@ class SiteControl(Protocol):
     def add_elsewhere(self, names: Iterable[str]) -> None:
         """Let links to these sites of the crawl, as long as they are not open here, be sent as messages."""
 
+    def drop_elsewhere(self, names: Iterable[str]) -> None:
+        """Send no more messages to these sites: they are none of the crawl after all."""
+
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Take up what the order's *parts* say about the pages of other workers, and the cash that this one got."""
 

@@ -18,7 +18,7 @@ from crawlers.storage.schema.tables import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from crawlers.items import Page, PageAnalysis
+    from crawlers.items import ExternalLink, Page, PageAnalysis
     from crawlers.storage.change_set import ChangeSet
 
 
@@ -49,8 +49,14 @@ def add_page_rows(
             page.last_modified or None,
         )
     )
+    add_external_rows(changes, page.id, page.external)
+    changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
+
+
+def add_external_rows(changes: ChangeSet, page_id: int, links: Iterable[tuple[ExternalLink, int]]) -> None:
+    """Add the rows of external links of a page, each with the number of its occurrences."""
     counts: dict[tuple[int, int], int] = {}
-    for link, count in page.external:
+    for link, count in links:
         url_id = url_key(link.url)
         texts = (link.anchor, link.context, link.position, link.rel, link.tag)
         context_id = _context_id(texts)
@@ -58,8 +64,7 @@ def add_page_rows(
         if pair not in counts:
             changes.add(ExternalUrlRow(url_id, link.site, link.url, link.key), LinkContextRow(context_id, *texts))
         counts[pair] = counts.get(pair, 0) + count
-    changes.add(*[ExternalLinkRow(page.id, *pair, count) for pair, count in counts.items()])
-    changes.add(*[BadLinkRow(page.id, *bad) for bad in page.bad])
+    changes.add(*[ExternalLinkRow(page_id, *pair, count) for pair, count in counts.items()])
 
 
 def add_analysis_rows(

@@ -39,7 +39,13 @@ class Worker:
         rows = [SiteRow(0, f"http://{name}.test", 1, None, 1.0) for name in "ab"]
         begun = crawls.begin(database, "c", "extlinks", rows, {}, self.now)
         self.id, self.crawl_id, self.sites = begun.worker_id, begun.id, [row.id for row in begun.sites]
-        options = {"page_budget": 0, "deadline_s": 30.0, "clock": lambda: self.now + AHEAD_S, **options}
+        options = {
+            "page_budget": 0,
+            "most_sites": 9,
+            "deadline_s": 30.0,
+            "clock": lambda: self.now + AHEAD_S,
+            **options,
+        }
         self.membership = Membership(database, begun.id, begun.worker_id, **options)
 
     def run(self, job: Callable[[Connection], Any]) -> Future[Any]:

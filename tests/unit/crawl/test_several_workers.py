@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
@@ -212,6 +213,25 @@ def test_sites_come_back(opened):
     rounds(one)
     assert owners(one) == [one.crawl.worker_id] * 2
     assert len(leases(one)) == 3
+
+
+def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, monkeypatch):
+    mission = {"scope": Scope("all", SITES[:2])}
+    one, two = (opened(2, mission, SCOPE_MAX_SITES=4) for _ in range(2))
+    rounds(two, one, two)
+    # Each sees the two sites with which the crawl began, as if nothing had been committed since.
+    for crawl, names in ((one, "xy"), (two, "yz")):
+        monkeypatch.setattr(crawl.crawl.session, "sites_elsewhere", lambda names: (set(), 2))
+        (lease,) = leases(crawl)
+        found = [(target(f"http://{name}.test/"), 1) for name in names]
+        crawl.end(lease, cross_site_links=found)
+        crawl.crawl.session.writer.flush()
+        monkeypatch.undo()
+    assert sorted(one.rows("SELECT site FROM site WHERE id > 2")) == [("http://x.test",), ("http://y.test",)]
+    assert one.rows("SELECT url FROM external_url") == [("http://z.test/",)]
+    assert two.crawl.sites.is_named("http://z.test")
+    rounds(two)
+    assert not two.crawl.sites.is_named("http://z.test"), "from now on, links to it are external at once"
 
 
 # Deaths

@@ -1,0 +1,93 @@
+"""The sites that a crawl discovers are at most as many as allowed, however many workers discover some at once.
+
+Several workers know only roughly how many sites there are. So each transaction that adds some counts them; in
+PostgreSQL such transactions of a crawl are committed one after the other, in SQLite all are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, text
+
+from crawlers.items import ExternalLink, State
+from crawlers.storage.page_rows import add_external_rows
+from crawlers.storage.schema.message_tables import Message
+from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.change_set import ChangeSet
+
+MAX_NAMES = 500  # in one query
+NO_PAGE = 0  # in place of the number of a page with a link
+
+
+class SiteLimit:
+    """The crawl *crawl_id* has at most *most* sites, including those that the latest run excludes."""
+
+    def __init__(self, crawl_id: int, most: int) -> None:
+        self._crawl_id = crawl_id
+        self._most = most
+        self._refused: dict[str, None] = {}  # names; pages that are recorded before the crawl knows may still have them
+        self._untold: list[str] = []
+
+    def apply(self, connection: Connection, changes: ChangeSet) -> None:
+        """Refuse new sites in *changes* beyond the limit: links to them become external ones.
+
+        Begins the transaction that writes *changes*. Sites that a lone worker holds are already open, and within the
+        limit: nobody else adds any until it knows of others.
+        """
+        names = list(dict.fromkeys(row.site for row in changes[FoundSite] if row.worker_id is None))
+        names = [name for name in names if name not in self._refused]
+        if names:
+            if connection.dialect.name == "postgresql":
+                lock = text("SELECT pg_advisory_xact_lock(hashtext('sites'), :crawl)")
+                connection.execute(lock, {"crawl": self._crawl_id})
+            new = self._new(connection, names)
+            stored = select(func.count()).select_from(site).where(site.c.crawl_id == self._crawl_id)
+            room = max(0, self._most - connection.execute(stored).scalar_one()) if new else 0
+            self._refused.update(dict.fromkeys(new[room:]))
+            self._untold += new[room:]
+        if self._refused:
+            self._refuse(changes)
+
+    def take_refused(self) -> list[str]:
+        """Return the sites that were refused since the last call."""
+        refused, self._untold = self._untold, []
+        return refused
+
+    def _new(self, connection: Connection, names: Sequence[str]) -> list[str]:
+        known: set[str] = set()
+        for first in range(0, len(names), MAX_NAMES):
+            some = site.c.site.in_(names[first : first + MAX_NAMES])
+            found = select(site.c.site).where(site.c.crawl_id == self._crawl_id, some)
+            known.update(connection.execute(found).scalars())
+        return [name for name in names if name not in known]
+
+    def _refuse(self, changes: ChangeSet) -> None:
+        sites, seeds = changes[FoundSite], changes[FoundSeed]
+        sites[:] = [row for row in sites if row.site not in self._refused]
+        seeds[:] = [row for row in seeds if row.site not in self._refused]
+        messages = changes[Message]
+        refused = [one for one in messages if one.site in self._refused]
+        if not refused:
+            return
+        messages[:] = [one for one in messages if one.site not in self._refused]
+        moved: dict[int, str] = {}
+        for one in refused:
+            if one.source_id == NO_PAGE:
+                continue
+            if one.hops:  # else it is a link
+                moved[one.source_id] = one.url
+            link = ExternalLink(one.url, one.key, one.site, "", "", "", "", "")
+            add_external_rows(changes, one.source_id, [(link, max(1, one.count))])
+        ended = changes[EndedPage]
+        ended[:] = [_refused_redirect(row, moved[row.id]) if row.id in moved else row for row in ended]
+
+
+def _refused_redirect(row: EndedPage, url: str) -> EndedPage:
+    return row._replace(state=int(State.REFUSED), reason=f"redirects to another site: {url}")

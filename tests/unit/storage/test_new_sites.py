@@ -1,0 +1,102 @@
+"""Sites that several workers discover at once are at most as many as allowed."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from crawlers.items import State
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.database import Database
+from crawlers.storage.new_sites import NO_PAGE, SiteLimit
+from crawlers.storage.schema.message_tables import Message, message
+from crawlers.storage.schema.tables import EndedPage, FoundSite, external_link, external_url, seed, site
+from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_rows import SiteRow
+from tests.support.interleaving import interleaved
+
+A = "http://a.test"
+PAGE = 7
+
+
+def found(crawl_id: int, number: int, *names: str, hops: int = 0, source: int = PAGE) -> ChangeSet:
+    """Return the rows of sites that a page discovers, and of the messages to them."""
+    changes = ChangeSet()
+    for place, name in enumerate(names):
+        changes.extend(found_site(crawl_id, SiteRow(number + place, name, 1, None, 0.0)))
+        target = (place, f"{name}/x", 1, hops)
+        changes.add(Message(crawl_id, name, source, None, *target, 0 if hops else 2, 0.0, 0.0, 0.0, None))
+    return changes
+
+
+def apply(database: Database, limit: SiteLimit, changes: ChangeSet) -> None:
+    with database.write() as connection:
+        limit.apply(connection, changes)
+        write_changes(connection, changes)
+
+
+def names(database: Database) -> list[str]:
+    with database.read() as connection:
+        return list(connection.execute(select(site.c.site).order_by(site.c.site)).scalars())
+
+
+def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(database: Database) -> None:
+    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    one, two = SiteLimit(crawl, 3), SiteLimit(crawl, 3)
+    apply(database, one, found(crawl, 11, "http://b.test", "http://c.test"))
+    apply(database, two, found(crawl, 21, "http://c.test", "http://d.test", "http://e.test"))
+    assert names(database) == [A, "http://b.test", "http://c.test"]
+    assert (one.take_refused(), two.take_refused()) == ([], ["http://d.test", "http://e.test"])
+    apply(database, two, found(crawl, 31, "http://d.test", "http://b.test"))  # a page that was recorded before that
+    assert two.take_refused() == []
+    with database.read() as connection:
+        sent = connection.execute(select(message.c.url).order_by(message.c.id)).scalars().all()
+        outside = connection.execute(
+            select(external_url.c.url, external_link.c.count)
+            .join(external_link, external_link.c.url_id == external_url.c.id)
+            .order_by(external_url.c.url)
+        ).all()
+        seeds = connection.execute(select(seed.c.site).order_by(seed.c.site)).scalars().all()
+    assert sent == [f"http://{name}.test/x" for name in "bccb"]
+    assert [tuple(row) for row in outside] == [("http://d.test/x", 2), ("http://e.test/x", 2)]
+    assert seeds == [A, "http://b.test", "http://c.test"]
+
+
+def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -> None:
+    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    limit = SiteLimit(crawl, 1)
+    changes = found(crawl, 11, "http://b.test", hops=1)
+    moved = (int(State.MOVED), None, 1, 0.0, 0.0, 301, None, None, None, None, None, None, 0, None, None)
+    changes.add(EndedPage(PAGE, *moved), EndedPage(8, *moved))
+    with database.write() as connection:
+        limit.apply(connection, changes)
+    first, second = changes[EndedPage]
+    assert (first.state, first.reason) == (State.REFUSED, "redirects to another site: http://b.test/x")
+    assert (second.state, second.reason) == (State.MOVED, None)
+    assert (changes[Message], changes[FoundSite]) == ([], [])
+
+
+def test_root_on_a_refused_site_is_not_sent(database: Database) -> None:
+    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    changes = found(crawl, 11, "http://b.test", source=NO_PAGE)
+    apply(database, SiteLimit(crawl, 1), changes)
+    assert (names(database), changes[Message]) == ([A], [])
+
+
+def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url: str) -> None:
+    """SQLite has one writer at a time."""
+    database = Database(postgresql_url)
+    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    for statement, was_stopped in ((1, True), (2, True), (4, True), (5, True), (99, False)):
+        with database.write() as connection:
+            connection.execute(site.delete().where(site.c.site != A))
+        found_interleaved = interleaved(
+            postgresql_url,
+            statement,
+            lambda one: apply(one, SiteLimit(crawl, 2), found(crawl, 11, "http://b.test")),
+            lambda other: apply(other, SiteLimit(crawl, 2), found(crawl, 21, "http://c.test")),
+        )
+        assert found_interleaved.was_stopped == was_stopped
+        assert len(names(database)) == 2, statement
+    database.close()
