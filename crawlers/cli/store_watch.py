@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CLOSING_FAILED_S = 0.5  # to give the terminal back; otherwise that happens at the exit
+
 
 class ProgressDisplay(Protocol):
     """Shows the progress of a crawl; it reads the store as well."""
@@ -46,6 +48,7 @@ class StoreWatch:
         self._database: Database | None = None  # None: no worker has created it yet, or it failed
         self._began_at = time.monotonic()
         self._since: float | None = None  # the same by the clock of the server; None: not known yet
+        self._has_failed = False  # in the last look
         self._requests: SimpleQueue[_Request | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -55,9 +58,9 @@ class StoreWatch:
         self._requests.put(_Request(processes, crawl_id))
 
     def close(self, limit_s: float) -> None:
-        """Close display and store, and wait for that at most *limit_s* seconds."""
+        """Close display and store, and wait for that at most *limit_s* seconds, or shortly if the store has failed."""
         self._requests.put(None)
-        self._thread.join(limit_s)
+        self._thread.join(min(limit_s, CLOSING_FAILED_S) if self._has_failed else limit_s)
 
     def _run(self) -> None:
         while (request := self._requests.get()) is not None:
@@ -68,6 +71,7 @@ class StoreWatch:
                 self._forget()
             except Exception:  # the command waits for an event
                 logger.exception("Internal error")
+            self._has_failed = looked.has_failed
             self._events.put(looked)
             if request.crawl_id is not None:
                 self._refresh(request.crawl_id)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlers.cli import store_watch
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.cli.worker_processes import Events, Looked
 from crawlers.storage import crawls, workers
@@ -133,6 +134,18 @@ def test_command_does_not_wait_for_a_store_that_does_not_respond(watch, events, 
     looked(watch, events, 7)
     watch.look([ME], 7)
     watch.close(0.0)
+    assert not display.is_closed.is_set()
+    responds.set()
+    assert display.is_closed.wait(PATIENCE_S)
+
+
+def test_store_that_has_failed_is_not_awaited(events, display, tmp_path, monkeypatch):
+    monkeypatch.setattr(store_watch, "CLOSING_FAILED_S", 0.0)
+    watch = StoreWatch(f"sqlite:///{tmp_path / 'no.sqlite'}", display, events)
+    responds = threading.Event()
+    display.act = lambda: responds.wait(PATIENCE_S)
+    assert looked(watch, events, 7).has_failed
+    watch.close(PATIENCE_S)
     assert not display.is_closed.is_set()
     responds.set()
     assert display.is_closed.wait(PATIENCE_S)

@@ -43,6 +43,7 @@ DEFINITIONS = {
         ("nonsense", "is not a database URL; write for example sqlite:///crawl.sqlite"),
         ("oracle://host/x", "only sqlite and postgresql are supported"),
         ("nosuch://host/x", "is not a database URL"),
+        ("postgresql+psycopg://user@host:port/x", "is not a database URL"),
         ("postgresql+psycopg2://user:secret@host/x", "write postgresql+psycopg://user:***@host/x"),
         ("sqlite://", "does not name a file"),
         ("sqlite:///:memory:", "can't be resumed"),
