@@ -415,6 +415,17 @@ def test_pulls_of_pages_in_flight_are_not_at_hand(database: Database) -> None:
     assert shared.round(second, best_index=1.0, wanted_pulls=8, leases=5).granted == 13
 
 
+def test_grants_are_made_one_by_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Crawl(database, budget=100)
+    second = shared.join()
+
+    def lock(connection: Connection, crawl_id: int) -> None:
+        connection.execute(update(worker).where(worker.c.id == shared.first).values(granted=99))
+
+    monkeypatch.setattr(workers, "lock_crawl", lock)
+    assert shared.round(second, best_index=1.0).granted == 1, "the other one was granted the rest in the meantime"
+
+
 def test_everything_may_be_given_back(database: Database) -> None:
     shared = Crawl(database, budget=1000)
     second = shared.join()
