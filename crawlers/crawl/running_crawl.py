@@ -187,7 +187,7 @@ class Crawl:
         for sources in batches(self.frontier, [[row] for row in rows]):
             some = [row for its in sources for row in its]
             stored = [row.id for row in some if not row.is_new]
-            starts = dict(zip(stored, self.frontier.load_sites(stored), strict=True))
+            starts = dict(zip(stored, self.frontier.load_sites(stored), strict=True)) if stored else {}
             for row in some:
                 self._members.beat(self.session.writer)  # its first round comes when all sites are open
                 self._open_site(row, now, starts.get(row.id))
