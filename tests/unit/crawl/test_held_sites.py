@@ -1,11 +1,16 @@
-"""A site that is given up is forgotten in all parts of the crawl."""
+"""Claimed sites are opened together; one that is given up is forgotten in all parts of the crawl."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import pytest
+
+from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.storage.site_rows import SiteRow
 from tests.support.opened_crawl import OpenedCrawl, target
 
 if TYPE_CHECKING:
@@ -54,3 +59,21 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
         assert set(part) == kept
     for crawl in (one, two):
         crawl.kill()
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({}, [[[1], [2, 3]], [[4]], [[5, 6, 7, 8]], [[9]]]),  # a source is never divided
+        ({2: 6, 3: 4}, [[[1], [2, 3]], [[4]], [[5, 6, 7, 8]], [[9]]]),
+        ({1: 1, 2: 6, 3: 4}, [[[1]], [[2, 3], [4]], [[5, 6, 7, 8]], [[9]]]),
+        ({4: 11}, [[[1], [2, 3]], [[4]], [[5, 6, 7, 8]], [[9]]]),  # a large one is read alone
+    ],
+)
+def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
+    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 3)
+    monkeypatch.setattr(held_sites, "URLS_AT_ONCE", 10)
+    frontier = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
+    sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
+    found = list(held_sites.batches(frontier, sources))
+    assert [[[row.id for row in its] for its in batch] for batch in found] == expected
