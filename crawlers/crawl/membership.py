@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 ROUND_S = 1.0  # between two rounds
+BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget: each hears soon where the best sites are
 SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
@@ -110,12 +111,15 @@ class Membership:
 
     @property
     def round_s(self) -> float:
-        """The seconds between two rounds."""
+        """The seconds between two rounds; in a crawl with a budget, other workers may make them shorter."""
         return min(ROUND_S, self._deadline_s / ROUNDS_PER_DEADLINE)
 
     def is_round_due(self, *, lacks_pulls: bool) -> bool:
         """Return whether it is time for a round of a worker that *lacks_pulls* of the budget, or does not."""
-        return self._clock() - self._began_at >= (min(self._soon_s, self.round_s) if lacks_pulls else self.round_s)
+        pause_s = self.round_s
+        if self.report.page_budget and self.others:
+            pause_s = min(pause_s, (1 + self.others) / BUDGET_ROUNDS_PER_S)
+        return self._clock() - self._began_at >= (min(self._soon_s, pause_s) if lacks_pulls else pause_s)
 
     def fence(self, connection: Connection, changes: ChangeSet) -> None:
         """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""

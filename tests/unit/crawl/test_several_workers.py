@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl import membership
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
@@ -310,6 +311,21 @@ def test_budget_is_obeyed_exactly(opened, budget):
     assert not any(crawl.crawl.has_pending for crawl in crawls)
 
 
+@pytest.mark.parametrize(
+    ("budget", "workers", "due_s"), [(0, 3, [1.0]), (400, 1, [1.0]), (400, 2, [1 / 6, 1 / 6]), (400, 3, [0.25, 0.25])]
+)
+def test_workers_of_a_crawl_with_a_budget_share_a_number_of_rounds(opened, budget, workers, due_s):
+    crawls = [opened(6, {"page_budget": budget, "counts_rewards": True}) for _ in range(workers)]
+    rounds(*crawls)
+    one = crawls[0]
+    for pause_s in due_s:
+        one.round()
+        one.now += pause_s - 0.01
+        assert not one.crawl.is_round_due
+        one.now += 0.02
+        assert one.crawl.is_round_due
+
+
 def test_worker_that_lacks_pulls_has_a_round_soon(opened):
     mission = {"page_budget": 400, "counts_rewards": True}
     one, two = (opened(6, mission, RULE="roundrobin") for _ in range(2))
@@ -317,8 +333,7 @@ def test_worker_that_lacks_pulls_has_a_round_soon(opened):
     for lease in leases(one):
         end(one, lease, links=60)
     one.round()
-    assert not one.crawl.is_round_due
-    one.now += 0.5
+    one.now += 0.15
     assert not one.crawl.is_round_due, "it has pulls at hand"
     while found := leases(one):
         for lease in found:
@@ -329,7 +344,8 @@ def test_worker_that_lacks_pulls_has_a_round_soon(opened):
     assert leases(one)
 
 
-def test_worker_that_is_granted_nothing_asks_less_and_less_often(opened):
+def test_worker_that_is_granted_nothing_asks_less_and_less_often(opened, monkeypatch):
+    monkeypatch.setattr(membership, "BUDGET_ROUNDS_PER_S", 1)  # as if there were many workers
     mission = {"page_budget": 400, "counts_rewards": True}
     one, two = (opened(2, mission, RULE="gittins-index") for _ in range(2))
     rounds(one, two)
