@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 ROUND_S = 1.0  # between two rounds
-BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget: each hears soon where the best sites are
+BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
 SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
@@ -104,6 +104,7 @@ class Membership:
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self._last = NO_ROUND
         self._lacked_pulls = False  # in the latest round
+        self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
         self._soon_s = SOON_S
         self._distribute = distribute
         self._gets_messages = gets_messages
@@ -111,13 +112,13 @@ class Membership:
 
     @property
     def round_s(self) -> float:
-        """The seconds between two rounds; in a crawl with a budget, other workers may make them shorter."""
+        """The seconds between two rounds; with a budget and several workers, they are often fewer."""
         return min(ROUND_S, self._deadline_s / ROUNDS_PER_DEADLINE)
 
     def is_round_due(self, *, lacks_pulls: bool) -> bool:
         """Return whether it is time for a round of a worker that *lacks_pulls* of the budget, or does not."""
         pause_s = self.round_s
-        if self.report.page_budget and self.others:
+        if self.report.page_budget and self.others and self._has_indexes:
             pause_s = min(pause_s, (1 + self.others) / BUDGET_ROUNDS_PER_S)
         return self._clock() - self._began_at >= (min(self._soon_s, pause_s) if lacks_pulls else pause_s)
 
@@ -132,6 +133,7 @@ class Membership:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""
         self._began_at = self._clock()
         self._lacked_pulls = lacks_pulls
+        self._has_indexes = report.best_index != 0.0
         report = report._replace(after_pulls=self.after_pulls)
         # A worker that was frozen itself can't tell whether the others were.
         is_regular = self._began_at - self._beat_at < self._deadline_s

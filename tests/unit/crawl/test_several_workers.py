@@ -312,13 +312,20 @@ def test_budget_is_obeyed_exactly(opened, budget):
 
 
 @pytest.mark.parametrize(
-    ("budget", "workers", "due_s"), [(0, 3, [1.0]), (400, 1, [1.0]), (400, 2, [1 / 6, 1 / 6]), (400, 3, [0.25, 0.25])]
+    ("rule", "budget", "workers", "pause_s"),
+    [
+        ("auto", 0, 3, 1.0),
+        ("auto", 400, 1, 1.0),
+        ("auto", 400, 2, 1 / 6),
+        ("auto", 400, 3, 0.25),
+        ("roundrobin", 400, 3, 1.0),
+    ],
 )
-def test_workers_of_a_crawl_with_a_budget_share_a_number_of_rounds(opened, budget, workers, due_s):
-    crawls = [opened(6, {"page_budget": budget, "counts_rewards": True}) for _ in range(workers)]
+def test_workers_that_compare_sites_of_a_budget_share_a_number_of_rounds(opened, rule, budget, workers, pause_s):
+    crawls = [opened(6, {"page_budget": budget, "counts_rewards": True}, RULE=rule) for _ in range(workers)]
     rounds(*crawls)
     one = crawls[0]
-    for pause_s in due_s:
+    for _ in range(2):
         one.round()
         one.now += pause_s - 0.01
         assert not one.crawl.is_round_due
