@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ROUND_S = 1.0  # between two rounds
 BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
+PAUSE_TIMES = 100  # a quick round took: so that these rounds take at most 1 % of the writer's time
 SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
@@ -60,6 +61,7 @@ class Exchanged(NamedTuple):
     """The result of a round."""
 
     round: Round
+    took_s: float
     claimed: list[SiteRow]
     ahead_s: float  # of our clock to that of the server
     messages: Sequence[Message] = ()  # to the sites that this worker holds
@@ -106,6 +108,8 @@ class Membership:
         self._lacked_pulls = False  # in the latest round
         self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
         self._soon_s = SOON_S
+        self._fenced_at = 0.0  # when the latest transaction began
+        self._took_s = 0.0  # by the latest round
         self._distribute = distribute
         self._gets_messages = gets_messages
         self.is_divided = is_divided
@@ -119,11 +123,12 @@ class Membership:
         """Return whether it is time for a round of a worker that *lacks_pulls* of the budget, or does not."""
         pause_s = self.round_s
         if self.report.page_budget and self.others and self._has_indexes:
-            pause_s = min(pause_s, (1 + self.others) / BUDGET_ROUNDS_PER_S)
+            pause_s = min(pause_s, max((1 + self.others) / BUDGET_ROUNDS_PER_S, PAUSE_TIMES * self._took_s))
         return self._clock() - self._began_at >= (min(self._soon_s, pause_s) if lacks_pulls else pause_s)
 
     def fence(self, connection: Connection, changes: ChangeSet) -> None:
         """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
+        self._fenced_at = self._clock()
         now = workers.server_time(connection)
         ended = len(changes[PullRow]), len(changes[EndedPage])
         workers.fence(connection, self.worker_id, now, *ended, idle_s=self._deadline_s)
@@ -159,11 +164,13 @@ class Membership:
         parts: Mapping[int, StoredPart] | None = None
         if self._distribute is not None and (found.others or self.is_divided):
             parts = hand_out(connection, self._crawl_id, now, self.round_s, self._distribute)
-        return Exchanged(found, claimed, ahead_s, sent, parts, self._site_limit.take_refused())
+        took_s = self._clock() - self._fenced_at
+        return Exchanged(found, took_s, claimed, ahead_s, sent, parts, self._site_limit.take_refused())
 
-    def note(self, found: Round) -> None:
-        """Note the result of a round."""
+    def note(self, found: Round, took_s: float) -> None:
+        """Note the result of a round that took the writer *took_s* seconds."""
         self._beat_at = self._began_at
+        self._took_s = took_s
         is_refused = self._lacked_pulls and found.granted <= self._last.granted
         self._soon_s = min(2 * self._soon_s, ROUND_S) if is_refused else SOON_S
         self._last = found

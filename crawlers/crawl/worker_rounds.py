@@ -146,7 +146,7 @@ class WorkerRounds:
         return members.submit(self._session.writer, report, lacks_pulls=lacks_pulls)
 
     def _apply(self, found: Exchanged) -> None:
-        self._members.note(found.round)
+        self._members.note(found.round, found.took_s)
         self._held.ahead_s = found.ahead_s
         self._held.claimed(found.claimed)
         self._sites.refuse(found.refused)

@@ -38,6 +38,7 @@ class Worker:
         monkeypatch.setattr(membership, "is_free", lambda database, number: bool(self.locks.append(number)))
         rows = [SiteRow(0, f"http://{name}.test", 1, None, 1.0) for name in "ab"]
         begun = crawls.begin(database, "c", "extlinks", rows, {}, self.now)
+        self.slowness_s = 0.0  # of the database in a transaction
         self.id, self.crawl_id, self.sites = begun.worker_id, begun.id, [row.id for row in begun.sites]
         options = {
             "page_budget": 0,
@@ -54,6 +55,7 @@ class Worker:
         done: Future[Any] = Future()
         with self.database.write() as connection:
             self.membership.fence(connection, ChangeSet())
+            self.now += self.slowness_s
             done.set_result(job(connection))
         return done
 
@@ -61,7 +63,7 @@ class Worker:
         said = self.membership.report._replace(**report)
         found = self.membership.submit(self, said, lacks_pulls=lacks_pulls).result()
         self.now += took_s
-        self.membership.note(found.round)
+        self.membership.note(found.round, found.took_s)
         return found
 
     def join(self) -> int:
@@ -111,19 +113,43 @@ def test_worker_that_lacks_pulls_asks_soon_and_at_least_as_often_as_others(made)
     assert hasty.membership.is_round_due(lacks_pulls=True)
 
 
+@pytest.mark.parametrize(("took_s", "pause_s"), [(0.0, 2 / 12), (0.001, 2 / 12), (0.003, 0.3), (0.5, ROUND_S)])
+def test_quick_rounds_of_a_budget_take_at_most_a_hundredth_of_the_time(made, took_s, pause_s):
+    one = made(page_budget=10)
+    one.join()
+    found = one.round(best_index=1.0)
+    one.membership.note(found.round, took_s)
+    waited = next(n / 1000 for n in range(1100) if _is_due(one, n / 1000))
+    assert waited == pytest.approx(pause_s, abs=0.002)
+
+
+def _is_due(one, after_s):
+    one.now += after_s
+    try:
+        return one.membership.is_round_due(lacks_pulls=False)
+    finally:
+        one.now -= after_s
+
+
+def test_round_is_as_long_as_its_transaction(made):
+    one = made()
+    one.slowness_s = 0.02
+    assert one.round().took_s == pytest.approx(0.02)
+
+
 def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
     one = made(page_budget=10)
     granted = one.round()
     pauses = []
     for found in (granted.round, granted.round, granted.round, granted.round, granted.round, granted.round):
         one.membership.submit(one, one.membership.report, lacks_pulls=True)
-        one.membership.note(found)
+        one.membership.note(found, 0.0)
         pauses.append(round(next_s(one), 2))
     assert pauses == [0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
     one.membership.submit(one, one.membership.report, lacks_pulls=True)
-    one.membership.note(granted.round._replace(granted=granted.round.granted + 1))
+    one.membership.note(granted.round._replace(granted=granted.round.granted + 1), 0.0)
     assert next_s(one) == pytest.approx(SOON_S), "it was granted something"
-    one.membership.note(granted.round._replace(granted=1))
+    one.membership.note(granted.round._replace(granted=1), 0.0)
     assert next_s(one) > SOON_S
     one.round()
     assert next_s(one) == pytest.approx(SOON_S), "it had enough in the meantime"
