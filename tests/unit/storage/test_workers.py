@@ -453,9 +453,9 @@ def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
     assert set(known) == {shared.first}
     assert list(pulls_of(shared.database, shared.id, known)) == [(a, 1.0), (b, 2.0)]
     assert list(pulls_of(shared.database, shared.id, {})) == []
-    shared.write(PullRow(b, b, 3.0, 1.0, second), PullRow(a, a, 4.0, 1.0, shared.first))
+    shared.write(PullRow(b, b, 3.0, 1.0, second), *(PullRow(a, a, reward, 1.0, shared.first) for reward in (4.0, 5.0)))
     learnt = shared.round(second, after_pulls=known)
-    assert learnt.pulls == [(a, 4.0)]
+    assert learnt.pulls == [(a, 4.0), (a, 5.0)]
     assert shared.round(second, after_pulls=learnt.last_pulls).pulls == []
     assert shared.round(shared.first, after_pulls={}).pulls == [(b, 3.0)]
     assert shared.round(shared.first).pulls == []
@@ -506,6 +506,24 @@ def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) 
     assert ending(shared.round(second)) == (True, False, False)
     assert not shared.leave(second)
     assert set(shared.states().values()) == {"left"}
+
+
+def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared: Crawl) -> None:
+    shared.end(*shared.sites)
+    shared.give_up(shared.sites[0])
+    found = shared.round(shared.first, wanted_sites=9, is_hungry=True)
+    assert (found.claimed, ending(found)) == ([shared.sites[0]], (False, False, False))
+    for is_over in (False, True):
+        with shared.database.read() as connection:
+            assert workers.is_over(connection, shared.id) == is_over
+        assert shared.round(shared.first, is_hungry=True).is_elected
+
+
+def test_first_reason_to_stop_is_kept(shared: Crawl) -> None:
+    for reason in ("timeout", "stop_file", None):
+        with shared.database.write() as connection:
+            workers.ask(connection, shared.id, workers.STOP, reason)
+        assert shared.round(shared.first).reason == "timeout"
 
 
 def test_worker_that_is_elected_meanwhile_is_the_only_one(shared: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
