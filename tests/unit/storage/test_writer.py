@@ -244,14 +244,18 @@ def test_waiting_submit_returns_after_a_failure(database: Database, make: Callab
         submit_for_ever(writer)
 
 
+ROOM_PAGES = 40  # of the disk, beyond the empty store
+
+
 @pytest.mark.parametrize("size", [1, 3000])
 def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path: Path, size: int) -> None:
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
 
-    def limit(connection: object) -> None:
-        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()  # type: ignore[attr-defined]
-        most = max(120, pages)
-        connection.exec_driver_sql(f"PRAGMA max_page_count={most}")  # type: ignore[attr-defined]
+    with database.read() as connection:
+        most = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + ROOM_PAGES
+
+    def limit(connection: Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count={most}")
 
     event.listen(database.engine, "begin", limit)
     writer = Writer(database, batch_size=10, batch_s=LONG_S)
