@@ -76,7 +76,8 @@ class Membership:
     than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
 
     *distribute* is `SharedScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
-    site to another. The crawl *is_divided* if others work on it, or did so before in this run.
+    site to another, and *carries_cash* whether their messages do. The crawl *is_divided* if others work on it, or did
+    so before in this run.
 
     Only `fence` is called in the writer's thread.
     """
@@ -93,6 +94,7 @@ class Membership:
         clock: Callable[[], float],
         distribute: Distribute | None = None,
         gets_messages: bool = False,
+        carries_cash: bool = False,
         is_divided: bool = False,
     ) -> None:
         self.worker_id = worker_id
@@ -102,7 +104,7 @@ class Membership:
         self._crawl_id = crawl_id
         self._deadline_s = deadline_s
         self._clock = clock
-        self._site_limit = SiteLimit(crawl_id, most_sites)
+        self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=carries_cash)
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
         self._last = NO_ROUND
         self._lacked_pulls = False  # in the latest round

@@ -184,6 +184,7 @@ class CrawlSession:
                 clock=clock,
                 distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
                 gets_messages=mission.scope is not None,
+                carries_cash=isinstance(scores, SharedScores) and scores.carries_cash,
                 is_divided=self.row.others > 0 or share > 1,
             )
             self._check_store = StoreCheck(self.database, self._lock)

@@ -2,6 +2,9 @@
 
 Several workers know only roughly how many sites there are. So each transaction that adds some counts them; in
 PostgreSQL such transactions of a crawl are committed one after the other, in SQLite all are.
+
+The cash that a page paid to refused sites returns to it by a message, in the same transaction: the page has already
+been read when the sites are counted, and a worker that is killed after the commit could not return it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from sqlalchemy import func, select, text
 
 from crawlers.items import ExternalLink, State
 from crawlers.storage.page_rows import add_external_rows
-from crawlers.storage.schema.message_tables import Message
+from crawlers.storage.schema.message_tables import Message, ReturnedCash
 from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, site
 
 if TYPE_CHECKING:
@@ -27,11 +30,15 @@ NO_PAGE = 0  # in place of the number of a page with a link
 
 
 class SiteLimit:
-    """The crawl *crawl_id* has at most *most* sites, including those that the latest run excludes."""
+    """The crawl *crawl_id* has at most *most* sites, including those that the latest run excludes.
 
-    def __init__(self, crawl_id: int, most: int) -> None:
+    *carries_cash* says whether messages do, see `SharedScores`.
+    """
+
+    def __init__(self, crawl_id: int, most: int, *, carries_cash: bool = False) -> None:
         self._crawl_id = crawl_id
         self._most = most
+        self._carries_cash = carries_cash
         self._refused: dict[str, None] = {}  # names; pages that are recorded before the crawl knows may still have them
         self._untold: list[str] = []
 
@@ -87,6 +94,16 @@ class SiteLimit:
             add_external_rows(changes, one.source_id, [(link, max(1, one.count))])
         ended = changes[EndedPage]
         ended[:] = [_refused_redirect(row, moved[row.id]) if row.id in moved else row for row in ended]
+        if self._carries_cash:
+            self._return_cash(refused, changes)
+
+    def _return_cash(self, refused: Sequence[Message], changes: ChangeSet) -> None:
+        returned: dict[int, ReturnedCash] = {}  # by page
+        for one in refused:
+            before = returned.get(one.source_id)
+            cash = one.carried + (before.carried if before is not None else 0.0)
+            returned[one.source_id] = ReturnedCash(self._crawl_id, one.source_id, cash, one.sent_at)
+        changes.add(*(row for row in returned.values() if row.carried))
 
 
 def _refused_redirect(row: EndedPage, url: str) -> EndedPage:

@@ -179,10 +179,17 @@ class Held:
 
 
 class HeldWriter(Held):
+    """Writes to a database; *fence* is called first in the transaction of a batch, as by `Writer`."""
+
     database: Database
+
+    def __init__(self, fence: Callable[[Connection, ChangeSet], None] = lambda _connection, _changes: None) -> None:
+        super().__init__()
+        self._fence = fence
 
     def write(self, changes: ChangeSet) -> None:
         with self.database.write() as connection:
+            self._fence(connection, changes)
             write_changes(connection, changes)
 
     def run(self, job: Callable[[Connection], T]) -> Future[T]:

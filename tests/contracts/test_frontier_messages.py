@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import select
 
+from crawlers.algorithms.ranking.opic import OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.topic.vectors import Weights
+from crawlers.storage.schema.tables import external_link
 from tests.support.workers_of_web import MemoryWorkers, RandomWeb, SqlWorkers
 
 if TYPE_CHECKING:
@@ -85,18 +89,34 @@ def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
     assert crawl.result() == alone(web).result()
 
 
+def check_cash(crawl: Workers, rng: random.Random) -> None:
+    """Check that all cash adds up to 1 at every commit of three workers, some of which are killed."""
+    for _ in range(3):
+        crawl.join()
+    kills, paid = 0, 0.0
+    for _ in range(150):
+        kills += disturb(crawl, rng)
+        paid = max([paid, *(OPICTotals(*one.scores.totals()).paid for one in crawl.workers.values())])
+        assert crawl.committed_cash() == pytest.approx(1.0, abs=1e-9)
+    assert kills > 2
+    assert paid > 0.0
+    for worker in crawl.workers.values():
+        worker.held.flush()
+    assert crawl.committed_cash() == pytest.approx(1.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", ["aopic", "opic"])
 def test_cash_of_all_adds_up_at_every_commit(make: Callable[..., Workers], name: str, seed: int) -> None:
     rng = random.Random(seed)
-    crawl = make(RandomWeb(rng, SITES, PAGES, moved_p=0.2), order(name), SITES)
-    for _ in range(3):
-        crawl.join()
-    kills = 0
-    for _ in range(150):
-        kills += disturb(crawl, rng)
-        assert crawl.committed_cash() == pytest.approx(1.0, abs=1e-9)
-    assert kills > 2
-    for worker in crawl.workers.values():
-        worker.held.flush()
-    assert crawl.committed_cash() == pytest.approx(1.0, abs=1e-9)
+    check_cash(make(RandomWeb(rng, SITES, PAGES, moved_p=0.2), order(name), SITES), rng)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_cash_of_links_to_refused_sites_adds_up_at_every_commit(database_url: str, seed: int) -> None:
+    rng = random.Random(seed)
+    web = RandomWeb(rng, SITES, PAGES, moved_p=0.2)
+    with closing(SqlWorkers(web, order("aopic"), SITES, database_url, most_sites=3)) as crawl:  # type: ignore[arg-type]
+        check_cash(crawl, rng)
+        with crawl.database.read() as connection:
+            assert len(connection.execute(select(external_link)).all()) > 3

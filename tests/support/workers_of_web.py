@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
-from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.page_scores import GONE, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontier
@@ -22,10 +23,13 @@ from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
 from crawlers.storage.database import Database
+from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.order_parts import hand_out, parts_of
-from crawlers.storage.schema.message_tables import message
+from crawlers.storage.schema.message_tables import Message, message
 from crawlers.storage.schema.score_tables import importance
 from crawlers.storage.schema.tables import link, page, site
+from crawlers.storage.site_opening import found_site
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldWriter
 from tests.contracts.scored_engines import ScoredStore
 from tests.support.stored_rows import add_sites
@@ -34,7 +38,10 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
+    from sqlalchemy import Connection
+
     from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.storage.change_set import ChangeSet
 
 Name = tuple[int, int]  # place of the site, number of the page
 ROUND_S = 1.0
@@ -282,23 +289,38 @@ class MemoryWorkers(Workers):
 
 
 class SqlWorkers(Workers):
-    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int, url: str) -> None:
+    """The crawl has at most *most_sites* of the sites; the others are refused as they are discovered."""
+
+    def __init__(
+        self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int, url: str, most_sites: int | None = None
+    ) -> None:
         super().__init__(web, make_order, sites)
+        self.most_sites = sites if most_sites is None else most_sites
         self.database = Database(url)
         self.crawl_id = crawls.begin(self.database, "test", "broad", (), {}, self.now).id
-        with self.database.write() as connection:
-            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda _: True)
-        rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(sites)))
+        with self.database.write() as connection:  # else all would wait for its part
+            now = workers.server_time(connection)
+            assert workers.lose_dead(connection, self.crawl_id, now, None, lambda _: True)
+        rows = add_sites(self.database, self.crawl_id, *(host(place) for place in range(self.most_sites)))
         self.site_ids = {row.site: row.id for row in rows}
 
     def join(self) -> Worker:
         with self.database.write() as connection:
             number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
-        held, order = HeldWriter(), self.make_order()
+        order = self.make_order()
+        has_cash = isinstance(order.scores, SharedScores) and order.scores.carries_cash
+        held = HeldWriter(partial(self._refuse, SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)))
         held.database = self.database
         options = {"worker_id": number, "is_divided": order.scores is not None}
         frontier = SqlFrontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
         return self._joined(Worker(number, frontier, order, held))
+
+    def _refuse(self, limit: SiteLimit, connection: Connection, changes: ChangeSet) -> None:
+        """Apply the limit; the frontier that sent the messages does not know that it discovers sites."""
+        for name in dict.fromkeys(one.site for one in changes[Message]):
+            if name not in self.site_ids:
+                changes.extend(found_site(self.crawl_id, SiteRow(0, name, 1, None, 0.0)))
+        limit.apply(connection, changes)
 
     def free_sites(self) -> list[int]:
         with self.database.read() as connection:

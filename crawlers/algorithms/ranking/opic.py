@@ -72,6 +72,7 @@ class OPIC:
 
     table = "importance"
     columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
+    carries_cash = True
 
     def __init__(
         self,

@@ -127,6 +127,9 @@ class SharedScores(DivisibleScores, Protocol):
     Totals are those of a worker; what concerns all workers is exchanged once in a while, by `share`.
     """
 
+    #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
+    carries_cash: bool
+
     def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
         """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
 

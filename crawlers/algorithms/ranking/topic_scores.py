@@ -45,6 +45,7 @@ class TopicScores:
 
     table = "relevance"
     columns: tuple[str, ...] = ("anchor", "level", "rank")
+    carries_cash = False
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights

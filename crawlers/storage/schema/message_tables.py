@@ -48,6 +48,7 @@ message = Table(
     Index("message_of_page", "source_id"),
 )
 message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
+message.add_is_dependent_on(page)  # a page that is found and fetched within one batch may send itself a message
 
 
 @writes(
@@ -79,6 +80,27 @@ class Message(NamedTuple):
     sent_at: float
     details: str | None
     id: int = 0  # given by the database
+
+
+@writes(
+    message,
+    INSERT,
+    columns=(
+        *("crawl_id", "site_id", "source_id", "target_id", "key", "url", "level", "hops", "count", "value", "carried"),
+        "sent_at",
+    ),
+    select="""
+        SELECT r.crawl_id, page.site_id, page.id, page.id, page.key, page.url, page.level, 0, 0, 0.0, r.carried,
+            r.sent_at
+        FROM ({rows}) AS r JOIN page ON page.id = r.page_id""",
+)
+class ReturnedCash(NamedTuple):
+    """A message of a page to itself: cash that it paid to pages that can't get it. It has no link."""
+
+    crawl_id: int
+    page_id: int
+    carried: float
+    sent_at: float
 
 
 @writes(message, DELETE)

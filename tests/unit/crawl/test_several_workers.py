@@ -22,6 +22,7 @@ from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
 from crawlers.storage.worker_queries import set_control
 from tests.support.opened_crawl import OpenedCrawl, target
+from tests.support.workers_of_web import stored_cash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,6 +93,12 @@ def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
             f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.worker_id}"
         )
     database.close()
+
+
+def cash(crawl: OpenedCrawl) -> float:
+    """Return the cash of the crawl, wherever it is, as of the last commit."""
+    crawl.crawl.session.writer.flush()
+    return stored_cash(crawl.crawl.session.database, crawl.crawl.session.row.id)
 
 
 def owners(crawl: OpenedCrawl) -> list[int | None]:
@@ -233,6 +240,29 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
     assert two.crawl.sites.is_named("http://z.test")
     rounds(two)
     assert not two.crawl.sites.is_named("http://z.test"), "from now on, links to it are external at once"
+
+
+def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened, monkeypatch):
+    mission = {"scope": Scope("all", SITES[:2])}
+    one, two = (opened(2, mission, SCOPE_MAX_SITES=2, ORDER="aopic") for _ in range(2))
+    rounds(two, one, two)
+    (lease,) = leases(two)
+    pages = "SELECT url, level, (SELECT count(*) FROM link) FROM page ORDER BY id"
+    before = two.rows(pages)
+    # It sees a single site of the crawl, as if the other one had been discovered since.
+    monkeypatch.setattr(two.crawl.session, "sites_elsewhere", lambda names: (set(), 1))
+    two.end(lease, cross_site_links=[(target("http://x.test/"), 1)])
+    two.crawl.session.writer.flush()
+    ((source, carried, count),) = one.rows("SELECT source_id, carried, count FROM message")
+    assert (source, count) == (lease.id, 0)
+    assert carried > 0.1
+    assert cash(one) == pytest.approx(1.0, abs=1e-12)
+    two.kill()
+    silence_killed(two, one)
+    rounds(one)
+    assert one.rows("SELECT count(*) FROM message") == [(0,)]
+    assert cash(one) == pytest.approx(1.0, abs=1e-12)
+    assert one.rows(pages) == before
 
 
 # Deaths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import select
 
 from crawlers.items import State
@@ -11,7 +12,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.new_sites import NO_PAGE, SiteLimit
 from crawlers.storage.schema.message_tables import Message, message
-from crawlers.storage.schema.tables import EndedPage, FoundSite, external_link, external_url, seed, site
+from crawlers.storage.schema.tables import EndedPage, FoundSite, NewPage, external_link, external_url, seed, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
@@ -20,13 +21,15 @@ A = "http://a.test"
 PAGE = 7
 
 
-def found(crawl_id: int, number: int, *names: str, hops: int = 0, source: int = PAGE) -> ChangeSet:
-    """Return the rows of sites that a page discovers, and of the messages to them."""
+def found(
+    crawl_id: int, number: int, *names: str, hops: int = 0, source: int = PAGE, carried: float = 0.0
+) -> ChangeSet:
+    """Return the rows of sites that a page discovers, and of the messages to them; each *carried* some cash."""
     changes = ChangeSet()
     for place, name in enumerate(names):
         changes.extend(found_site(crawl_id, SiteRow(number + place, name, 1, None, 0.0)))
         target = (place, f"{name}/x", 1, hops)
-        changes.add(Message(crawl_id, name, source, None, *target, 0 if hops else 2, 0.0, 0.0, 0.0, None))
+        changes.add(Message(crawl_id, name, source, None, *target, 0 if hops else 2, 0.0, carried, 5.0, None))
     return changes
 
 
@@ -75,6 +78,24 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -
     assert (first.state, first.reason) == (State.REFUSED, "redirects to another site: http://b.test/x")
     assert (second.state, second.reason) == (State.MOVED, None)
     assert (changes[Message], changes[FoundSite]) == ([], [])
+
+
+@pytest.mark.parametrize("carries_cash", [True, False])
+def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_transaction(
+    database: Database, carries_cash: bool
+) -> None:
+    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
+    (home,) = crawl.sites
+    # The page is found in the same batch. A page without cash sends nothing back.
+    changes = found(crawl.id, 11, "http://b.test", "http://c.test", "http://d.test", carried=0.25)
+    changes.extend(found(crawl.id, 21, "http://d.test", source=8))
+    changes.add(NewPage(PAGE, home.id, 70, f"{A}/page", 0, 3, 0, 0.0, 1, None, None, None, 0.0, 0.0, 0))
+    apply(database, SiteLimit(crawl.id, 2, carries_cash=carries_cash), changes)
+    with database.read() as connection:
+        sent = connection.execute(select(message).order_by(message.c.id)).all()
+    returned = (crawl.id, home.id, PAGE, PAGE, 70, f"{A}/page", 3, 0, 0, 0.0, 0.5, 5.0, None)
+    assert [row[1:] for row in sent if row.url == f"{A}/page"] == [returned] * carries_cash
+    assert [(row.url, row.carried) for row in sent if row.url != f"{A}/page"] == [("http://b.test/x", 0.25)]
 
 
 def test_root_on_a_refused_site_is_not_sent(database: Database) -> None:

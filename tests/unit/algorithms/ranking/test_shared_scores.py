@@ -195,5 +195,6 @@ def test_pages_of_a_topic_come_and_leave() -> None:
 
 
 def test_orders_whose_pages_can_be_divided() -> None:
-    assert isinstance(OPIC(), SharedScores)
-    assert isinstance(TopicScores(Weights(0.5, 0.3, 0.2)), SharedScores)
+    for scores, carries_cash in ((OPIC(), True), (AdaptiveOPIC(), True), (TopicScores(Weights(0.5, 0.3, 0.2)), False)):
+        assert isinstance(scores, SharedScores)
+        assert scores.carries_cash is carries_cash
