@@ -348,6 +348,7 @@ page = Table(
     Column("last_modified", Text),  # for conditional requests, too
     Column("retry_at", Float),  # of a page that waits for another attempt
     Index("page_key", "site_id", "key", unique=True),
+    Index("page_of_site", "site_id", "state", "level", "id"),  # what reports count and list
     # Pages of a news crawl that look like articles but are not documents.
     Index(
         "page_without_document",

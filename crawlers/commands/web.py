@@ -1,0 +1,49 @@
+"""`scrapy web`: serves the control panel."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from crawlers.cli.outcome import reporting_errors
+from crawlers.cli.project_command import ProjectCommand
+from crawlers.storage.database import Database
+from crawlers.web.serving import access_on, serve
+
+if TYPE_CHECKING:
+    import argparse
+
+
+class Command(ProjectCommand):
+    requires_project = True
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
+
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "Show and steer crawls in a browser"
+
+    def long_desc(self) -> str:
+        return (
+            "Serves the control panel of the store (DATABASE_URL): crawls, sites, links, reports and pictures in a "
+            "browser. It is for this machine only, unless --host names another address, which needs WEB_PASSWORD."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument(
+            "--host", metavar="ADDRESS", default="127.0.0.1", help="address to listen on (default: %(default)s)"
+        )
+        parser.add_argument("--port", type=int, metavar="PORT", default=8060, help="default: %(default)s")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        with reporting_errors(self):
+            self.check_settings()
+            names = [name for name in self.settings.getlist("WEB_HOSTS") if name]
+            access = access_on(opts.host, opts.port, self.settings.get("WEB_PASSWORD") or "", names)
+            with closing(Database(self.settings.get("DATABASE_URL"))) as database:
+                address = f"http://{opts.host}:{opts.port}/"
+                print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
+                serve(database, access, opts.host, opts.port)

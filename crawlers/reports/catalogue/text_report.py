@@ -1,0 +1,46 @@
+"""Reports as text for a terminal."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.plurals import counted
+from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.history_wording import cut
+from crawlers.reports.text_table import NOTHING, table, time_of
+from crawlers.storage.files.cells import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from crawlers.reports.catalogue.crawl_report import Column, Row
+    from crawlers.storage.files.cells import Value
+
+CELL_CHARS = 70
+_RIGHT = (Kind.NUMBER, Kind.BYTES, Kind.SECONDS)
+
+
+def text_report(columns: Sequence[Column], rows: Iterator[Row], limit: int) -> list[str]:
+    """Return the first *limit* of *rows* (0: all of them) as a table, and whether there are more."""
+    shown = list(islice(rows, limit) if limit else rows)
+    if not shown:
+        return ["no rows"]
+    headings = [column.title for column in columns]
+    cells = [[_text(value, column.kind) for value, column in zip(row.cells, columns, strict=True)] for row in shown]
+    lines = table([headings, *cells], "".join("r" if column.kind in _RIGHT else " " for column in columns)).split("\n")
+    if next(rows, None) is not None:
+        return [*lines, "", f"The first {counted(limit, 'row')}; there are more: add --limit 0, or filters."]
+    return lines
+
+
+def _text(value: Value, kind: Kind) -> str:
+    if value is None or value == "":
+        return NOTHING
+    if kind is Kind.TIME and isinstance(value, float):
+        return time_of(value)
+    if kind is Kind.SECONDS and isinstance(value, float):
+        return f"{value:.2f} s"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return cut(" ".join(clean(str(value)).split()), CELL_CHARS)

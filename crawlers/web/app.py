@@ -1,0 +1,38 @@
+"""Puts the panel together: its routes, in front of them the guard, and what all pages share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from crawlers.errors import CrawlersError
+from crawlers.web.guard import Guard
+from crawlers.web.pages import crawl_pages, login_page, preference_forms, report_pages
+from crawlers.web.panel import Panel
+from crawlers.web.templating import error_page
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+    from crawlers.web.guard import Access
+
+STATIC = Path(__file__).parent / "static"
+SMALLEST_COMPRESSED = 1000  # bytes
+
+
+def panel(database: Database, access: Access) -> Starlette:
+    """Return the ASGI application of the panel of *database* for those whom *access* lets in."""
+    routes = [*crawl_pages.ROUTES, *report_pages.ROUTES, *preference_forms.ROUTES, *login_page.ROUTES]
+    app = Starlette(
+        routes=[*routes, Mount("/static", StaticFiles(directory=STATIC), name="static")],
+        middleware=[Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=SMALLEST_COMPRESSED)],
+        exception_handlers={HTTPException: error_page, CrawlersError: error_page, Exception: error_page},
+    )
+    app.state.panel = Panel(database, access)
+    return app

@@ -1,0 +1,132 @@
+"""Makes pages from templates: in the language of the reader, and with all text of strangers escaped."""
+
+from __future__ import annotations
+
+import http
+import io
+import logging
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from babel import Locale, dates, numbers
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.support import NullTranslations, Translations
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
+
+from crawlers.errors import CrawlersError, StoreError
+from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.storage.files.cells import clean
+from crawlers.web.forms import session_of
+from crawlers.web.panel import panel_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from crawlers.storage.files.cells import Value
+
+logger = logging.getLogger(__name__)
+HERE = Path(__file__).parent
+LANGUAGES = {"en": "English", "ru": "Русский", "zh": "中文"}
+THEMES = ("auto", "light", "dark")
+LANGUAGE_COOKIE, THEME_COOKIE = "crawlers-language", "crawlers-theme"
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return the page that *template* makes of *values*."""
+    language = language_of(request)
+    theme = request.cookies.get(THEME_COOKIE, THEMES[0])
+    page = _environment(language).get_template(template)
+    return HTMLResponse(
+        page.render(
+            request=request,
+            path=request.url.path,
+            csrf=session_of(request).token,
+            language=language,
+            languages=LANGUAGES,
+            theme=theme if theme in THEMES else THEMES[0],
+            themes=THEMES,
+            has_password=bool(panel_of(request).access.password),
+            is_fragment="hx-request" in request.headers,
+            **values,
+        ),
+        status,
+    )
+
+
+def error_page(request: Request, error: Exception) -> HTMLResponse:
+    """Return a page that says what went wrong, and what to do."""
+    if isinstance(error, HTTPException):
+        status, message = error.status_code, error.detail
+    elif isinstance(error, CrawlersError):
+        status, message = (503 if isinstance(error, StoreError) else 400), str(error)
+    else:
+        logger.error("Internal error at %s", request.url.path, exc_info=error)
+        status, message = 500, "Internal error; the details are in the log of scrapy web."
+    if message == http.HTTPStatus(status).phrase and status == http.HTTPStatus.NOT_FOUND:
+        message = "There is no such page."
+    return render(request, "error.html", status, message=message, code=status)
+
+
+def language_of(request: Request) -> str:
+    """Return the language that the reader chose, else the first one of the browser that we know, else English."""
+    accepted = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
+    wanted = [request.cookies.get(LANGUAGE_COOKIE, ""), *accepted]
+    return next((one for one in wanted if one in LANGUAGES), "en")
+
+
+@cache
+def translations(language: str) -> NullTranslations:
+    """Return the texts of *language*."""
+    path = HERE / "locale" / f"{language}.po"
+    if not path.exists():  # English, which the texts are written in
+        return NullTranslations()
+    with path.open("rb") as file:
+        catalogue = read_po(file, locale=language)
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return Translations(compiled)
+
+
+@cache
+def _environment(language: str) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+    locale = Locale.parse(language)
+
+    def number(value: float) -> str:
+        return numbers.format_decimal(value, locale=locale)
+
+    def size(value: float) -> str:
+        for unit in ("B", "kB", "MB", "GB"):
+            if value < 1000 or unit == "GB":
+                break
+            value /= 1000
+        return f"{numbers.format_decimal(round(value, 1), locale=locale)} {unit}"
+
+    def moment(seconds: float) -> str:
+        return dates.format_datetime(seconds, "yyyy-MM-dd HH:mm", locale=locale)
+
+    def cell(value: Value, kind: Kind) -> str:
+        if value is None:
+            return ""
+        if kind is Kind.TIME and isinstance(value, float):
+            return moment(value)
+        if kind is Kind.BYTES and isinstance(value, int):
+            return size(value)
+        return number(value) if isinstance(value, (int, float)) else clean(str(value))
+
+    environment.filters.update(number=number, size=size, moment=moment, cell=cell)
+    environment.globals["Kind"] = Kind
+    return environment
