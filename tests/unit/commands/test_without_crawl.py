@@ -14,7 +14,7 @@ from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
 CRAWLS = {"crawl", "runspider"}
-READERS = {"explain", "graph", "lab", "sites", "workers"}
+READERS = {"explain", "graph", "lab", "report", "sites", "web", "workers"}
 HARMLESS = {"edit", "genspider", "list", "settings", "startproject", "version"}  # they start no crawler
 ROBOTS = "User-agent: *\nDisallow: /secret"
 BODIES = {"/": "<title>Home</title>" + links("/a"), "/a": "<title>A</title>"}
