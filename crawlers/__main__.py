@@ -33,8 +33,8 @@ Missions:
   crawlers topic topic.yaml                     the pages about a topic
   crawlers news sources.yaml                    articles as they appear
 
-Commands: graph, explain URL, sites (manages seeds), lab (compares rules), and those of Scrapy, such as shell;
-  crawlers demo [FOLDER] crawls a small web on this machine.
+Commands: graph, report (pages, links), explain URL, web (all of it in a browser), workers, sites (manages seeds),
+  lab (compares rules), and those of Scrapy, such as shell; crawlers demo [FOLDER] crawls a small web on this machine.
 
 Sites are a file, one a line, or hosts: example.org https://example.com. Results are in the folder where you are:
 crawl.sqlite, result/, logs/. Options: -s NAME=VALUE (a setting, such as -s MAX_LEVEL=3), --settings-file crawl.toml,

@@ -64,6 +64,7 @@ def closing_words(folder: Path, url: str) -> str:
     commands = {
         **({"source .venv/bin/activate": "once, in the project's folder"} if is_in_project else {}),
         f"cd {base}": "",
+        f"{scrapy} web": "shows the crawl in a browser, at http://127.0.0.1:8060/",
         f"{scrapy} explain {url}": "shows the history of one URL",
         f"{scrapy} graph --level site": "writes the graph of the sites themselves",
         "mkdir ../mine && cd ../mine": "a folder for a crawl of your own",
