@@ -162,6 +162,7 @@ WARC_FILE = ""  # a .warc.gz file to which every response is appended; empty: no
 # Graphs
 
 GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv, parquet; empty: none
+GRAPH_LAYOUT: list[str] = []  # how GEXF files look: level or community (colours), in_degree or pagerank (sizes)
 GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hub, authority, component, component_size
 
 # Tables of URLs and links

@@ -12,41 +12,42 @@ from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.urls.domains import GROUPS
+from crawlers.cli.crawl_comparison import check_has_links, chosen_sites, compare_crawls
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
+from crawlers.graphs.comparison.comparison_files import COMPARISON_FORMATS
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of, write_site_graphs
-from crawlers.graphs.files import ALL_FORMATS, PARQUET, graph_paths, write_graph
+from crawlers.graphs.export import no_graph_of, write_laid_out, write_site_graphs
+from crawlers.graphs.files import ALL_FORMATS, PARQUET, graph_paths
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
+from crawlers.graphs.looks import LAYOUTS, graph_layout
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.rule_settings import virtual_share
-from crawlers.inputs.seed_names import matching_seeds
-from crawlers.items import Seed
 from crawlers.pipelines.url_tables import chosen_tables
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import CrawledSite, sites_of
-from crawlers.storage.seeds import list_seeds
+from crawlers.storage.queries import sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawlers.graphs.looks import GraphLayout
     from crawlers.graphs.model import Graph
-    from crawlers.storage.queries import NamedCrawl
+    from crawlers.storage.queries import CrawledSite, NamedCrawl
 
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
 
+NOT_COMPARED = ("crawl", "level", "group", "targets_only", "top", "pagerank", "table", "measure", "layout")
 MAX_DIGITS = 12  # of a number of pages
-NO_NUMBER = -1  # of a site that is not a seed any more
 
 
 class Command(ProjectCommand):
@@ -66,8 +67,8 @@ class Command(ProjectCommand):
             f"all sites as one dataset, {DATASET}. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
-            "crawl measured them, or with --pagerank by the stored links of any crawl. The store is "
-            "DATABASE_URL (-s DATABASE_URL=...)."
+            "crawl measured them, or with --pagerank by the stored links of any crawl. With --diff it writes what "
+            "changed between two crawls. The store is DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -89,6 +90,15 @@ class Command(ProjectCommand):
             "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
         )
         parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
+        parser.add_argument(
+            "--layout", action="append", choices=LAYOUTS, help="colours and sizes of GEXF nodes, which get positions"
+        )
+        parser.add_argument(
+            "--diff",
+            nargs=2,
+            metavar=("EARLIER", "LATER"),
+            help="write what appeared, vanished and changed between two crawls, by name or number",
+        )
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -103,47 +113,51 @@ class Command(ProjectCommand):
         if opts.format and PARQUET in opts.format and (opts.level == "site" or opts.measure):
             option = "--level site" if opts.level == "site" else "--measure"
             raise UsageError(f"--format {PARQUET} contains pages and links; leave out {option}", print_help=False)
+        if opts.diff and (unfit := [name for name in NOT_COMPARED if vars(opts)[name] not in (None, False, "page")]):
+            option = unfit[0].replace("_", "-")
+            raise UsageError(f"--diff compares pages and links; leave out --{option}", print_help=False)
+        if opts.diff and (strange := set(opts.format or ()) - set(COMPARISON_FORMATS)):
+            raise UsageError(f"--diff writes csv and gexf; leave out --format {min(strange)}", print_help=False)
         with reporting_errors(self):
             self.check_settings()
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                self._write(database, args, opts)
+                if opts.diff:
+                    folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
+                    compare_crawls(database, opts.diff, args, folder, opts.format or COMPARISON_FORMATS)
+                else:
+                    self._write(database, args, opts)
 
     def _write(self, database: Database, wanted: Sequence[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
         formats = opts.format or [name for name in self.settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
         measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
+        layout = graph_layout(opts.layout or [name for name in self.settings.getlist("GRAPH_LAYOUT") if name])
         crawl = read_crawl(database, opts.crawl, self.settings)
-        if crawl.is_foreign:
-            raise ConfigError(
-                f"the crawl {crawl.name} (number {crawl.id}) is of a plain Scrapy spider, whose links are not stored, "
-                "so it has no graph; name another with --crawl"
-            )
+        check_has_links(crawl)
         if opts.level == "site":
             site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
-            _write_fragment(database, crawl, folder, site_formats, measures, opts)
+            _write_fragment(database, crawl, folder, site_formats, measures, layout, opts)
             return
         sites = sites_of(database, crawl.id)
         if opts.top:
-            chosen = [site.id for site in _chosen(database, sites, wanted, crawl.name)] if wanted else []
+            chosen = [site.id for site in chosen_sites(database, sites, wanted, crawl.name)] if wanted else []
             if opts.pagerank:
                 share = virtual_share(self.settings)
                 _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
             else:
                 _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
             return
-        chosen_sites = _chosen(database, sites, wanted, crawl.name)
+        named = chosen_sites(database, sites, wanted, crawl.name)
         if PARQUET in formats:
             check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
             formats = [name for name in formats if name != PARQUET]
-            dataset = write_dataset(database, [site.id for site in chosen_sites], folder / DATASET)
+            dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
             print(f"{folder / DATASET}: {dataset}")
         if formats:
-            _write_site_graphs(database, crawl, chosen_sites, sites, folder, formats, measures, is_named=bool(wanted))
+            _write_site_graphs(database, crawl, named, sites, folder, formats, measures, layout, is_named=bool(wanted))
         usual = [name for name in chosen_tables(self.settings) if name in DEFAULTS.get(crawl.mission, ())]
-        tables = write_tables(
-            database, crawl, chosen_sites, sites, folder, opts.table or ([] if opts.format else usual)
-        )
+        tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
         for path, rows, noun in tables:
             print(f"{path}: {counted(rows, noun)}")
 
@@ -156,17 +170,23 @@ def _write_site_graphs(
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
+    layout: GraphLayout | None,
     *,
     is_named: bool,
 ) -> None:
     unread = {site.site: None for site in chosen}
-    for site, paths, size in write_site_graphs(database, crawl.id, chosen, crawled, folder, formats, measures):
+    graphs = write_site_graphs(database, crawl.id, chosen, crawled, folder, formats, measures, layout, _warn)
+    for site, paths, size in graphs:
         unread.pop(site.site, None)  # a site has a file in each format
         print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
     if unread and (is_named or len(unread) == len(chosen)):
         raise ConfigError(no_graph_of(list(unread)))
     if unread:
         print(no_graph_of(list(unread)), file=sys.stderr)
+
+
+def _warn(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def _number(text: str) -> int:
@@ -204,6 +224,7 @@ def _write_fragment(
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
+    layout: GraphLayout | None,
     opts: argparse.Namespace,
 ) -> None:
     counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
@@ -212,7 +233,7 @@ def _write_fragment(
         graph = AnalysedGraph(graph, analyse(graph, measures))
     base = folder / FRAGMENT
     for name in formats:
-        size = write_graph(graph, base, name)
+        size = write_laid_out(graph, base, name, layout, _warn)
         print(f"{graph_paths(base, name)[0]}: {counted(size.nodes, 'site')}, {counted(size.edges, 'edge')}")
     if opts.targets_only:
         return
@@ -226,22 +247,3 @@ def _write_fragment(
         sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
         numbers = ", ".join(counted(number, noun) for number, noun in sizes)
         print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
-
-
-def _chosen(database: Database, sites: list[CrawledSite], wanted: Sequence[str], crawl: str) -> list[CrawledSite]:
-    """Return those of *sites* that *wanted* names, as `scrapy sites` does; all if it is empty. Raises `ConfigError`."""
-    if not wanted:
-        return sites
-    by_name = {site.site: site for site in sites}
-    seeds = {seed.site: seed for seed in list_seeds(database)}
-    known = [seeds.get(name) or Seed(NO_NUMBER, name, f"{name}/") for name in by_name]  # a seed may have been removed
-    found = {name: [seed.site for seed in matching_seeds(known, name)] for name in wanted}
-    unknown = [name for name, matches in found.items() if not matches]
-    if unknown:
-        raise ConfigError(
-            f"{', '.join(unknown)}: not a site of the crawl {crawl}; its sites are {', '.join(sorted(by_name)[:20])}"
-        )
-    for name, matches in found.items():
-        if len(matches) > 1:
-            raise ConfigError(f"{name} matches several sites of the crawl {crawl}: {', '.join(matches)}; name one")
-    return [by_name[name] for name in dict.fromkeys(matches[0] for matches in found.values())]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import plural
 from crawlers.graphs.analysis import AnalysedGraph, analyse
-from crawlers.graphs.files import graph_paths, write_graph
+from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.importance_columns import ImportanceGraph
+from crawlers.graphs.looks import laid_out
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.files.names import file_stem
 from crawlers.storage.importance import shares_of_site, totals_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from crawlers.graphs.looks import GraphLayout
     from crawlers.graphs.model import Graph, GraphSize
     from crawlers.storage.database import Database
     from crawlers.storage.queries import CrawledSite
 
+logger = logging.getLogger(__name__)
 
 NAMES_SHOWN = 5
 
@@ -35,6 +39,25 @@ def no_graph_of(sites: Sequence[str]) -> str:
     return f"No graph is written for {len(sites)} {plural(len(sites), 'site')} without a page that was read: {names}"
 
 
+def write_laid_out(
+    graph: Graph,
+    base: Path,
+    name: str,
+    layout: GraphLayout | None,
+    warn: Callable[[str], None] = logger.warning,
+) -> GraphSize:
+    """Write *graph* as `write_graph` does, with the look that *layout* gives it if the format *name* can hold one.
+
+    *warn* is called with a sentence about a graph without positions.
+    """
+    if layout is None or not graph_format(name).has_looks:
+        return write_graph(graph, base, name)
+    drawn = laid_out(graph, layout)
+    if drawn.remark:
+        warn(drawn.remark)
+    return write_graph(drawn.graph, base, name, look=drawn.look)
+
+
 def write_site_graphs(
     database: Database,
     crawl_id: int,
@@ -43,12 +66,14 @@ def write_site_graphs(
     folder: Path,
     formats: Sequence[str],
     measures: Sequence[str],
+    layout: GraphLayout | None = None,
+    warn: Callable[[str], None] = logger.warning,
 ) -> Iterator[tuple[CrawledSite, list[Path], GraphSize]]:
     """Write the graphs of *sites* in all *formats*; yield each site with the paths and the size of its graph.
 
     A site without a page that was read is left out, and its files of earlier crawls stay as they are.
     Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
-    file name must contain https.
+    file name must contain https. With a *layout*, the graphs of formats that can hold it look like a map.
     """
     names = [site.site for site in crawled]
     with database.read() as connection:
@@ -60,7 +85,7 @@ def write_site_graphs(
         graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
         if measures:
             graph = AnalysedGraph(graph, analyse(graph, measures))
+        base = folder / file_stem(site.site, names, site.folder or "")
         for name in formats:
-            base = folder / file_stem(site.site, names, site.folder or "")
-            size = write_graph(graph, base, name)
+            size = write_laid_out(graph, base, name, layout, warn)
             yield site, graph_paths(base, name), size

@@ -14,17 +14,23 @@ from crawlers.storage.files.atomic import BUFFER_BYTES, replacing
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from crawlers.graphs.model import Graph, GraphSize
+    from crawlers.graphs.looks import Look
+    from crawlers.graphs.model import Graph, GraphSize, Row
 
 
 class Writer(Protocol):
     """Writes a graph to *out*, with *edges* as a temporary or a second file."""
 
     def __call__(
-        self, graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None
+        self,
+        graph: Graph,
+        out: IO[bytes],
+        edges: IO[bytes],
+        date: datetime.date | None = None,
+        look: Callable[[Row], Look] | None = None,
     ) -> GraphSize: ...
 
 
@@ -34,10 +40,11 @@ class GraphFormat(NamedTuple):
     write: Writer
     ending: str
     edges_ending: str | None = None  # of the second file, in formats with two files
+    has_looks: bool = False  # whether it holds colours, sizes and positions
 
 
 FORMATS = {
-    "gexf": GraphFormat(write_gexf, ".gexf"),
+    "gexf": GraphFormat(write_gexf, ".gexf", has_looks=True),
     "graphml": GraphFormat(write_graphml, ".graphml"),
     "csv": GraphFormat(write_csv, ".nodes.csv", ".edges.csv"),
 }
@@ -65,21 +72,28 @@ def graph_paths(base: Path, name: str) -> list[Path]:
     return [base.with_name(base.name + end) for end in (format_.ending, format_.edges_ending) if end]
 
 
-def write_graph(graph: Graph, base: Path, name: str = "gexf", date: datetime.date | None = None) -> GraphSize:
+def write_graph(
+    graph: Graph,
+    base: Path,
+    name: str = "gexf",
+    date: datetime.date | None = None,
+    look: Callable[[Row], Look] | None = None,
+) -> GraphSize:
     """Write *graph* in the format *name* to the files of `graph_paths`, creating the folder if needed.
 
+    *look* returns how a node is drawn, for the formats that can hold it (gexf).
     The two files of CSV are each replaced atomically, first the edges, directly after them the nodes.
     Raises ConfigError if a file can't be created, and StoreError if the disk is full; the old files are then unchanged.
     """
     paths = graph_paths(base, name)
     with ExitStack() as stack:
         out = stack.enter_context(replacing(paths[0]))
-        edges = stack.enter_context(replacing(paths[1]) if len(paths) > 1 else _scratch(paths[0].parent))
-        return graph_format(name).write(graph, out, edges, date)
+        edges = stack.enter_context(replacing(paths[1]) if len(paths) > 1 else scratch(paths[0].parent))
+        return graph_format(name).write(graph, out, edges, date, look)
 
 
 @contextmanager
-def _scratch(folder: Path) -> Iterator[IO[bytes]]:
-    """Yield an unnamed temporary file."""
+def scratch(folder: Path) -> Iterator[IO[bytes]]:
+    """Yield an unnamed temporary file in *folder*."""
     with tempfile.TemporaryFile(dir=folder, buffering=BUFFER_BYTES) as stream:
         yield stream

@@ -19,6 +19,7 @@ from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import ALL_FORMATS, PARQUET
+from crawlers.graphs.looks import graph_layout
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlers.graphs.looks import GraphLayout
     from crawlers.storage.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
@@ -40,11 +42,14 @@ logger = logging.getLogger(__name__)
 class GraphPipeline:
     """Writes one graph per site and format to *folder*, or one of the whole crawl as Parquet; only for missions."""
 
-    def __init__(self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str]) -> None:
+    def __init__(
+        self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str], layout: GraphLayout | None
+    ) -> None:
         self._crawler = crawler
         self._folder = folder
         self._formats = formats
         self._measures = measures
+        self._layout = layout
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,7 +66,8 @@ class GraphPipeline:
         unknown = set(measures) - set(MEASURES)
         if unknown:
             raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
-        pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures)
+        layout = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
+        pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures, layout)
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a plain Scrapy spider has no list of sites
         check_folder(pipeline._folder, "RESULT_FOLDER")
@@ -91,7 +97,9 @@ class GraphPipeline:
         self, database: Database, crawl_id: int, sites: list[CrawledSite], formats: list[str]
     ) -> Iterator[Path]:
         unread = {site.site: None for site in sites}
-        graphs = write_site_graphs(database, crawl_id, sites, sites, self._folder, formats, self._measures)
+        graphs = write_site_graphs(
+            database, crawl_id, sites, sites, self._folder, formats, self._measures, self._layout
+        )
         for site, paths, size in graphs:
             unread.pop(site.site, None)  # a site has a file in each format
             pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")

@@ -11,7 +11,8 @@ from scrapy.exceptions import NotConfigured
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output
-from crawlers.graphs.files import write_graph
+from crawlers.graphs.export import write_laid_out
+from crawlers.graphs.looks import graph_layout
 from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.topic_list import write_topic_list
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlers.graphs.looks import GraphLayout
+
 logger = logging.getLogger(__name__)
 
 
@@ -36,11 +39,14 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 class TopicPipeline:
     """Writes the results of the crawl *name*, of all *kinds*, to *folder*; only for topic crawls."""
 
-    def __init__(self, database_url: str, name: str, folder: Path, kinds: list[str]) -> None:
+    def __init__(
+        self, database_url: str, name: str, folder: Path, kinds: list[str], layout: GraphLayout | None
+    ) -> None:
         self._database_url = database_url
         self._name = name
         self._folder = folder
         self._kinds = kinds
+        self._layout = layout
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -53,7 +59,8 @@ class TopicPipeline:
             known = ", ".join(ENDINGS)
             raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; choose one of: {known}")
         name = crawl_name(settings, crawler.spider)
-        pipeline = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds)
+        layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
+        pipeline = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds, layout)
         for kind in kinds:
             check_file(result_path(pipeline._folder, name, kind), "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
@@ -67,7 +74,7 @@ class TopicPipeline:
             if mean is None:
                 return []
             logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
-            written = write_topic_results(database, crawl.id, crawl.name, self._folder, self._kinds)
+            written = write_topic_results(database, crawl.id, crawl.name, self._folder, self._kinds, self._layout)
             for path, content in written.items():
                 logger.info("%s: %s in %s", crawl.name, content, path)
             return list(written)
@@ -86,7 +93,12 @@ def result_path(folder: Path, crawl: str, kind: str) -> Path:
 
 
 def write_topic_results(
-    database: Database, crawl_id: int, name: str, folder: Path, kinds: Collection[str]
+    database: Database,
+    crawl_id: int,
+    name: str,
+    folder: Path,
+    kinds: Collection[str],
+    layout: GraphLayout | None = None,
 ) -> dict[Path, str]:
     """Write the results of a topic crawl called *name* in all *kinds*; return a description of each file.
 
@@ -98,6 +110,6 @@ def write_topic_results(
         written[path] = counted(write_topic_list(database, crawl_id, path), "page")
     if "gexf" in kinds:
         path = result_path(folder, name, "gexf")
-        size = write_graph(TopicGraph(database, crawl_id, name), path.with_suffix(""))
+        size = write_laid_out(TopicGraph(database, crawl_id, name), path.with_suffix(""), "gexf", layout)
         written[path] = f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}"
     return written

@@ -63,6 +63,7 @@ def test_no_results_are_written_without_formats_and_tables(tmp_path):
     [
         ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS=dot is unknown; choose one of: gexf"),
         ({"GRAPH_FORMATS": "gexf", "GRAPH_MEASURES": "beauty"}, "GRAPH_MEASURES=beauty is unknown"),
+        ({"GRAPH_FORMATS": "gexf", "GRAPH_LAYOUT": "beauty"}, "GRAPH_LAYOUT=beauty is unknown"),
     ],
 )
 def test_unknown_formats_and_measures_are_named(settings, why, tmp_path):

@@ -29,6 +29,7 @@ from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.files import ALL_FORMATS
+from crawlers.graphs.looks import LAYOUTS
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
 from crawlers.storage.database import Database
@@ -101,6 +102,7 @@ def test_all_values_of_settings_with_names_are_documented():
         ("REWARD", REWARDS),
         ("ORDER", ORDERS),
         ("GRAPH_FORMATS", ALL_FORMATS),
+        ("GRAPH_LAYOUT", LAYOUTS),
         ("GRAPH_MEASURES", MEASURES),
     ):
         missing = [name for name in names if name not in SECTIONS[setting]]
@@ -322,7 +324,7 @@ def _own_options(name: str) -> dict[str, list[str]]:
         found = {}
         for action in parser._actions:
             value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper())
-            ends = "" if action.nargs == 0 else f" {value}"
+            ends = "" if action.nargs == 0 else f" {' '.join(value) if isinstance(value, tuple) else value}"
             found[action.dest] = [f"{option}{ends}" for option in action.option_strings]
         return found
 

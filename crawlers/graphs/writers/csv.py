@@ -16,16 +16,24 @@ from crawlers.storage.files.cells import guarded, guarded_cell
 
 if TYPE_CHECKING:
     import datetime
+    from collections.abc import Callable
 
-    from crawlers.graphs.model import Graph
+    from crawlers.graphs.looks import Look
+    from crawlers.graphs.model import Graph, Row
 
 EDGE = ("", ",", ",Directed,", "\r\n")
 
 
-def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
+def write_csv(
+    graph: Graph,
+    out: IO[bytes],
+    edges: IO[bytes],
+    date: datetime.date | None = None,
+    look: Callable[[Row], Look] | None = None,
+) -> GraphSize:
     """Write the nodes of *graph* to *out* and its edges to *edges*, as UTF-8 without byte order mark.
 
-    CSV cannot hold the name, the description and the *date*; they are omitted.
+    CSV cannot hold the name, the description, the *date* and the *look*; they are omitted.
     """
     edges.write(b"Source,Target,Type,Weight\r\n")
     edge_count = write_edges(graph, edges, EDGE)

@@ -6,6 +6,9 @@ Two attributes are omitted deliberately. Edges have no id, which the schema allo
 the file; and ``idtype="integer"`` is not set, because Gephi names edges without an id e0, e1 … and
 could not store those in a graph whose ids are integers.
 
+With the look of the nodes, each of them has the elements of the module viz, by which Gephi draws it; without, the
+namespace of the module is not declared, and the file is the same as if the module did not exist.
+
 References
 ----------
 .. [1] GEXF Working Group (2022), GEXF 1.3 schema and primer, https://gexf.net
@@ -22,15 +25,17 @@ from crawlers.storage.files.cells import cell, clean
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from crawlers.graphs.model import Graph
+    from crawlers.graphs.looks import Look
+    from crawlers.graphs.model import Column, Graph, Row
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
-    '<gexf xmlns="http://gexf.net/1.3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    '<gexf xmlns="http://gexf.net/1.3"{viz} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
     ' xsi:schemaLocation="http://gexf.net/1.3 http://gexf.net/1.3/gexf.xsd" version="1.3">'
 )
+VIZ = ' xmlns:viz="http://gexf.net/1.3/viz"'
 EDGE = ('<edge source="', '" target="', '" weight="', '"/>\n')
 COPY_BYTES = 1 << 20
 
@@ -56,24 +61,37 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
 
 
-def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
+def write_gexf(
+    graph: Graph,
+    out: IO[bytes],
+    edges: IO[bytes],
+    date: datetime.date | None = None,
+    look: Callable[[Row], Look] | None = None,
+) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
     The schema requires the nodes first, but the graph yields its edges first: they are buffered in *edges*.
     *date* becomes the date of last modification. A value of None omits the attribute of that node.
+    *look* returns how a node is drawn.
     """
     edge_count = write_edges(graph, edges, EDGE)
-    write_lines(_head(graph, date), out)
-    node_count = write_lines(_nodes(graph), out)
+    write_lines(head(graph, date, VIZ if look is not None else ""), out)
+    node_count = write_lines(node_lines(graph, look), out)
+    copy_edges(edges, out)
+    return GraphSize(node_count, edge_count)
+
+
+def copy_edges(edges: IO[bytes], out: IO[bytes]) -> None:
+    """Append *edges*, which were written before the nodes, and end the file."""
     write_lines(["</nodes>", "<edges>"], out)
     edges.seek(0)
     shutil.copyfileobj(edges, out, COPY_BYTES)
     write_lines(["</edges>", "</graph>", "</gexf>"], out)
-    return GraphSize(node_count, edge_count)
 
 
-def _head(graph: Graph, date: datetime.date | None) -> Iterator[str]:
-    yield HEAD
+def head(graph: Graph, date: datetime.date | None, viz: str, edge_columns: Sequence[Column] = ()) -> Iterator[str]:
+    """Yield the lines before the nodes; *viz* is `VIZ` or empty, *edge_columns* are the attributes of edges."""
+    yield HEAD.format(viz=viz)
     yield f'<meta lastmodifieddate="{date:%Y-%m-%d}">' if date else "<meta>"
     yield "<creator>crawlers</creator>"
     yield f"<keywords>{escape(graph.name)}</keywords>"  # a graph has no name in GEXF
@@ -84,16 +102,33 @@ def _head(graph: Graph, date: datetime.date | None) -> Iterator[str]:
     for name, type_ in graph.columns:
         yield f'<attribute id="{escape(name)}" title="{escape(name)}" type="{type_}"/>'
     yield "</attributes>"
+    if edge_columns:
+        yield '<attributes class="edge" mode="static">'
+        for name, type_ in edge_columns:
+            yield f'<attribute id="{escape(name)}" title="{escape(name)}" type="{type_}"/>'
+        yield "</attributes>"
     yield "<nodes>"
 
 
-def _nodes(graph: Graph) -> Iterator[str]:
+def node_lines(graph: Graph, look: Callable[[Row], Look] | None) -> Iterator[str]:
+    """Yield one line for each node of *graph*."""
     openings = [f'<attvalue for="{escape(column.name)}" value="' for column in graph.columns]
-    for number, label, *values in graph.nodes():
+    for row in graph.nodes():
+        number, label, *values = row
         parts = [f'<node id="{number}" label="{escape(label)}"><attvalues>']
         for opening, value in zip(openings, values, strict=True):
             text = escape(value) if isinstance(value, str) else cell(value)
             if text is not None:
                 parts.append(f'{opening}{text}"/>')
-        parts.append("</attvalues></node>")
+        parts.append("</attvalues>")
+        if look is not None:
+            parts.append(_viz(look(row)))
+        parts.append("</node>")
         yield "".join(parts)
+
+
+def _viz(look: Look) -> str:
+    """Return the elements of the module viz, in the order of the schema: color, position, size."""
+    place = f'<viz:position x="{look.position[0]}" y="{look.position[1]}" z="0.0"/>' if look.position else ""
+    red, green, blue = bytes.fromhex(look.colour[1:])
+    return f'<viz:color r="{red}" g="{green}" b="{blue}"/>{place}<viz:size value="{look.size}"/>'

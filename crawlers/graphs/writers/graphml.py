@@ -18,9 +18,10 @@ from crawlers.storage.files.cells import cell
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from crawlers.graphs.model import Graph
+    from crawlers.graphs.looks import Look
+    from crawlers.graphs.model import Graph, Row
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -33,11 +34,17 @@ EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>
 TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
 
 
-def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes], date: datetime.date | None = None) -> GraphSize:
+def write_graphml(
+    graph: Graph,
+    out: IO[bytes],
+    edges: IO[bytes],
+    date: datetime.date | None = None,
+    look: Callable[[Row], Look] | None = None,
+) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
     Name, description and, if given, *date* become attributes of the graph; the label becomes an attribute of
-    the nodes.
+    the nodes. The *look* is omitted: each program has its own elements for it.
     """
     edge_count = write_edges(graph, edges, EDGE)
     write_lines(_head(graph, date), out)

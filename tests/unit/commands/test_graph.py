@@ -88,6 +88,48 @@ def test_parquet_has_no_sites_as_nodes_and_no_measures(crawled, options):
     assert f"--format parquet contains pages and links; leave out {options[0]}" in outcome.output + outcome.log
 
 
+def test_layout_gives_gexf_files_a_look(crawled, tmp_path):
+    project, first_site, _ = crawled
+    words = ("--layout", "community", "--layout", "pagerank")
+    outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--format", "gexf", *words)
+    assert outcome.status == 0, outcome.log
+    graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf", version="1.3")
+    assert all(node["viz"].keys() == {"color", "position", "size"} for _, node in graph.nodes(data=True))
+    assert all({"community", "pagerank"} <= node.keys() for _, node in graph.nodes(data=True))
+
+
+def test_two_crawls_are_compared(tmp_path):
+    project = Project(tmp_path)
+    paths = ["/gone", "/same"]
+
+    async def site(exchange):
+        await pages({"/": links(*paths), **{path: f"<p>{path}" for path in paths}})(exchange)
+
+    with Web(a=site) as web:
+        assert project.crawl(web.hosts()).status == 0
+        paths[0] = "/fresh"
+        assert project.crawl(web.hosts()).status == 0
+    outcome = project.run("graph", "--diff", "1", "2", "--folder", str(tmp_path / "diff"))
+    assert outcome.status == 0, outcome.log
+    assert "pages: 1 appeared, 1 vanished, 1 changed, 1 unchanged" in outcome.output
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--top", "5"), "--diff compares pages and links; leave out --top"),
+        (("--targets-only", "--level", "site"), "leave out --level"),
+        (("--format", "parquet"), "--diff writes csv and gexf; leave out --format parquet"),
+        ((), "both are the crawl mine (number 1, finished)"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_is_refused(crawled, options, why):
+    project, *_ = crawled
+    outcome = project.run("graph", "--diff", "1", "1", *options)
+    assert outcome.status != 0
+    assert why in outcome.output + outcome.log
+
+
 def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
     project, first_site, second_site = crawled
     formats = ("--format", "gexf", "--format", "csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import math
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from crawlers.graphs.looks import Look
 from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from crawlers.graphs.model import Row
 
 NS = "{http://gexf.net/1.3}"
+VIZ = "{http://gexf.net/1.3/viz}"
 GRAPH = MemoryGraph(
     [
         Node(1, "http://a.test/", 0, 200, 'Home & "more"', 2, 1, 0, 0),
@@ -34,10 +39,14 @@ GRAPH = MemoryGraph(
 )
 
 
-def gexf(graph: MemoryGraph, date: datetime.date | None = None) -> bytes:
+def gexf(graph: MemoryGraph, date: datetime.date | None = None, look: Callable[[Row], Look] | None = None) -> bytes:
     out = io.BytesIO()
-    write_gexf(graph, out, io.BytesIO(), date)
+    write_gexf(graph, out, io.BytesIO(), date, look)
     return out.getvalue()
+
+
+def look(row: Row) -> Look:
+    return Look("#0a80ff", 4.5 * row[0], None if row[0] == 3 else (-1.25, 2.0))
 
 
 # The part of the GEXF 1.3 schema that the writer uses: the attributes of each element (with a test of the
@@ -63,7 +72,14 @@ ELEMENTS = {
     "attributes": ({"class": {"node", "edge"}.__contains__}, {"mode": "static".__eq__}, ["attribute*"]),
     "attribute": ({"id": TEXT, "title": TEXT, "type": TYPES.__contains__}, {}, []),
     "nodes": ({}, {}, ["node*"]),
-    "node": ({"id": INTEGER}, {"label": lambda _: True}, ["attvalues?"]),
+    "node": (
+        {"id": INTEGER},
+        {"label": lambda _: True},
+        ["attvalues?", "viz:color?", "viz:position?", "viz:size?"],
+    ),
+    "viz:color": (dict.fromkeys("rgb", range(256).__contains__), {}, []),
+    "viz:position": (dict.fromkeys("xyz", float), {}, []),
+    "viz:size": ({"value": float}, {}, []),
     "attvalues": ({}, {}, ["attvalue*"]),
     "attvalue": ({"for": TEXT, "value": lambda _: True}, {}, []),
     "edges": ({}, {}, ["edge*"]),
@@ -72,11 +88,15 @@ ELEMENTS = {
 VALUES = {"integer": int, "long": int, "double": float, "boolean": ["true", "false"].index, "string": str}
 
 
+def short_name(element: etree._Element) -> str:
+    return element.tag.removeprefix(NS).replace(VIZ, "viz:")
+
+
 def problems(text: bytes) -> Iterator[str]:
     """Yield the violations of the schema, and the wrong references, in a GEXF file."""
     root = etree.fromstring(text)
     for element in root.iter():
-        name = element.tag.removeprefix(NS)
+        name = short_name(element)
         if name == element.tag or name not in ELEMENTS:
             yield f"unknown element {element.tag}"
             continue
@@ -88,12 +108,14 @@ def problems(text: bytes) -> Iterator[str]:
             if key.startswith("{http://www.w3.org/2001/XMLSchema-instance}"):
                 continue
             try:
-                is_good = key in known and known[key](value) is not False
+                checked = int(value) if name == "viz:color" else value
+                read = known[key](checked) if key in known else False
+                is_good = read is not False and read != math.inf
             except ValueError:
                 is_good = False
             if not is_good:
                 yield f"{name} {key}={value!r}"
-        yield from _wrong_children(name, [child.tag.removeprefix(NS) for child in element], children)
+        yield from _wrong_children(name, [short_name(child) for child in element], children)
         if children and (element.text or "").strip():
             yield f"text in {name}"
     yield from _wrong_references(root)
@@ -141,6 +163,34 @@ def _wrong_references(root: etree._Element) -> Iterator[str]:
 )  # fmt: skip
 def test_file_has_the_structure_of_the_schema(graph: MemoryGraph) -> None:
     assert list(problems(gexf(graph, datetime.date(2026, 1, 2)))) == []
+
+
+def test_file_with_looks_has_the_structure_of_the_schema() -> None:
+    text = gexf(GRAPH, look=look)
+    assert list(problems(text)) == []
+    assert text.count(b"<viz:position ") == 2
+    network = nx.read_gexf(io.BytesIO(text), node_type=int, version="1.3")
+    assert network.nodes[1]["viz"] == {
+        "color": {"r": 10, "g": 128, "b": 255, "a": 1.0},
+        "position": {"x": -1.25, "y": 2.0, "z": 0.0},
+        "size": 4.5,
+    }
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('r="10"', 'r="256"'),
+        (' g="128"', ""),
+        ('x="-1.25"', 'x="left"'),
+        ('viz:size value="4.5"', 'viz:size value="inf"'),
+        ("<viz:size", "<viz:shape"),
+    ],
+)
+def test_the_structure_check_finds_mistakes_of_looks(right: str, wrong: str) -> None:
+    text = gexf(GRAPH, look=look).decode()
+    assert right in text
+    assert list(problems(text.replace(right, wrong).encode()))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Writes what changed between two crawls of the same sites."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
+from crawlers.graphs.comparison.crawl_changes import UNCHANGED, LinkChange, PageChange, link_changes, page_changes
+from crawlers.graphs.comparison.seen_times import iso_time
+from crawlers.graphs.files import scratch
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
+from crawlers.storage.files.names import file_stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from crawlers.graphs.comparison.crawl_changes import Change
+    from crawlers.storage.database import Database
+    from crawlers.storage.files.cells import Value
+    from crawlers.storage.queries import CrawledSite
+
+COMPARISON_FORMATS = ("csv", "gexf")
+
+
+class ComparedSite(NamedTuple):
+    """A site and its numbers in two crawls; None in a crawl without it."""
+
+    site: str
+    folder: str | None
+    before: int | None
+    after: int | None
+
+
+class Comparison(NamedTuple):
+    """The files of a site, and how many pages and links changed in which way."""
+
+    site: str
+    paths: list[Path]
+    pages: Counter[Change]
+    links: Counter[Change]
+
+
+def compared_sites(before: Sequence[CrawledSite], after: Sequence[CrawledSite]) -> list[ComparedSite]:
+    """Return the sites of both crawls by name."""
+    firsts, seconds = ({site.site: site for site in sites} for sites in (before, after))
+    return [
+        ComparedSite(
+            name,
+            (seconds.get(name) or firsts[name]).folder,
+            firsts[name].id if name in firsts else None,
+            seconds[name].id if name in seconds else None,
+        )
+        for name in sorted(firsts.keys() | seconds.keys())
+    ]
+
+
+def write_comparisons(
+    database: Database,
+    sites: Sequence[ComparedSite],
+    names: Sequence[str],
+    folder: Path,
+    formats: Sequence[str],
+    description: str,
+) -> Iterator[Comparison]:
+    """Write what changed on *sites* to files in *formats* (out of `COMPARISON_FORMATS`), and yield each site.
+
+    *names* are all sites of both crawls, by which files are named; *description* names the crawls. Tables leave out
+    what did not change, graphs contain it. Raises the errors of `write_graph`.
+    """
+    for site in sites:
+        base = folder / file_stem(site.site, names, site.folder or "")
+        pages: Counter[Change] = Counter()
+        links: Counter[Change] = Counter()
+        paths = []
+        if "csv" in formats:
+            found = _counted(page_changes(database, site.before, site.after), pages)
+            paths.append(_written(base, "changed-pages", PageChange._fields, found))
+            found_links = _counted(link_changes(database, site.before, site.after), links)
+            paths.append(_written(base, "changed-links", LinkChange._fields, found_links))
+        if "gexf" in formats:
+            paths.append(base.with_name(f"{base.name}.changes.gexf"))
+            graph = ComparedGraph(database, site.site, f"{site.site}: {description}", site.before, site.after)
+            with replacing(paths[-1]) as out, scratch(folder) as edges:
+                write_compared(graph, out, edges)
+        yield Comparison(site.site, paths, pages, links)
+
+
+def _counted(rows: Iterable[PageChange | LinkChange], counts: Counter[Change]) -> Iterator[PageChange | LinkChange]:
+    for row in rows:
+        counts[row.change] += 1
+        if row.change != UNCHANGED:
+            yield row
+
+
+def _written(base: Path, name: str, columns: Sequence[str], rows: Iterable[PageChange | LinkChange]) -> Path:
+    path = base.with_name(f"{base.name}.{name}.csv")
+    write_table(path, columns, (_cells(row) for row in rows))
+    return path
+
+
+def _cells(row: PageChange | LinkChange) -> list[Value]:
+    return [*row[:-2], iso_time(row.first_seen), iso_time(row.last_seen)]

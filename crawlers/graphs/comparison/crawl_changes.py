@@ -1,0 +1,243 @@
+"""Compares the pages and links of a site in two crawls: rows in the order of the pages' keys.
+
+Pages are the same if their keys are: URL variants (`/a` and `/a/`) are one page, also if another variant was requested.
+Both crawls are read in the order of an index, and links are read for `PAGES_AT_ONCE` pages at a time: memory does not
+grow with the site.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from crawlers.graphs.tables.reading import streamed
+from crawlers.items import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+PAGES_AT_ONCE = 256
+Change = Literal["appeared", "vanished", "changed", "unchanged"]
+APPEARED: Change = "appeared"
+VANISHED: Change = "vanished"
+CHANGED: Change = "changed"
+UNCHANGED: Change = "unchanged"
+CHANGES: tuple[Change, ...] = (APPEARED, VANISHED, CHANGED, UNCHANGED)
+
+_REQUESTED = f"""
+    SELECT p.key, p.id, p.url, p.state, p.status, p.title, p.content_hash, p.level, p.found_at, p.fetched_at,
+        t.url AS moved_to
+    FROM page p LEFT JOIN page t ON t.id = p.moved_to
+    WHERE p.site_id = :site AND p.state IN ({State.DONE:d}, {State.MOVED:d}, {State.REFUSED:d}, {State.FAILED:d})
+    ORDER BY p.key"""  # noqa: S608 - constants of ours
+_LINKS = """
+    SELECT l.source_id, t.site_id, t.key, t.url, l.count FROM link l JOIN page t ON t.id = l.target_id
+    WHERE l.source_id {ids}"""
+_EXTERNAL = """
+    SELECT e.page_id, u.url, sum(e.count) FROM external_link e JOIN external_url u ON u.id = e.url_id
+    WHERE e.page_id {ids} GROUP BY e.page_id, u.url"""
+
+
+class PageChange(NamedTuple):
+    """A URL that was requested in at least one of two crawls; what is not known of it in one of them is None."""
+
+    change: Change
+    url: str  # in the second crawl, if it was requested there
+    what: str  # what changed: status, title, content, redirect
+    status_before: int | None
+    status_after: int | None
+    title_before: str | None
+    title_after: str | None
+    level_before: int | None
+    level_after: int | None
+    first_seen: float | None  # when the first of the crawls that requested it found it, in seconds since 1970
+    last_seen: float | None  # when the last of them fetched it
+
+
+class LinkChange(NamedTuple):
+    """A link from a page of the site, not to itself; the number of links is None in a crawl that found none."""
+
+    change: Change
+    url: str
+    target: str
+    is_external: bool  # its target is on no site of the crawl
+    links_before: int | None
+    links_after: int | None
+    first_seen: float | None  # when the first crawl that found it fetched its page
+    last_seen: float | None  # when the last one fetched it
+
+
+class _Page(NamedTuple):
+    key: int
+    id: int
+    url: str
+    state: int
+    status: int | None
+    title: str | None
+    content_hash: str | None
+    level: int
+    found_at: float
+    fetched_at: float | None
+    moved_to: str | None
+
+
+_Pair = tuple[_Page | None, _Page | None]
+
+
+def page_changes(database: Database, before: int | None, after: int | None) -> Iterator[PageChange]:
+    """Yield a row for each URL that was requested on a site, whose numbers in two crawls are *before* and *after*.
+
+    None stands for a crawl without the site. A URL *appeared* if it was a page (an HTML page with status 200) only in
+    the second crawl, or was requested only there; *vanished* is the reverse.
+    """
+    for pair in _pairs(database, before, after):
+        yield _page_change(*pair)
+
+
+def link_changes(database: Database, before: int | None, after: int | None) -> Iterator[LinkChange]:
+    """Yield a row for each link of a page of the site; *changed* means another number of links from page to target."""
+    for _, row in keyed_links(database, before, after):
+        yield row
+
+
+def page_keys(database: Database, before: int | None, after: int | None) -> Iterator[tuple[int, PageChange]]:
+    """Yield the rows of `page_changes` with the keys of their pages, ascending."""
+    for first, second in _pairs(database, before, after):
+        known = second or first
+        assert known is not None
+        yield known.key, _page_change(first, second)
+
+
+def keyed_links(
+    database: Database, before: int | None, after: int | None
+) -> Iterator[tuple[tuple[int, int | None], LinkChange]]:
+    """Yield the rows of `link_changes` with the keys of page and target; None for a target on another site."""
+    with database.read() as connection:
+        batch: list[_Pair] = []
+        for pair in _pairs(database, before, after):
+            batch.append(pair)
+            if len(batch) == PAGES_AT_ONCE:
+                yield from _links_of(connection, batch, before, after)
+                batch = []
+        yield from _links_of(connection, batch, before, after)
+
+
+def _pairs(database: Database, before: int | None, after: int | None) -> Iterator[_Pair]:
+    """Yield the pages of both crawls with equal keys, in the order of the keys."""
+    with database.read() as one, database.read() as other:
+        firsts, seconds = _pages(one, before), _pages(other, after)
+        first, second = next(firsts, None), next(seconds, None)
+        while first is not None or second is not None:
+            if second is None or (first is not None and first.key < second.key):
+                yield first, None
+                first = next(firsts, None)
+            elif first is None or second.key < first.key:
+                yield None, second
+                second = next(seconds, None)
+            else:
+                yield first, second
+                first, second = next(firsts, None), next(seconds, None)
+
+
+def _pages(connection: Connection, site_id: int | None) -> Iterator[_Page]:
+    if site_id is not None:
+        yield from map(_Page._make, streamed(connection, _REQUESTED, site=site_id))
+
+
+def _page_change(first: _Page | None, second: _Page | None) -> PageChange:
+    known = second or first
+    assert known is not None
+    what = _differences(first, second) if first is not None and second is not None else ""
+    growth = _rank(second) - _rank(first)
+    change = (APPEARED if growth > 0 else VANISHED) if growth else (CHANGED if what else UNCHANGED)
+    return PageChange(
+        change,
+        known.url,
+        what,
+        first and first.status,
+        second and second.status,
+        first and first.title,
+        second and second.title,
+        first.level if first is not None else None,
+        second.level if second is not None else None,
+        (first or known).found_at,
+        known.fetched_at,
+    )
+
+
+def _rank(page: _Page | None) -> int:
+    return 0 if page is None else 2 if page.state == State.DONE else 1
+
+
+def _differences(first: _Page, second: _Page) -> str:
+    is_different = {
+        "status": first.status != second.status or first.state != second.state,
+        "title": (first.title or "") != (second.title or ""),
+        "content": first.content_hash != second.content_hash,
+        "redirect": first.moved_to != second.moved_to,
+    }
+    return ", ".join(name for name, value in is_different.items() if value)
+
+
+_Target = int | str  # the key of a page of the site, or another URL
+
+
+class _Link(NamedTuple):
+    url: str
+    is_external: bool
+    count: int  # type: ignore[assignment]  # hides the method of tuples
+
+
+def _links_of(
+    connection: Connection, pairs: Sequence[_Pair], before: int | None, after: int | None
+) -> Iterator[tuple[tuple[int, int | None], LinkChange]]:
+    firsts, seconds = zip(*pairs, strict=True) if pairs else ((), ())
+    found = _read_links(connection, firsts, before), _read_links(connection, seconds, after)
+    for first, second in pairs:
+        source = second or first
+        assert source is not None
+        old, new = (links.get(page.id, {}) if page else {} for links, page in zip(found, (first, second), strict=True))
+        for target in sorted(old.keys() | new.keys(), key=lambda target: (isinstance(target, str), target)):
+            if target == source.key:
+                continue  # as in graphs
+            links = old.get(target), new.get(target)
+            known = links[1] or links[0]
+            assert known is not None
+            seen = [page.fetched_at for page, link in zip((first, second), links, strict=True) if page and link]
+            yield (
+                (source.key, target if isinstance(target, int) else None),
+                LinkChange(
+                    _link_change(*links),
+                    source.url,
+                    known.url,
+                    known.is_external,
+                    links[0] and links[0].count,
+                    links[1] and links[1].count,
+                    seen[0],
+                    seen[-1],
+                ),
+            )
+
+
+def _link_change(old: _Link | None, new: _Link | None) -> Change:
+    if old is None or new is None:
+        return APPEARED if old is None else VANISHED
+    return UNCHANGED if old.count == new.count else CHANGED
+
+
+def _read_links(
+    connection: Connection, pages: Sequence[_Page | None], site_id: int | None
+) -> dict[int, dict[_Target, _Link]]:
+    """Return the links of *pages*, by the number of the page and by target."""
+    links: dict[int, dict[_Target, _Link]] = {}
+    ids = [page.id for page in pages if page is not None and page.state == State.DONE]
+    rows: Any = streamed(connection, _LINKS, ids=ids)
+    for page_id, target_site, key, url, count in rows:
+        target = key if target_site == site_id else url
+        links.setdefault(page_id, {})[target] = _Link(url, False, count)
+    for page_id, url, count in streamed(connection, _EXTERNAL, ids=ids):
+        links.setdefault(page_id, {}).setdefault(url, _Link(url, True, int(count)))
+    return links

@@ -1,0 +1,189 @@
+"""Two crawls of a site: what appeared, vanished and changed, as rows, as tables and as a graph."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import pytest
+
+from crawlers.graphs.comparison import crawl_changes
+from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
+from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
+from crawlers.graphs.comparison.crawl_changes import PageChange, link_changes, page_changes
+from crawlers.graphs.looks import positions
+from crawlers.storage.queries import CrawledSite
+from tests.support.stored_site import MOVED, REFUSED, Stored, store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlers.storage.database import Database
+
+A = "http://a.test"
+BEFORE = [
+    Stored("/", 0, links={1: 1, 2: 2, 3: 1, 4: 1}, title="Home"),
+    Stored("/same", 1, links={0: 1, 1: 3}, external=("http://b.test/old", "http://b.test/stays")),
+    Stored("/gone", 1, links={0: 1}),
+    Stored("/edited", 1, title="Old title", body="old"),
+    Stored("/turned", 1),
+    Stored("/broken", 1, REFUSED),
+]
+AFTER = [
+    Stored("/", 0, links={2: 1, 1: 3, 4: 1, 3: 2}, title="Home"),
+    Stored("/edited", 1, title="=New title", body="new"),
+    Stored("/same", 1, links={0: 1}, body="/same", external=("http://b.test/stays", "http://b.test/new")),
+    Stored("/fresh", 1),
+    Stored("/turned", 1, MOVED, moved_to=3),
+    Stored("/gone", 1, REFUSED),
+]
+
+
+@pytest.fixture
+def sites(database: Database) -> tuple[int, int]:
+    """The numbers of a site in two crawls; their rows have other numbers and another order."""
+    return store(database, BEFORE, [3, 0, 5, 2, 4, 1]), store(database, AFTER)
+
+
+def by_url(rows) -> dict[str, PageChange]:
+    return {row.url.removeprefix(A): row for row in rows}
+
+
+def test_pages_appear_vanish_change_and_stay(database: Database, sites: tuple[int, int]) -> None:
+    rows = by_url(page_changes(database, *sites))
+    assert {url: (row.change, row.what, row.status_before, row.status_after) for url, row in rows.items()} == {
+        "/": ("unchanged", "", 200, 200),
+        "/same": ("unchanged", "", 200, 200),
+        "/gone": ("vanished", "status, content", 200, 404),
+        "/edited": ("changed", "title, content", 200, 200),
+        "/turned": ("vanished", "status, content, redirect", 200, 301),
+        "/broken": ("vanished", "", 404, None),
+        "/fresh": ("appeared", "", None, 200),
+    }
+    edited = rows["/edited"]
+    assert (edited.title_before, edited.title_after) == ("Old title", "=New title")
+    assert (edited.level_before, edited.level_after, edited.first_seen, edited.last_seen) == (1, 1, 0.0, 0.0)
+    assert (rows["/fresh"].level_before, rows["/fresh"].title_before) == (None, None)
+
+
+def test_rows_are_the_reverse_if_the_crawls_are_exchanged(database: Database, sites: tuple[int, int]) -> None:
+    opposite = {"appeared": "vanished", "vanished": "appeared"}
+    for function in (page_changes, link_changes):
+        there = sorted(row.change for row in function(database, *sites))
+        back = sorted(opposite.get(row.change, row.change) for row in function(database, *reversed(sites)))
+        assert there == back
+
+
+def test_links_are_compared_by_page_and_target(database: Database, sites: tuple[int, int]) -> None:
+    found = {
+        (row.url.removeprefix(A), row.target.removeprefix(A)): (row.change, row.links_before, row.links_after)
+        for row in link_changes(database, *sites)
+    }
+    assert found == {
+        ("/", "/same"): ("unchanged", 1, 1),
+        ("/", "/gone"): ("vanished", 2, None),
+        ("/", "/edited"): ("changed", 1, 3),
+        ("/", "/turned"): ("unchanged", 1, 1),
+        ("/", "/fresh"): ("appeared", None, 2),
+        ("/same", "/"): ("unchanged", 1, 1),
+        ("/same", "http://b.test/old"): ("vanished", 1, None),
+        ("/same", "http://b.test/stays"): ("unchanged", 1, 1),
+        ("/same", "http://b.test/new"): ("appeared", None, 1),
+        ("/gone", "/"): ("vanished", 1, None),
+    }
+    assert {row.is_external for row in link_changes(database, *sites) if "b.test" in row.target} == {True}
+
+
+def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(
+    database: Database, sites: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = list(link_changes(database, *sites))
+    monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 2)
+    assert list(link_changes(database, *sites)) == expected
+
+
+@pytest.mark.parametrize(("place", "change"), [(0, "vanished"), (1, "appeared")])
+def test_a_site_of_one_crawl_only_vanished_or_appeared(
+    database: Database, sites: tuple[int, int], place: int, change: str
+) -> None:
+    pair = (sites[0], None) if place == 0 else (None, sites[1])
+    for rows in (list(page_changes(database, *pair)), list(link_changes(database, *pair))):
+        assert rows
+        assert {row.change for row in rows} == {change}
+
+
+def test_graph_has_a_status_for_each_node_and_edge(database: Database, sites: tuple[int, int]) -> None:
+    graph = ComparedGraph(database, "a.test", "two crawls", *sites)
+    out = io.BytesIO()
+    size = write_compared(graph, out, io.BytesIO())
+    assert size == (7, 7)
+    network = nx.read_gexf(io.BytesIO(out.getvalue()), node_type=int, version="1.3")
+    label = {node: network.nodes[node]["label"].removeprefix(A) for node in network}
+    assert {label[node]: network.nodes[node]["change"] for node in network} == {
+        url: row.change for url, row in by_url(page_changes(database, *sites)).items()
+    }
+    edges = {(label[a], label[b]): (of["change"], of["weight"]) for a, b, of in network.edges(data=True)}
+    assert edges == {
+        ("/", "/same"): ("unchanged", 1),
+        ("/", "/gone"): ("vanished", 2),
+        ("/", "/edited"): ("changed", 3),
+        ("/", "/turned"): ("unchanged", 1),
+        ("/", "/fresh"): ("appeared", 2),
+        ("/same", "/"): ("unchanged", 1),
+        ("/gone", "/"): ("vanished", 1),
+    }
+    fresh = next(network.nodes[node] for node in network if label[node] == "/fresh")
+    assert fresh["viz"]["color"] == {"r": 0x2C, "g": 0xA2, "b": 0x5F, "a": 1.0}
+    assert fresh["first_seen"] == fresh["last_seen"] == "1970-01-01T00:00:00Z"
+    assert len(positions(graph) or ()) == 7
+
+
+def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple[int, int], tmp_path: Path) -> None:
+    crawls = [[CrawledSite(number, "http://a.test:80", None)] for number in sites]
+    compared = compared_sites(*crawls)
+    (found,) = write_comparisons(database, compared, ["http://a.test:80"], tmp_path, ("csv", "gexf"), "two crawls")
+    assert [path.name for path in found.paths] == [
+        "a.test_80.changed-pages.csv",
+        "a.test_80.changed-links.csv",
+        "a.test_80.changes.gexf",
+    ]
+    assert dict(found.pages) == {"unchanged": 2, "vanished": 3, "changed": 1, "appeared": 1}
+    assert dict(found.links) == {"unchanged": 4, "vanished": 3, "changed": 1, "appeared": 2}
+    with found.paths[0].open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["change"] for row in rows} == {"vanished", "changed", "appeared"}
+    assert next(row["title_after"] for row in rows if row["change"] == "changed") == "'=New title"
+    again = found.paths[2].read_bytes()
+    list(write_comparisons(database, compared, ["http://a.test:80"], tmp_path, ("gexf",), "two crawls"))
+    assert found.paths[2].read_bytes() == again
+
+
+def test_sites_of_both_crawls_are_paired_by_name() -> None:
+    before = [CrawledSite(1, "http://a.test", None), CrawledSite(2, "http://b.test", None, "/x/")]
+    after = [CrawledSite(7, "http://b.test", None), CrawledSite(8, "http://c.test", None)]
+    assert compared_sites(before, after) == [
+        ("http://a.test", None, 1, None),
+        ("http://b.test", None, 2, 7),
+        ("http://c.test", None, None, 8),
+    ]
+
+
+def test_memory_does_not_grow_with_the_site(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 16)
+    peaks = []
+    for size in (200, 2000):
+        pages = [
+            Stored(f"/{number:05}", 1, links={(number + step) % size: 1 for step in range(1, 6)}, title="t" * 500)
+            for number in range(size)
+        ]
+        pair = [store(sqlite, pages, name=f"http://s{size}n{place}.test") for place in range(2)]
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in link_changes(sqlite, *pair)) == 5 * size
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0] + 500_000

@@ -1,0 +1,137 @@
+"""A graph with a layout has colours, sizes and, up to a limit, positions."""
+
+from __future__ import annotations
+
+import io
+
+import networkx as nx
+import pytest
+from lxml import etree
+
+from crawlers.errors import ConfigError
+from crawlers.graphs import looks
+from crawlers.graphs.export import write_laid_out
+from crawlers.graphs.looks import GraphLayout, graph_layout, laid_out
+from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.writers.gexf import write_gexf
+from crawlers.items import Node
+
+VIZ = "{http://gexf.net/1.3/viz}"
+GRAPH = MemoryGraph(
+    [
+        Node(1, "http://a.test/", 0, 200, "Home", 2, 1, 0, 0),
+        Node(2, "http://a.test/x", 1, 200, "", 1, 1, 4, 1),
+        Node(5, "http://a.test/y", 2, 200, "", 0, 1, 0, 0),
+    ],
+    [(1, [(2, 3)]), (2, [(1, 1), (2, 1)]), (5, [(1, 2)])],
+    name="a.test",
+)
+SITES = MemoryGraph(
+    [(1, "a.test", "target"), (2, "b.test", "accompanying"), (3, "c.test", None)],
+    [(1, [(2, 3)])],
+    (Column("set", "string"),),
+)
+
+
+def drawn(graph: MemoryGraph, layout: GraphLayout) -> bytes:
+    found = laid_out(graph, layout)
+    out = io.BytesIO()
+    write_gexf(found.graph, out, io.BytesIO(), look=found.look)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "layout"),
+    [
+        ([], None),
+        (["level"], GraphLayout("level", "in_degree")),
+        (["pagerank"], GraphLayout("level", "pagerank")),
+        (["in_degree", "community"], GraphLayout("community", "in_degree")),
+    ],
+)
+def test_words_of_the_setting_are_a_layout(words: list[str], layout: GraphLayout | None) -> None:
+    assert graph_layout(words) == layout
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["beauty"], "GRAPH_LAYOUT=beauty is unknown; choose out of: level, community, in_degree, pagerank"),
+        (["level", "community"], "choose one of level and community for the colours"),
+        (["in_degree", "pagerank"], "one of in_degree and pagerank for the sizes"),
+    ],
+)
+def test_other_words_are_refused(words: list[str], why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        graph_layout(words)
+
+
+@pytest.mark.parametrize("layout", [GraphLayout(), GraphLayout("community", "pagerank")])
+def test_equal_graphs_give_equal_bytes_that_networkx_reads(layout: GraphLayout) -> None:
+    text = drawn(GRAPH, layout)
+    assert text == drawn(GRAPH, layout)
+    network = nx.read_gexf(io.BytesIO(text), node_type=int, version="1.3")
+    assert set(network) == {1, 2, 5}
+    for node in network:
+        viz = network.nodes[node]["viz"]
+        assert viz.keys() == {"color", "position", "size"}
+        assert all(0 <= viz["color"][part] <= 255 for part in "rgb")
+    assert network.nodes[1]["viz"]["size"] > network.nodes[5]["viz"]["size"]
+    assert ("community" in network.nodes[1]) == (layout.colour == "community")
+
+
+def test_look_of_a_node_is_that_of_its_level_and_degree() -> None:
+    root = etree.fromstring(drawn(GRAPH, GraphLayout()))
+    nodes = root.findall(".//{http://gexf.net/1.3}node")
+    colours = [dict(node.find(f"{VIZ}color").attrib) for node in nodes]
+    assert colours[0] == {"r": str(0xE4), "g": str(0x57), "b": str(0x2E)}
+    assert len({tuple(colour.items()) for colour in colours}) == 3
+    assert [float(node.find(f"{VIZ}size").get("value")) for node in nodes] == [8.75, 7.0, 4.0]
+    assert [child.tag for child in nodes[0]][1:] == [f"{VIZ}color", f"{VIZ}position", f"{VIZ}size"]
+
+
+def test_sites_have_colours_by_set_and_sizes_by_a_degree_that_is_computed() -> None:
+    found = laid_out(SITES, GraphLayout())
+    first, second, third = (found.look(row) for row in found.graph.nodes())
+    assert first.colour != second.colour == third.colour
+    assert second.size > first.size
+
+
+@pytest.mark.parametrize("limit", ["MAX_NODES", "MAX_LAID_OUT_EDGES"])
+def test_a_larger_graph_has_colours_by_level_and_no_positions(limit: str, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(looks, limit, 2)
+    found = laid_out(GRAPH, GraphLayout("community", "pagerank"))
+    assert found.remark.startswith("a.test: the graph has colours by level and sizes, but no positions: more than ")
+    assert found.graph is GRAPH
+    assert [found.look(row) for row in GRAPH.rows] == [
+        look._replace(position=None) for look in map(_unlimited(GRAPH), GRAPH.rows)
+    ]
+    warnings: list[str] = []
+    write_laid_out(GRAPH, tmp_path / "a", "gexf", GraphLayout(), warnings.append)
+    assert warnings == [found.remark]
+    assert "viz:position" not in (tmp_path / "a.gexf").read_text("utf-8")
+
+
+def test_without_the_library_a_graph_has_colours_and_sizes(monkeypatch) -> None:
+    layout = GraphLayout("community", "pagerank")
+    expected = laid_out(GRAPH, layout)
+    monkeypatch.setattr(looks, "is_available", lambda: False)
+    found = laid_out(GRAPH, layout)
+    assert found.remark == "a.test: " + looks.NO_LIBRARY
+    assert looks.positions(GRAPH) is None
+    rows = list(found.graph.nodes())
+    assert rows == list(expected.graph.nodes())
+    assert [found.look(row) for row in rows] == [expected.look(row)._replace(position=None) for row in rows]
+
+
+def _unlimited(graph: MemoryGraph):
+    return looks._look(graph, GraphLayout(), {})
+
+
+def test_without_a_layout_and_in_other_formats_files_are_as_before(tmp_path) -> None:
+    write_laid_out(GRAPH, tmp_path / "plain", "gexf", None)
+    assert b"viz" not in (tmp_path / "plain.gexf").read_bytes()
+    for layout in (None, GraphLayout()):
+        write_laid_out(GRAPH, tmp_path / str(layout), "graphml", layout)
+    first, second = (path.read_bytes() for path in sorted(tmp_path.glob("*.graphml")))
+    assert first == second
