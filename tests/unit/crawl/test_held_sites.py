@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import update
 
 from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
+from crawlers.frontier.protocols import Lease
 from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.storage.schema.tables import NewPage, site
+from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import SiteRow
 from tests.support.opened_crawl import OpenedCrawl, target
+from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-    from crawlers.frontier.protocols import Lease
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -46,6 +51,13 @@ def crawl(sqlite_url: str) -> Iterator[OpenedCrawl]:
     opened.kill()
 
 
+def leases(crawl: OpenedCrawl) -> list[Lease]:
+    found = []
+    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
+        found.append(lease)
+    return found
+
+
 def held_after_each(crawl: OpenedCrawl, rounds: int) -> list[int]:
     """Return how many sites are left after each of some rounds in which one of two workers has nothing to do."""
     left = []
@@ -62,12 +74,17 @@ def test_more_is_given_up_when_others_had_time_to_claim_it(crawl):
 def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(crawl):
     for lease in [crawl.lease() for _ in SITES]:
         read(crawl, lease)
-    leases = [crawl.lease() for _ in SITES]
-    assert len({lease.site_id for lease in leases}) == 6
-    assert held_after_each(crawl, 5) == [6] * 5
-    further = [crawl.lease() for _ in range(3)]
-    assert crawl.crawl.next(crawl.now) is None, "three sites request nothing more"
-    for lease in leases:
+    found = [crawl.lease() for _ in SITES]
+    assert len({lease.site_id for lease in found}) == 6
+    assert held_after_each(crawl, 1) == [6]
+    parting = set(crawl.crawl._held._parting)
+    for lease in [lease for lease in found if lease.site_id not in parting]:
+        read(crawl, lease)
+        found.remove(lease)
+    assert held_after_each(crawl, 4) == [6] * 4
+    assert crawl.crawl._held._parting == parting
+    further = leases(crawl)
+    for lease in found:
         read(crawl, lease)
     kept = {row.id for row in crawl.crawl.sites.rows}
     assert kept == {lease.site_id for lease in further}
@@ -95,6 +112,91 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
         assert set(part) == kept
     for crawl in (one, two):
         crawl.kill()
+
+
+@pytest.fixture
+def sources(sqlite_url: str) -> Iterator[OpenedCrawl]:
+    """A crawl of two sources with three sites each."""
+    leaders = {site: SITES[number // 3 * 3] for number, site in enumerate(SITES)}
+    sites = [SiteLimits(site) for site in SITES]
+    opened = OpenedCrawl(sqlite_url, None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
+    yield opened
+    opened.kill()
+
+
+def new_site(crawl: OpenedCrawl, source: int) -> SiteRow:
+    """Return a new site of a source that is open, in which a page waits."""
+    with crawl.crawl.session.database.write() as connection:
+        (row,) = open_sites(connection, crawl.crawl.session.row.id, [SiteRow(0, "http://new.test", 1, None, 0.0)], 0.0)
+        connection.execute(update(site).where(site.c.id == row.id).values(source_id=source))
+    waiting = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0, 0)
+    write_rows(crawl.crawl.session.database, NewPage(999_999, row.id, 1, "http://new.test/", *waiting))
+    return replace(row, source_id=source, is_new=False)
+
+
+def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
+    held, rows = sources.crawl._held, list(sources.crawl.sites.rows)
+    first, second = rows[0].id, rows[3].id
+    assert held._waiting_sources() == 2
+    assert sorted(held._spare(2)) == [first, second]
+    assert len(held._spare(1)) == 1
+    sources.crawl.sites.fetching.add(rows[1].id)
+    assert held._spare(2) == [second], "the robots.txt of a site of the other one is being fetched"
+
+
+def test_claimed_sources_are_opened_in_their_order(sources, monkeypatch):
+    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
+    held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
+    opened: list[list[int]] = []
+    monkeypatch.setattr(held, "_open_sites", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
+    rows = [SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103)]
+    monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
+    held.claimed(rows)
+    assert not held.are_all_open
+    asyncio.run(held.open())
+    assert opened == [[101], [102], [103]]
+    assert held.are_all_open
+
+
+def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
+    held = sources.crawl._held
+    held.claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
+    assert held.are_all_open
+
+
+def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
+    held, row = sources.crawl._held, new_site(sources, sources.crawl.sites.rows[0].id)
+    monkeypatch.setattr(CrawlPolicy, "load_sites", lambda self, rows: held._claimed.clear())
+    held.claimed([row])
+    asyncio.run(held.open())
+    assert row.id not in {one.id for one in sources.crawl.sites.rows}
+
+
+def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sources):
+    held, rows = sources.crawl._held, list(sources.crawl.sites.rows)
+    found = leases(sources)
+    held.share(1, 2)
+    (source,) = held._parting
+    held.claimed([new_site(sources, source)])
+    asyncio.run(held.open())
+    assert leases(sources) == []
+    for lease in found:
+        read(sources, lease)
+    assert {row.id for row in sources.crawl.sites.rows} == {
+        row.id for row in rows if (row.source_id or row.id) != source
+    }
+
+
+def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
+    held = sources.crawl._held
+    found = leases(sources)
+    held.share(1, 2)
+    (source,) = held._parting
+    held.claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])
+    assert not held.are_all_open
+    for lease in found:
+        read(sources, lease)
+    assert held.are_all_open
 
 
 @pytest.mark.parametrize(
