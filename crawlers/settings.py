@@ -179,6 +179,7 @@ PROGRESS_INTERVAL_SECONDS = 0.5  # seconds between two queries of the store
 LOG_JSON = False  # log lines are JSON objects, for programs that collect them
 WEB_PASSWORD = ""  # of the panel, `scrapy web`; needed when other machines can reach it
 WEB_HOSTS = ""  # further names of the panel, host or host:port, separated by commas
+SCRAPYD_URL = ""  # where the panel starts crawls, http://host:6800; empty: as processes of this machine
 METRICS_PORT = 0  # metrics for Prometheus, on the first free port from this one on; 0: none
 METRICS_ADDRESS = "127.0.0.1"  # at which they are served; the default is reached from this machine only
 FAIL_ON_UNAVAILABLE = False  # exit with status 3 if a listed site is not available; off: only if no page was read
@@ -230,8 +231,9 @@ ADDONS = {
     "crawlers.extensions.json_log.JsonLog": 0,
 }
 LOG_FORMATTER = "crawlers.extensions.log_format.PageLogFormatter"
-ROBOTSTXT_OBEY = True
+ROBOTSTXT_OBEY = True  # request only what robots.txt allows
 ROBOTSTXT_USER_AGENT = None
+# How requests name the crawler: say who you are, and where webmasters reach you
 USER_AGENT = "crawlers/0.1 (+https://example.org/crawlers)"
 CONCURRENT_REQUESTS = 64  # of all sites together
 CONCURRENT_REQUESTS_PER_DOMAIN = 1000  # the frontier's gates decide
@@ -240,7 +242,7 @@ DOWNLOAD_TIMEOUT = 60.0  # seconds
 DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
 DOWNLOAD_WARNSIZE = 0  # a large page has a state and a reason instead of a warning
 RETRY_TIMES = 2  # retries after an error
-LOG_LEVEL = "INFO"
+LOG_LEVEL = "INFO"  # the least level of log lines: DEBUG, INFO, WARNING, ERROR
 COOKIES_ENABLED = False  # a crawl must not depend on the order of pages; and tldextract would use the network
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # no code is run in a crawl from outside

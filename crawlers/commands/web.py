@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.storage.database import Database
+from crawlers.web.app import panel
+from crawlers.web.scrapyd_starter import ScrapydStarter
 from crawlers.web.serving import access_on, serve
+from crawlers.web.starting import LocalStarter
 
 if TYPE_CHECKING:
     import argparse
+
+    from crawlers.web.starting import Starter
+
+OWN = ("WEB_", "SCRAPYD_URL")  # settings of the panel that its crawls need not know
 
 
 class Command(ProjectCommand):
@@ -46,4 +54,13 @@ class Command(ProjectCommand):
             with closing(Database(self.settings.get("DATABASE_URL"))) as database:
                 address = f"http://{opts.host}:{opts.port}/"
                 print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
-                serve(database, access, opts.host, opts.port)
+                serve(panel(database, access, self._starter(database, opts), Path.cwd()), opts.host, opts.port)
+
+    def _starter(self, database: Database, opts: argparse.Namespace) -> Starter:
+        assert self.settings is not None
+        if url := self.settings.get("SCRAPYD_URL"):
+            return ScrapydStarter(database, url)
+        passed_on = [word for one in opts.set if not one.startswith(OWN) for word in ("-s", one)]
+        if opts.settings_file:
+            passed_on += ["--settings-file", opts.settings_file]
+        return LocalStarter(database, Path.cwd(), passed_on)

@@ -15,8 +15,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
 from crawlers.storage.database import Database
-from crawlers.storage.locks import is_free
-from crawlers.storage.worker_queries import set_control, sites_with_workers, workers_of
+from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Command(ProjectCommand):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 crawl = read_crawl(database, None, self.settings)
                 found = workers_of(database, crawl.id)
-                dead = _dead(database, found)
+                dead = dead_workers(database, found)
                 if args:
                     print(suggested(_ask(database, crawl, args[0], found.control, len(_working(found) - dead))))
                 elif opts.sites:
@@ -76,11 +75,6 @@ class Command(ProjectCommand):
 
 def _working(found: CrawlWorkers) -> set[int]:
     return {one.number for one in found.workers if one.state == ACTIVE}
-
-
-def _dead(database: Database, found: CrawlWorkers) -> set[int]:
-    """Return the numbers of active workers whose processes have ended, however they ended."""
-    return {number for number in _working(found) if is_free(database, number)}
 
 
 def _ask(database: Database, crawl: NamedCrawl, action: str, before: str | None, workers: int) -> str:

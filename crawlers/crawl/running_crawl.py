@@ -37,7 +37,7 @@ from crawlers.storage.schema.tables import SiteRest, SiteRobots
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlers.crawl.held_sites import Claimed
     from crawlers.crawl.membership import Membership
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.stats import StatsCounter
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import CrawlFrontier, Lease
+    from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
     from crawlers.storage.schema.tables import SiteHome
@@ -71,8 +72,8 @@ class Crawl:
     """Open from construction until `close`.
 
     *open_policy* creates the policy of the mission, once the store is open. *stop* ends the program that runs the
-    crawl, for a reason; *wake* makes it call `next` again. *versions* are the versions of further software, by name,
-    that are stored with the crawl. If *share* processes begin it together, the first one claims a part of its sites;
+    crawl, for a reason; *wake* makes it call `next` again. *origin* is what is stored of its command.
+    If *share* processes begin it together, the first one claims a part of its sites;
     *joins* is the number of the only crawl that this process may work on.
 
     Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, with *joins*, `StoreError`.
@@ -88,7 +89,7 @@ class Crawl:
         *,
         stop: Callable[[str], None],
         wake: Callable[[], None],
-        versions: Mapping[str, str],
+        origin: CrawlOrigin,
         share: int = 1,
         joins: int | None = None,
     ) -> None:
@@ -130,7 +131,7 @@ class Crawl:
         )
         logs = log_paths(settings)
         stored = StoredSelection(self._url_filter, selection, self._options)
-        self.session = CrawlSession(settings, spec, self._reason_against, now, versions, clock, stored, share, joins)
+        self.session = CrawlSession(settings, spec, self._reason_against, now, origin, clock, stored, share, joins)
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
         self._ends_after = self.session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
+    from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
@@ -120,7 +121,7 @@ class CrawlSession:
     a lost one is a `StoreError`.
 
     *reason_against* returns why a new URL must not be fetched, or None; *selection* why a stored one is not selected.
-    *versions* are the versions of further software, by name, that are stored with the crawl.
+    *origin* is what is stored of the command that runs it.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class CrawlSession:
         mission: CrawlSpec,
         reason_against: Callable[[Target], str | None],
         now: float,
-        versions: Mapping[str, str],
+        origin: CrawlOrigin,
         clock: Callable[[], float],
         selection: Selection | None = None,
         share: int = 1,
@@ -160,7 +161,7 @@ class CrawlSession:
                 self.name,
                 mission.name,
                 wanted,
-                self._manifest(mission, versions),
+                self._manifest(mission, origin),
                 now,
                 keeps=mission.keeping(),
                 further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
@@ -250,7 +251,7 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, mission: CrawlSpec, versions: Mapping[str, str]) -> dict[str, Any]:
+    def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin) -> dict[str, Any]:
         settings = {name: self._settings.get(name) for name in RECORDED} | recorded(self._options)
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
@@ -258,12 +259,13 @@ class CrawlSession:
         return {
             "versions": {
                 "crawlers": __version__,
-                **versions,
+                **origin.versions,
                 "python": sys.version.split()[0],
                 "platform": platform.platform(),
             },
             "settings": settings,
             "seeds": [site_limits.site for site_limits in mission.sites],
+            "command": {"arguments": {**origin.command.arguments}, "settings": {**origin.command.settings}},
         }
 
     def warn_of_left_out(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy import __version__ as scrapy_version
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.crawl.clock import ForwardClock
@@ -15,6 +16,8 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
+from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
+from crawlers.inputs.offered_settings import offered_settings, typed
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.base import SiteSpider
 
@@ -88,7 +91,7 @@ class CrawlOwner:
                 ForwardClock(),
                 stop=self._stop,
                 wake=wake,
-                versions={"scrapy": scrapy_version},
+                origin=CrawlOrigin({"scrapy": scrapy_version}, _command(spider, place.workers if place else 1)),
                 share=place.workers if place is not None else 1,
                 joins=crawl_to_join(),
             )
@@ -161,6 +164,18 @@ def _spec_of(spider: Spider) -> CrawlSpec:
     if isinstance(spider, SiteSpider):
         return spider.crawl_spec()
     return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"), is_foreign=True)
+
+
+def _command(spider: Spider, workers: int) -> CrawlCommand:
+    """Return the command that runs the crawl of *spider*, with those of its settings that people may choose."""
+    settings, names = spider.settings, spider.arguments if isinstance(spider, SiteSpider) else ()
+    arguments = {name: str(vars(spider)[name]) for name in names if vars(spider).get(name)}
+    given = {
+        name: typed(settings.get(name))
+        for name in offered_settings()
+        if name != "WORKERS" and settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+    }
+    return CrawlCommand(spider.name, arguments, given | ({"WORKERS": str(workers)} if workers > 1 else {}))
 
 
 def _no_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:

@@ -67,6 +67,20 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
 
 
+def format_hosts(sites: Iterable[SiteLimits]) -> str:
+    """Return *sites* as a hosts file, with their limits, from their home pages.
+
+    >>> format_hosts([SiteLimits("http://a.example", 2, None, 0.5), SiteLimits("https://b.example")])
+    'http://a.example;2;;500\\nhttps://b.example\\n'
+    """
+    lines = []
+    for one in sites:
+        delay_ms = None if one.delay_s is None else round(one.delay_s * 1000)
+        fields = (one.site, one.parallel, one.max_level, delay_ms)
+        lines.append(";".join("" if field is None else str(field) for field in fields).rstrip(";"))
+    return "".join(f"{line}\n" for line in lines)
+
+
 class _InvalidField(Exception):
     """The problem of one field of a line."""
 

@@ -27,11 +27,16 @@ def read_text(path: str, most_bytes: int, remedy: str) -> str:
         raise ConfigError(f"{path} cannot be read: {reason}; check name and permissions") from error
     if len(content) > most_bytes:
         raise ConfigError(f"{path} is larger than {most_bytes} bytes; {remedy}")
+    return decoded(content, path)
+
+
+def decoded(content: bytes, name: str) -> str:
+    """Return the text of the file *name*, which is in UTF-8. Raises `ConfigError`."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+            f"{name} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
         ) from error
 
 

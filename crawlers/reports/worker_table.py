@@ -48,11 +48,25 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
     shown = found.workers if with_ended else active
     lines = [_heading(crawl, active, found.control) if active else nobody_works(crawl)]
     if shown:
-        budget = ("granted", "used") if found.budget else ()
-        rows = [_row(one, found, deadline) for one in shown]
-        right = "r r  rrrr" + "r" * len(budget)
-        lines += ["", table([(*HEADINGS, *budget, "what its sites wait for"), *rows], right), ""]
-    lines += [line for one in active if (line := _expiring(one, found.now, deadline)) is not None]
+        right = "r r  rrrr" + "rr" * bool(found.budget)
+        lines += ["", table(worker_rows(found, deadline, shown), right), ""]
+    lines += worker_notes(found, deadline)
+    if not with_ended:
+        lines += _ended(found.workers)
+    return lines
+
+
+def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[tuple[str, ...]]:
+    """Return the headings of the table of the workers *shown*, and a row for each of them."""
+    budget = ("granted", "used") if found.budget else ()
+    headings = (*HEADINGS, *budget, "what its sites wait for")
+    return [headings, *(_row(one, found, deadline) for one in shown)]
+
+
+def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[str]:
+    """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
+    active = [one for one in found.workers if one.state == ACTIVE]
+    lines = [line for one in active if (line := _expiring(one, found.now, deadline)) is not None]
     if found.free_sites:
         lines.append(f"{counted(found.free_sites, 'site')} with something to do {_have(found.free_sites)} no worker")
     if found.budget:
@@ -61,8 +75,6 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
             f"Budget: {found.used:,} of {counted(found.budget, 'page')} used, {left:,} granted to workers for their "
             "next pages"
         )
-    if not with_ended:
-        lines += _ended(found.workers)
     return lines
 
 
@@ -77,9 +89,13 @@ def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ())
     """Return the lines about *sites* at the time *now*, those with the most waiting URLs first."""
     if not sites:
         return ["No URLs wait, and no worker holds a site"]
+    return [table(site_table_rows(sites, now, dead), " rr")]
+
+
+def site_table_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[tuple[str, ...]]:
+    """Return the headings of the table of *sites*, and a row for each, those with the most waiting URLs first."""
     ranked = sorted(sites, key=lambda one: (-one.waiting, one.site))
-    rows = [(one.site, _owner(one, dead), f"{one.waiting:,}", waits_for(one, now)) for one in ranked]
-    return [table([SITE_HEADINGS, *rows], " rr")]
+    return [SITE_HEADINGS, *((one.site, _owner(one, dead), f"{one.waiting:,}", waits_for(one, now)) for one in ranked)]
 
 
 def waits_for(site: SiteLine, now: float) -> str:

@@ -44,6 +44,7 @@ FIXED_SETTINGS = ("ORDER", "REWARD", TOPIC)
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
+COMMAND = "command"  # part of the manifest: of the latest run
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
 
 
@@ -210,7 +211,10 @@ def _resume(
                 f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"
             )
-    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(state=RUNNING, ended_at=None, reason=None))
+    began = json.loads(connection.execute(select(crawl.c.manifest).where(crawl.c.id == crawl_id)).scalar_one())
+    as_today = {name: manifest[name] for name in (COMMAND,) if name in manifest}
+    values = {"state": RUNNING, "ended_at": None, "reason": None, "manifest": json.dumps(began | as_today, default=str)}
+    connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**values))
     if settings:
         connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
         _record(connection, crawl_id, settings)

@@ -8,6 +8,7 @@ from sqlalchemy import case, func, select
 
 from crawlers.items import State
 from crawlers.storage.crawls import RUNNING
+from crawlers.storage.locks import is_free
 from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.worker_status import WorkerStatus, read_status
@@ -125,6 +126,11 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
         return server_time(connection), [SiteLine(*row) for row in connection.execute(rows)]
 
 
+def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
+    """Return the numbers of active workers whose processes have ended, however they ended."""
+    return {one.number for one in found.workers if one.state == ACTIVE and is_free(database, one.number)}
+
+
 def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:
     """Return the number of active workers of a crawl, and what they are asked for; None: to crawl."""
     active = select(func.count()).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).scalar_subquery()
@@ -177,3 +183,11 @@ def set_control(database: Database, crawl_id: int, control: str | None) -> bool:
             return False
         ask(connection, crawl_id, control)
         return True
+
+
+def begun_since(database: Database, name: str, since: float) -> int | None:
+    """Return the number of the crawl *name* that began or was resumed *since* a time of the server, or None."""
+    begun = select(crawl.c.id).where(crawl.c.name == name, crawl.c.run_started_at >= since).order_by(crawl.c.id.desc())
+    with database.read() as connection:
+        found = connection.execute(begun.limit(1)).scalar()
+    return None if found is None else int(found)

@@ -14,25 +14,30 @@ from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import CrawlersError
 from crawlers.web.guard import Guard
-from crawlers.web.pages import crawl_pages, login_page, preference_forms, report_pages
+from crawlers.web.pages import crawl_pages, login_page, preference_forms, report_pages, start_pages
 from crawlers.web.panel import Panel
 from crawlers.web.templating import error_page
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.web.guard import Access
+    from crawlers.web.starting import Starter
 
 STATIC = Path(__file__).parent / "static"
 SMALLEST_COMPRESSED = 1000  # bytes
 
 
-def panel(database: Database, access: Access) -> Starlette:
-    """Return the ASGI application of the panel of *database* for those whom *access* lets in."""
-    routes = [*crawl_pages.ROUTES, *report_pages.ROUTES, *preference_forms.ROUTES, *login_page.ROUTES]
+def panel(database: Database, access: Access, starter: Starter, folder: Path) -> Starlette:
+    """Return the ASGI application of the panel of *database* for those whom *access* lets in.
+
+    *starter* starts crawls, whose files are in *folder*.
+    """
+    subjects = (crawl_pages, start_pages, report_pages, preference_forms, login_page)
+    routes = [route for subject in subjects for route in subject.ROUTES]
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=STATIC), name="static")],
         middleware=[Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=SMALLEST_COMPRESSED)],
         exception_handlers={HTTPException: error_page, CrawlersError: error_page, Exception: error_page},
     )
-    app.state.panel = Panel(database, access)
+    app.state.panel = Panel(database, access, starter, folder)
     return app

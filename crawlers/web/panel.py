@@ -6,18 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from crawlers.storage.database import Database
     from crawlers.web.guard import Access
+    from crawlers.web.starting import Starter
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The store, and who may see it."""
+    """The store, who may see it, and what starts crawls, with files in *folder*."""
 
     database: Database
     access: Access
+    starter: Starter
+    folder: Path
 
 
 def panel_of(request: Request) -> Panel:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from crawlers.errors import ConfigError
-from crawlers.web.app import panel
 from crawlers.web.guard import Access
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.storage.database import Database
+    from starlette.applications import Starlette
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 MIN_PASSWORD_CHARS = 8
@@ -43,8 +42,8 @@ def access_on(address: str, port: int, password: str, names: Sequence[str]) -> A
     return Access(frozenset(hosts | {name for name in names if ":" in name}), password)
 
 
-def serve(database: Database, access: Access, address: str, port: int) -> None:
-    """Serve the panel until Ctrl-C. Raises `ConfigError` if the port can't be used."""
+def serve(app: Starlette, address: str, port: int) -> None:
+    """Serve the panel *app* until Ctrl-C. Raises `ConfigError` if the port can't be used."""
     listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -55,7 +54,7 @@ def serve(database: Database, access: Access, address: str, port: int) -> None:
             f"--host {address} --port {port} can't be used: {error.strerror}; choose another --port"
         ) from error
     config = uvicorn.Config(
-        panel(database, access),
+        app,
         log_level="warning",
         server_header=False,
         proxy_headers=False,

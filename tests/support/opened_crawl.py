@@ -18,6 +18,7 @@ from crawlers.crawl.spec import CrawlSpec
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Lease
+from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage.database import Database
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Target
 
+ORIGIN = CrawlOrigin({}, CrawlCommand("test", {}, {}))
 SITE, NOW = "http://a.test", 1e9
 QUICK = {
     "COMMON_LOG_FILE": "",
@@ -92,7 +94,7 @@ class OpenedCrawl:
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         self.crawl = Crawl(
-            *(values, spec, open_policy, self, clock), stop=self.stopped.append, wake=self._wake, versions={}
+            *(values, spec, open_policy, self, clock), stop=self.stopped.append, wake=self._wake, origin=ORIGIN
         )
 
     def inc_value(self, key: str, count: int = 1) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +11,18 @@ from starlette.testclient import TestClient
 
 from crawlers.web.app import panel
 from crawlers.web.serving import access_on
+from crawlers.web.starting import Pending
 from tests.support.stored_crawl import stored_crawl
 
 if TYPE_CHECKING:
     import httpx2 as httpx
 
+    from crawlers.inputs.crawl_command import CrawlCommand
+    from crawlers.web.starting import Ending, Outcome
+
 PORT = 8060
 HOST = f"127.0.0.1:{PORT}"
+NOT_BEGUN = Pending("It has not begun yet.")
 FORM = re.compile(r'name="csrf" value="([^"]+)"')
 
 
@@ -32,8 +37,13 @@ class Browser:
 
     def post(self, path: str, form_of: str = "/", **form: str) -> httpx.Response:
         """Send a form of the page *form_of*."""
+        return self.upload(path, {}, form_of, **form)
+
+    def upload(self, path: str, files: dict[str, tuple[str, bytes]], form_of: str = "/", **form: str) -> httpx.Response:
+        """Send a form with files, by field: their names and their content."""
         token = FORM.search(self.get(form_of).text)[1]
-        return self.client.post(path, data={"csrf": token, **form}, headers={"origin": f"http://{HOST}"})
+        headers = {"origin": f"http://{HOST}"}
+        return self.client.post(path, data={"csrf": token, **form}, files=files or None, headers=headers)
 
 
 @pytest.fixture
@@ -42,12 +52,35 @@ def crawl_id(sqlite):
     return stored_crawl(sqlite)
 
 
+@dataclass
+class Started:
+    """A starter that remembers what it was asked for; each test says what comes of it."""
+
+    outcome: Outcome | Exception = NOT_BEGUN
+    ended: list[Ending] = field(default_factory=list)
+    commands: list[tuple[str, CrawlCommand, dict[str, bytes]]] = field(default_factory=list)
+
+    def start(self, name: str, command: CrawlCommand, files: dict[str, bytes]) -> Outcome:
+        self.commands.append((name, command, files))
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+    def endings(self) -> list[Ending]:
+        return self.ended
+
+
 @pytest.fixture
-def open_panel(sqlite):
+def starter():
+    return Started()
+
+
+@pytest.fixture
+def open_panel(sqlite, starter, tmp_path):
     """Return a function that opens the panel in a browser; with a password it needs that."""
 
     def opened(password: str = "") -> Browser:
-        app = panel(sqlite, access_on("127.0.0.1", PORT, password, []))
+        app = panel(sqlite, access_on("127.0.0.1", PORT, password, []), starter, tmp_path)
         client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
         return Browser(client)
 

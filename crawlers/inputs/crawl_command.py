@@ -1,0 +1,50 @@
+"""The command that runs a crawl: its spider, the arguments of that, and settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlers.inputs.offered_settings import offered_settings, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class CrawlCommand(NamedTuple):
+    """`scrapy crawl SPIDER -a NAME=VALUE … -s NAME=VALUE …`."""
+
+    spider: str
+    arguments: Mapping[str, str]
+    settings: Mapping[str, str]
+
+    def words(self) -> list[str]:
+        """Return the words behind `scrapy`.
+
+        >>> CrawlCommand("broad", {"hosts": "hosts.txt"}, {"SCOPE": "all"}).words()
+        ['crawl', 'broad', '-a', 'hosts=hosts.txt', '-s', 'SCOPE=all']
+        """
+        arguments = (("-a", f"{name}={value}") for name, value in self.arguments.items())
+        settings = (("-s", f"{name}={value}") for name, value in self.settings.items())
+        return ["crawl", self.spider, *(word for pair in (*arguments, *settings) for word in pair)]
+
+
+def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
+    """Return the command by which a crawl of *mission* began, from its *manifest*.
+
+    What plain Scrapy or an earlier version stored names its seeds only; then all settings that it recorded are given
+    which are not the defaults of today.
+    """
+    command = manifest.get("command")
+    if command is not None:
+        return CrawlCommand(mission, command["arguments"], command["settings"])
+    recorded = {name: typed(value) for name, value in manifest.get("settings", {}).items()}
+    offered = offered_settings()
+    changed = {name: text for name, text in recorded.items() if name in offered and text != offered[name].default_text}
+    return CrawlCommand(mission, {"hosts": ",".join(manifest.get("seeds", ()))}, changed)
+
+
+class CrawlOrigin(NamedTuple):
+    """Where a crawl comes from."""
+
+    versions: Mapping[str, str]  # of further software, by name
+    command: CrawlCommand

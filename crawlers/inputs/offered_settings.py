@@ -1,0 +1,116 @@
+"""The settings of one crawl that people choose as they start it, with the comments of settings.py as documentation.
+
+They are those that decide what a crawl does. What belongs to the machine (the store, programs, addresses, code) is not
+among them, so that whoever may start crawls in the panel can neither read nor run anything else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlers import settings
+from crawlers.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FILES = ("RESULT_FOLDER", "STOP_FILE", "WARC_FILE", "COMMON_LOG_FILE", "ERROR_LOG_FILE", "DOCUMENTS_PARQUET")
+OF_SCRAPY = (
+    "USER_AGENT",
+    "ROBOTSTXT_OBEY",
+    "CONCURRENT_REQUESTS",
+    "DOWNLOAD_TIMEOUT",
+    "DOWNLOAD_MAXSIZE",
+    "RETRY_TIMES",
+    "COOKIES_ENABLED",
+    "LOG_LEVEL",
+)
+OF_THE_MACHINE = frozenset(
+    {
+        *("SETTINGS_FILE", "DATABASE_URL", "CRAWL", "DOCUMENT_KEYS_URL", "RENDER_BROWSER", "URL_IP_NAMES"),
+        *("REFUSE_PRIVATE_ADDRESSES", "METRICS_PORT", "METRICS_ADDRESS", "WEB_PASSWORD", "WEB_HOSTS", "SCRAPYD_URL"),
+        *("PROGRESS_ENABLED", "PROGRESS_INTERVAL_SECONDS", "LOG_JSON"),
+    }
+)
+MAX_VALUE = 2000  # characters
+_LINE = re.compile(r"([A-Z][A-Z0-9_]+)(?:: [^=]+)? = (?:.*?)(?:  # (.*))?")
+_SCRAPY_GROUP = "Scrapy"
+
+
+class OfferedSetting(NamedTuple):
+    """A setting with its default value and what its comment says."""
+
+    name: str
+    group: str  # the heading above it
+    comment: str
+    default: Any
+
+    @property
+    def default_text(self) -> str:
+        """The default as it is typed."""
+        return typed(self.default)
+
+
+@cache
+def offered_settings() -> Mapping[str, OfferedSetting]:
+    """Return the settings by name, in the order of settings.py."""
+    found: dict[str, OfferedSetting] = {}
+    group, above = "", list[str]()
+    for line in inspect.getsource(settings).splitlines():
+        if line.startswith("# "):
+            above.append(line[2:])
+        elif not line and above:  # a comment alone between empty lines is a heading, or belongs to the next setting
+            group, above = (above[0].partition(":")[0], []) if len(above) == 1 else (group, above)
+        elif match := _LINE.fullmatch(line):
+            name, comment = match[1], " ".join([*above, match[2] or ""]).strip()
+            if name in OF_SCRAPY or (group != _SCRAPY_GROUP and name not in OF_THE_MACHINE):
+                found[name] = OfferedSetting(name, group, comment, vars(settings)[name])
+            above = []
+    return found
+
+
+def typed(value: Any) -> str:
+    """Return *value* of a setting as people type it behind -s NAME=.
+
+    >>> typed(True), typed(None), typed(["a", "b"]), typed(1.5)
+    ('1', '', 'a,b', '1.5')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return json.dumps(value) if isinstance(value, dict) else str(value)
+
+
+def check_offered(given: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Return what is wrong with *given* settings, by name: those not offered, and files outside of *folder*.
+
+    Everything else is checked by the crawl itself before it begins.
+    """
+    problems: dict[str, str] = {}
+    for name, value in given.items():
+        try:
+            _check(name, value, folder)
+        except ConfigError as error:
+            problems[name] = str(error)
+    return problems
+
+
+def _check(name: str, value: str, folder: Path) -> None:
+    if name not in offered_settings():
+        raise ConfigError(f"{name} can't be set here; start the crawl in a terminal")
+    if len(value) > MAX_VALUE:
+        raise ConfigError(f"{name} has {len(value):,} characters; write at most {MAX_VALUE:,}")
+    if not value.isprintable():
+        raise ConfigError(f"{name} has characters that can't be printed; write it on one line")
+    if name in FILES and value:
+        root = folder.resolve()
+        if not (root / value).resolve().is_relative_to(root):
+            raise ConfigError(f"{name}={value} is outside of the folder of the panel; name a file in it")

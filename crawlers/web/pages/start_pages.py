@@ -1,0 +1,90 @@
+"""Starting crawls: the form, and crawls that go on where they were stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_command import command_of
+from crawlers.inputs.offered_settings import offered_settings
+from crawlers.inputs.text_file import decoded
+from crawlers.storage.queries import crawl_named
+from crawlers.web.forms import changes
+from crawlers.web.pages.crawl_pages import manifest_of
+from crawlers.web.panel import panel_of
+from crawlers.web.start_form import CHOICES, FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
+from crawlers.web.starting import Begun, Refused
+from crawlers.web.templating import render
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+def start(request: Request) -> Response:
+    """Show the form, filled in like a crawl if one is named."""
+    panel, like = panel_of(request), request.query_params.get("like", "")
+    form = StartForm()
+    if like:
+        named = crawl_named(panel.database, like)
+        assert named is not None
+        form = filled(named.name, command_of(named.mission, manifest_of(panel, named.id)), panel.folder)
+    return _page(request, form)
+
+
+def start_crawl(request: Request, typed: FormData) -> Response:
+    """Start a crawl, and show it as soon as it has begun; or show the form again with what is wrong."""
+    panel = panel_of(request)
+    form, errors = _form(typed)
+    wanted, wrong = start_of(form, panel.database, panel.folder)
+    errors |= wrong
+    if wanted is None or errors:
+        return _page(request, _with(form, errors), 422)
+    try:
+        outcome = panel.starter.start(wanted.name, wanted.command, wanted.files)
+    except ConfigError as error:
+        return _page(request, _with(form, errors_of(str(error))), 422)
+    if isinstance(outcome, Begun):
+        return RedirectResponse(f"/crawls/{outcome.crawl_id}", 303)
+    if isinstance(outcome, Refused):
+        return _page(request, _with(form, errors_of(outcome.message)), 422)
+    return render(request, "pending.html", message=outcome.message)
+
+
+def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:
+    """Return what was typed, and the error of a file that is no text."""
+    texts = {name: value.strip() for name, value in typed.items() if isinstance(value, str)}
+    source = texts.get("source", LINES)
+    text, errors = texts.get("text", ""), {}
+    upload = typed.get("file")
+    if source == FILE and isinstance(upload, UploadFile):
+        try:
+            text = decoded(upload.file.read(), upload.filename or "the file")
+        except ConfigError as error:
+            errors["sites"] = str(error)
+    settings = {name: texts[name] for name in offered_settings() if texts.get(name)}
+    return StartForm(texts.get("spider", ""), texts.get("name", ""), source, text, settings), errors
+
+
+def _with(form: StartForm, errors: dict[str, str]) -> StartForm:
+    return StartForm(form.spider, form.name, form.source, form.text, form.settings, errors)
+
+
+def _page(request: Request, form: StartForm, status: int = 200) -> Response:
+    return render(
+        request,
+        "start.html",
+        status,
+        form=form,
+        missions=MISSIONS,
+        choices=CHOICES,
+        sources=(LINES, FILE, STORE),
+    )
+
+
+ROUTES = [Route("/start", start), changes("/start", start_crawl)]

@@ -1,0 +1,193 @@
+"""The form that starts a crawl: what was typed, and the command that this is."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.ranking.page_orders import ORDERS
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.hosts_file import format_hosts, parse_hosts
+from crawlers.inputs.offered_settings import check_offered, offered_settings
+from crawlers.inputs.rule_settings import PROFILES
+from crawlers.inputs.topic_file import parse_topic
+from crawlers.storage.seeds import crawl_seeds
+from crawlers.web.starting import FOLDER, NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from crawlers.inputs.offered_settings import OfferedSetting
+    from crawlers.storage.database import Database
+
+LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
+MAX_INPUT_BYTES = 20_000_000
+
+
+class Mission(NamedTuple):
+    """A spider that can be started here."""
+
+    argument: str  # its input
+    about: str
+    reads_store: bool = False  # it crawls the list of sites in the store if it is given none
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file of its input."""
+        return {"hosts": "hosts.txt", "topic": "topic.yaml", "sources": "sources.yaml"}[self.argument]
+
+
+MISSIONS = {
+    "sitegraph": Mission("hosts", "all pages of the sites, and the graph of their links"),
+    "extlinks": Mission("hosts", "as many links to other sites as a budget of pages can give", reads_store=True),
+    "broad": Mission("hosts", "the most important pages of many sites, again and again"),
+    "topic": Mission("topic", "the pages about a topic"),
+    "news": Mission("sources", "articles as they appear", reads_store=True),
+}
+# In the open part of the form, in this order; the others are below "All settings".
+MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS")
+CHOICES = {
+    "RULE": tuple(RULES),
+    "ORDER": tuple(ORDERS),
+    "REWARD": tuple(REWARDS),
+    "PROFILE": tuple(name for name in PROFILES if name),
+    "HTTP_CLIENT": ("curl", "twisted"),
+    "RENDER": ("playwright",),
+    "LOG_LEVEL": ("DEBUG", "INFO", "WARNING", "ERROR"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StartForm:
+    """What people typed, and what is wrong with it by field; the errors of no field are those of ""."""
+
+    spider: str = "sitegraph"
+    name: str = ""
+    source: str = LINES
+    text: str = ""  # of the input file
+    settings: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> dict[str, list[OfferedSetting]]:
+        """The settings that are not in the open part of the form, by their group."""
+        groups: dict[str, list[OfferedSetting]] = {}
+        for one in offered_settings().values():
+            if one.name not in MAIN:
+                groups.setdefault(one.group, []).append(one)
+        return groups
+
+    @property
+    def main(self) -> list[OfferedSetting]:
+        """The settings of the open part."""
+        return [offered_settings()[name] for name in MAIN]
+
+    @property
+    def has_errors_below(self) -> bool:
+        """Whether a setting of the closed part is wrong, or was given."""
+        return any(name in offered_settings() and name not in MAIN for name in (*self.errors, *self.settings))
+
+
+class Start(NamedTuple):
+    """What is to be started."""
+
+    name: str
+    command: CrawlCommand
+    files: dict[str, bytes]  # by argument
+
+
+def start_of(form: StartForm, database: Database, folder: Path) -> tuple[Start | None, dict[str, str]]:
+    """Return what *form* starts in *folder*, or else what is wrong by field.
+
+    Values of settings are checked by the command itself, so this is about what it would not see: the name, the input,
+    and files in other folders.
+    """
+    errors = check_offered(form.settings, folder)
+    if form.spider not in MISSIONS:
+        return None, errors | {"spider": f"there is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
+    mission, name = MISSIONS[form.spider], form.name or form.spider
+    if not NAME.fullmatch(name):
+        errors["name"] = "a name begins with a letter or a digit, and has . + - _ or blanks behind it, 80 at most"
+    files: dict[str, bytes] = {}
+    try:
+        text = _input(form, mission, database)
+    except ConfigError as error:
+        errors["sites"] = str(error)
+    else:
+        if text is not None:
+            files[mission.argument] = text.encode()
+    if errors:
+        return None, errors
+    arguments = {argument: (FOLDER / name / mission.file_name).as_posix() for argument in files}
+    return Start(name, CrawlCommand(form.spider, arguments, form.settings), files), {}
+
+
+def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
+    """Return the text of the input file; None: the spider reads the store. Raises `ConfigError`."""
+    if form.source == STORE:
+        if mission.reads_store:
+            return None
+        seeds = crawl_seeds(database)
+        if mission.argument != "hosts" or not seeds:
+            raise ConfigError(
+                "the list has no enabled site; add some under Sites"
+                if mission.argument == "hosts"
+                else f"{form.spider} needs a file {mission.file_name}; upload one, or write it here"
+            )
+        return format_hosts(seeds)
+    if not form.text.strip():
+        raise ConfigError(f"nothing is given; write {mission.file_name} here, or upload it")
+    if len(form.text.encode()) > MAX_INPUT_BYTES:
+        raise ConfigError(f"the file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
+    if mission.argument == "hosts":
+        parse_hosts(form.text, "line")
+    elif mission.argument == "topic":
+        local = [one for one in parse_topic(form.text, "topic").examples if "://" not in one]
+        if local:
+            raise ConfigError(f"the example {local[0]} is a file; name pages by their URLs")
+    return form.text
+
+
+def filled(name: str, command: CrawlCommand, folder: Path) -> StartForm:
+    """Return the form that starts *command* again; its input is read if it is a file in *folder*."""
+    source, text = STORE, ""
+    mission = MISSIONS.get(command.spider)
+    given = command.arguments.get(mission.argument) if mission is not None else None
+    if given:
+        source, text = LINES, _text(given, folder)
+    return StartForm(command.spider, name, source, text, command.settings)
+
+
+def _text(given: str, folder: Path) -> str:
+    root = folder.resolve()
+    path = (root / given).resolve()
+    try:
+        if path.is_relative_to(root) and path.is_file() and path.stat().st_size <= MAX_INPUT_BYTES:
+            return path.read_text("utf-8")
+    except (OSError, ValueError):
+        pass
+    return "" if path.suffix in (".txt", ".yaml", ".yml") else "\n".join(given.split(","))  # the sites themselves
+
+
+def errors_of(message: str) -> dict[str, str]:
+    """Return what a command said, by field.
+
+    >>> errors_of("RULE=x is unknown\\nhosts=x: there is no such file\\nit is broken")
+    {'RULE': 'RULE=x is unknown', 'sites': 'hosts=x: there is no such file', '': 'it is broken'}
+    """
+    errors: dict[str, str] = {}
+    for line in message.splitlines():
+        word = line.partition("=")[0].partition(":")[0].partition(" ")[0]
+        name = word if word in offered_settings() else "sites" if word in ("hosts", "topic", "sources") else ""
+        errors[name] = f"{errors[name]}\n{line}" if name in errors else line
+    return errors
+
+
+def typed_command(command: CrawlCommand, name: str) -> str:
+    """Return *command* as it is typed in a terminal."""
+    return shlex.join(["scrapy", *command.words(), "-s", f"CRAWL={name}"])

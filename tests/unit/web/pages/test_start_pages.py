@@ -1,0 +1,139 @@
+"""Crawls are started from a form, and errors stand next to their fields."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sqlalchemy import update
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.inputs.offered_settings import offered_settings
+from crawlers.storage.schema.tables import crawl
+from crawlers.storage.seeds import save_seeds
+from crawlers.web.starting import Begun, Refused
+from tests.support.stored_crawl import HOSTILE
+
+SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
+
+
+def error_at(text, field):
+    """Return the message next to a field."""
+    return text.partition(f'id="wrong-{field}" role="alert">')[2].partition("</span>")[0].replace("&#39;", "'")
+
+
+def test_every_setting_has_a_field_with_its_documentation(browser):
+    text = browser.get("/start").text
+    for name in offered_settings():
+        assert f'name="{name}"' in text
+        assert f'<small id="about-{name}">' in text
+    assert 'name="DATABASE_URL"' not in text
+
+
+def test_crawl_is_started_and_shown(browser, starter):
+    starter.outcome = Begun(7)
+    response = browser.post("/start", name="spring", PAGE_BUDGET="50", WORKERS="", EXTENSIONS="x", **SITES)
+    assert (response.status_code, response.headers["location"]) == (303, "/crawls/7")
+    command = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"PAGE_BUDGET": "50"})
+    assert starter.commands == [("spring", command, {"hosts": b"a.test;2"})]
+
+
+def test_file_is_uploaded(browser, starter):
+    starter.outcome = Begun(7)
+    form = {**SITES, "source": "file"}
+    browser.upload("/start", {"file": ("../../x.txt", b"b.test\n")}, **form)
+    [(name, command, files)] = starter.commands
+    assert (name, command.arguments, files) == (
+        "sitegraph",
+        {"hosts": "logs/panel/sitegraph/hosts.txt"},
+        {"hosts": b"b.test\n"},
+    )
+
+
+def test_file_that_is_no_text_is_an_error_at_the_sites(browser, starter):
+    response = browser.upload("/start", {"file": ("x.txt", b"\xff\xfe")}, **{**SITES, "source": "file"})
+    assert response.status_code == 422
+    assert "x.txt is not UTF-8 text" in response.text
+    assert starter.commands == []
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "message"),
+    [
+        ({"text": "ftp://x.test"}, "sites", "line:1: 'ftp://x.test': unsupported protocol 'ftp'"),
+        ({"text": ""}, "sites", "nothing is given; write hosts.txt here, or upload it"),
+        ({"source": "store"}, "sites", "the list has no enabled site; add some under Sites"),
+        ({"source": "store", "spider": "topic"}, "sites", "topic needs a file topic.yaml"),
+        ({"spider": "topic", "text": "roots: [a.test]\nexamples: [../secret]"}, "sites", "../secret is a file"),
+        ({"name": "../x"}, "name", "a name begins with a letter or a digit"),
+        ({"spider": "shell"}, "spider", "there is no spider shell"),
+        ({"RESULT_FOLDER": "/etc"}, "RESULT_FOLDER", "RESULT_FOLDER=/etc is outside of the folder of the panel"),
+    ],
+)
+def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, message):
+    response = browser.post("/start", **{**SITES, **form})
+    assert response.status_code == 422
+    assert message in error_at(response.text, field)
+    assert starter.commands == []
+
+
+def test_what_the_command_says_stands_next_to_its_fields(browser, starter):
+    starter.outcome = Refused(f"MAX_LEVEL='x' is not a whole number\nSITE_DELAY_SECONDS={HOSTILE}\nhosts: none")
+    response = browser.post("/start", MAX_LEVEL="x", **SITES)
+    assert response.status_code == 422
+    assert error_at(response.text, "MAX_LEVEL") == "MAX_LEVEL='x' is not a whole number"
+    assert error_at(response.text, "sites") == "hosts: none"
+    assert "&lt;script&gt;" in error_at(response.text, "SITE_DELAY_SECONDS")
+    assert 'name="MAX_LEVEL" value="x"' in response.text
+    assert "a.test;2</textarea>" in response.text
+
+
+def test_command_that_can_not_be_started_says_why(browser, starter):
+    starter.outcome = ConfigError("the crawl spring is running; stop it first")
+    response = browser.post("/start", **SITES)
+    assert (response.status_code, "the crawl spring is running" in response.text) == (422, True)
+
+
+def test_crawl_that_has_not_begun_yet_says_where_its_log_is(browser, starter):
+    assert "It has not begun yet." in browser.post("/start", **SITES).text
+
+
+def test_harvests_read_the_list_themselves_and_others_get_its_sites(browser, starter, sqlite):
+    save_seeds(sqlite, [{"site": "http://a.test", "delay_s": 0.5}, {"site": "http://b.test", "enabled": False}])
+    for spider, arguments, files in (
+        ("extlinks", {}, {}),
+        ("sitegraph", {"hosts": "logs/panel/sitegraph/hosts.txt"}, {"hosts": b"http://a.test;;;500\n"}),
+    ):
+        browser.post("/start", spider=spider, source="store")
+        assert starter.commands[-1][1:] == (CrawlCommand(spider, arguments, {}), files)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "source"),
+    [
+        ({"hosts": "own.txt"}, "http://own.test", "lines"),
+        ({"hosts": "a.test,b.test;2"}, "a.test\nb.test;2", "lines"),
+        ({"hosts": "/etc/passwd"}, "/etc/passwd", "lines"),
+        ({"hosts": "../outside.txt"}, "", "lines"),
+        ({}, "", "store"),
+    ],
+)
+def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arguments, text, source):
+    (tmp_path / "own.txt").write_text("http://own.test")
+    (tmp_path.parent / "outside.txt").write_text("secret")
+    manifest = {"command": {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}}}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    page = browser.get("/start?like=1").text
+    assert f"{text}</textarea>" in page
+    assert 'name="name" value="spring"' in page
+    assert 'name="PAGE_BUDGET" value="9"' in page
+    assert 'name="spider" value="extlinks" checked' in page
+    assert f'name="source" value="{source}" checked' in page
+    assert '<details class="panel" open>' in page
+
+
+def test_unknown_crawl_to_be_like_is_an_error_in_words(browser, crawl_id):
+    response = browser.get("/start?like=77")
+    assert (response.status_code, "has no crawl of that name" in response.text) == (400, True)
