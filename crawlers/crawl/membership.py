@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROUND_S = 1.0  # between two rounds
 BUDGET_ROUNDS_PER_S = 12  # at most, of all workers of a crawl with a budget, to hear soon where the best sites are
-PAUSE_TIMES = 100  # a quick round took: so that these rounds take at most 1 % of the writer's time
+PAUSE_TIMES = 100  # the pause after a quick round, in durations of the round, so that rounds take 1 % of the time
 SOON_S = 0.1  # between two rounds of a worker that lacks pulls of the budget; twice as long after each that grants none
 ROUNDS_PER_DEADLINE = 5  # at least, so that a slow round is no reason to be declared lost
 MOST_MESSAGES = 5_000  # in a round; each is at most a new page
@@ -79,7 +79,7 @@ class Membership:
     site to another, and *carries_cash* whether their messages do. The crawl *is_divided* if others work on it, or did
     so before in this run.
 
-    Only `fence` is called in the writer's thread.
+    Methods that take a connection are called in the writer's thread.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Membership:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""
         self._began_at = self._clock()
         self._lacked_pulls = lacks_pulls
-        self._has_indexes = report.best_index != 0.0
+        self._has_indexes = report.best_index not in (None, 0.0)
         report = report._replace(after_pulls=self.after_pulls)
         # A worker that was frozen itself can't tell whether the others were.
         is_regular = self._began_at - self._beat_at < self._deadline_s

@@ -123,6 +123,16 @@ def test_quick_rounds_of_a_budget_take_at_most_a_hundredth_of_the_time(made, too
     assert waited == pytest.approx(pause_s, abs=0.002)
 
 
+@pytest.mark.parametrize("best_index", [None, 0.0])
+def test_rounds_are_not_quick_without_an_index(made, best_index):
+    one = made(page_budget=10)
+    one.join()
+    one.round(best_index=best_index)
+    assert not _is_due(one, ROUND_S - 0.01)
+    one.round(best_index=1.0)
+    assert _is_due(one, ROUND_S - 0.01)
+
+
 def _is_due(one, after_s):
     one.now += after_s
     try:
