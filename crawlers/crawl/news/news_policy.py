@@ -104,18 +104,23 @@ class NewsPolicy(CrawlPolicy):
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
         links = [_link(one) for one in messages]
         items = [Announced(link.target, link.slot.value, "") for link in links if link.slot and link.is_announced]
-        feeds = {link.message.source_id: link.target.key for link in links if link.is_feed}
+        feeds = [(link.message.source_id, link.target.key) for link in links if link.is_feed]
         read_items = self._announcements.look_up(None, items)
         earlier = self.articles.look_up_links(link.target for link in links)
 
         def read() -> tuple[StoredItems, list[int | None], dict[int, str]]:
-            return read_items(), earlier.read() if earlier is not None else [], self._sites.names(feeds)
+            return (
+                read_items(),
+                earlier.read() if earlier is not None else [],
+                self._sites.names({source_id for source_id, _ in feeds}),
+            )
 
         stored, holders, names = await run(read)
         if earlier is not None:
             self.articles.keep_holders(earlier, holders)
-        for source_id, site in names.items():
-            self._feeds.named(feeds[source_id], site)
+        for source_id, key in feeds:
+            if source_id in names:
+                self._feeds.named(key, names[source_id])
         self._announcements.new_of(items, stored)
         self._announcements.read_again(None, items, stored, self._is_list, now)
         return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]

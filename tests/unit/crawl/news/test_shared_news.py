@@ -15,7 +15,7 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.frontier.protocols import Lease
 from crawlers.inputs.news_settings import news_options
-from crawlers.items import FEED, Announced, News, Page, SiteLimits, State
+from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.iterations import iterations_of
@@ -190,6 +190,15 @@ def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
     second.round()
     assert second.slot(f"{B}/news/1")[0] == FIT
     assert second.slot(f"{B}/about")[0] == 0
+
+
+def test_all_feeds_that_a_page_of_another_worker_names_are_those_of_its_source(begun):
+    one, two = begun(), begun()
+    first, second = shared(one, two)
+    feeds = [f"{B}/feed-{number}" for number in range(3)]
+    first.read(first.leases()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
+    second.round()
+    assert second.policy._feeds._named == {target(url).key: A for url in feeds}
 
 
 def test_polls_and_rules_move_with_their_source(begun):
