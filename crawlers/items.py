@@ -273,6 +273,7 @@ class Page:
     size_bytes: int = 0
     etag: str = ""  # the server's name for this version
     last_modified: str = ""  # the time of the last change, as the server writes it
+    latency_s: float | None = None  # from the request to the head of the response; None: not measured
     is_unchanged: bool = False  # the server says that nothing changed since the last visit; only the headers are known
     is_transient: bool = False  # the fetch failed, but may succeed the next time
     retry_after_s: float | None = None  # None: the host did not ask for a pause

@@ -13,7 +13,9 @@ from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.reports.catalogue.crawl_report import rows_of
+from crawlers.errors import ConfigError
+from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
+from crawlers.reports.catalogue.crawl_report import Row, rows_of
 from crawlers.reports.catalogue.exporting import FORMATS
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
@@ -58,6 +60,8 @@ class Command(ProjectCommand):
         parser.add_argument("--level", metavar="N", help="only pages of this level")
         parser.add_argument("--state", help="only URLs in this state, such as failed")
         parser.add_argument("--status", metavar="N", help="only URLs with this HTTP status")
+        parser.add_argument("--reason", help="only URLs with this text in the reason of their state")
+        parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column, -COLUMN: descending")
         parser.add_argument("--since", metavar="TIME", help="only what was requested at this time (UTC) or later")
         parser.add_argument("--until", metavar="TIME", help="only what was requested before this time")
 
@@ -77,7 +81,18 @@ class Command(ProjectCommand):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 crawl = read_crawl(database, opts.crawl, self.settings)
                 with database.read() as connection:
-                    rows = rows_of(report.steps(connection, crawl.id, filters, None))
+                    if isinstance(report, ComputedReport):
+                        result = report.result(connection, crawl.id, filters)
+                        cells = sorted_by(result.rows, report.columns, opts.sort)
+                        rows = iter([Row(one, (place,)) for place, one in enumerate(cells)])
+                        if result.is_cut:
+                            print(f"This report has at most {report.most:,} rows; there are more.", file=sys.stderr)
+                    elif opts.sort:
+                        raise ConfigError(
+                            f"--sort: {report.name} is read in the order of the store; export and sort it"
+                        )
+                    else:
+                        rows = rows_of(report.steps(connection, crawl.id, filters, None))
                     if opts.format == TABLE:
                         print("\n".join(text_report(report.columns, rows, limit)))
                     else:

@@ -41,6 +41,7 @@ class WebResponse:
     is_truncated: bool = False  # the body ended before its announced length
     etag: str | None = None
     last_modified: str | None = None
+    latency_s: float | None = None  # from the request to the head of the response
     is_conditional: bool = False  # the request was for the case that the page changed since the last visit
 
 
@@ -199,5 +200,6 @@ def page_of(response: WebResponse, page_id: int, level: int, state: State, **fie
         size_bytes=len(response.body),
         etag=(response.etag or "")[:VALIDATOR_CHARS],
         last_modified=(response.last_modified or "")[:VALIDATOR_CHARS],
+        latency_s=response.latency_s,
         **fields,
     )

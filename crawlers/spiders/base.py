@@ -183,6 +183,7 @@ class SiteSpider(Spider):
             "dataloss" in response.flags,
             _text(headers, "ETag"),
             _text(headers, "Last-Modified"),
+            response.request.meta.get("download_latency"),
             any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
 

@@ -47,6 +47,7 @@ def add_page_rows(
             page.size_bytes,
             page.etag or None,
             page.last_modified or None,
+            latency_s=page.latency_s,
         )
     )
     add_external_rows(changes, page.id, page.external)

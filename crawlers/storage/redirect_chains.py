@@ -1,16 +1,17 @@
-"""Finds the final targets of stored redirects."""
+"""Finds the chains and the final targets of stored redirects."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-from crawlers.items import State
-from crawlers.storage.schema.tables import page, site
+from crawlers.items import REDIRECT, State
+from crawlers.storage.schema.tables import external_link, external_url, link_context, page, site
+from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from sqlalchemy import Connection
 
@@ -38,3 +39,64 @@ def final_target(page_id: int, moved: Mapping[int, int]) -> int | None:
         passed.add(page_id)
         page_id = moved[page_id]
     return page_id
+
+
+class Hop(NamedTuple):
+    """A URL in a chain of redirects."""
+
+    url: str
+    status: int | None
+    state: int
+    moved_to: int | None
+    reason: str | None
+
+
+class Chain(NamedTuple):
+    """The URLs of a chain of redirects in order, the status of the last one, and what is wrong with it."""
+
+    urls: list[str]
+    final_status: int | None  # None: it was not requested
+    problem: str | None
+
+
+def chain_of(page_id: int, known: Mapping[int, Hop], outward: Mapping[int, str]) -> Chain:
+    """Return the chain that begins at *page_id*, of the *known* hops; *outward* are the targets on other sites."""
+    chain = [page_id]
+    while (target := known[chain[-1]].moved_to) is not None and target in known and target not in chain:
+        chain.append(target)
+    urls = [known[one].url for one in chain]
+    last = known[chain[-1]]
+    final_status = last.status
+    if chain[-1] in outward:  # the target was not requested
+        urls.append(outward[chain[-1]])
+        final_status = None
+    problem = "the redirects form a loop" if target in chain else last.reason
+    if last.state == State.WAITING:
+        problem = "not requested yet"
+    return Chain(urls, final_status, problem)
+
+
+def hops_after(connection: Connection, page_ids: Collection[int]) -> dict[int, Hop]:
+    """Return the pages *page_ids* and all that follow them in their chains; a statement for each redirect in a row."""
+    known: dict[int, Hop] = {}
+    missing = set(page_ids)
+    while missing:
+        rows = streamed(
+            connection, "SELECT id, url, status, state, moved_to, reason FROM page WHERE id {ids}", ids=missing
+        )
+        found = {page_id: Hop(*hop) for page_id, *hop in rows}
+        known |= found
+        missing = {hop.moved_to for hop in found.values() if hop.moved_to is not None} - known.keys()
+    return known
+
+
+def outward_targets(connection: Connection, page_ids: Collection[int]) -> dict[int, str]:
+    """Return the targets of those of the pages that redirect to another site."""
+    statement = (
+        select(external_link.c.page_id, func.min(external_url.c.url))
+        .join(external_url, external_url.c.id == external_link.c.url_id)
+        .join(link_context, link_context.c.id == external_link.c.context_id)
+        .where(external_link.c.page_id.in_(page_ids), link_context.c.tag == REDIRECT)
+        .group_by(external_link.c.page_id)
+    )
+    return {page_id: url for page_id, url in connection.execute(statement)}

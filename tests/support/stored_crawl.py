@@ -25,15 +25,31 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
     store(
         database,
         [
-            Stored("/", 0, links={1: 2, 2: 1, 3: 1}, title="Home", external=("http://b.test/one", "http://b.test/two")),
+            Stored(
+                "/",
+                0,
+                links={1: 2, 2: 1, 4: 1, 6: 1, 8: 1},
+                title="Home",
+                bad=("http://[", "http://x y"),
+                external=("http://b.test/one", "http://b.test/two"),
+            ),
             Stored("/a", links={0: 1}, body="same", title="=1+1", external=("http://b.test/one",)),
             Stored("/b", body="same", title=HOSTILE),
+            Stored("/untitled", links={0: 1, 8: 1}),
             Stored("/moved", state=State.MOVED, moved_to=1),
             Stored("/left", state=State.MOVED, leaves=True),
-            Stored("/gone", 2, state=State.REFUSED),
-            Stored("/failed", 2, state=State.FAILED),
+            Stored("/gone", 2, state=State.REFUSED, reason="status 404"),
+            Stored("/failed", 2, state=State.FAILED, reason="timeout"),
+            Stored("/old", 2, state=State.MOVED, moved_to=6),
+            Stored("/secret", 2, state=State.REJECTED, reason="robots.txt disallows it"),
+            Stored("/day?2", 3, state=State.REJECTED, reason="trap: 9 pages like /day?# repeat the same content"),
+            Stored("/day?3", 4, state=State.REJECTED, reason="trap: 9 pages like /day?# repeat the same content"),
         ],
         name="http://a.test",
     )
-    store(database, [Stored(f"/{number}", number // 30, external=("http://b.test/two",)) for number in range(130)])
+    pages = [
+        Stored(f"/{number}", number // 30, title="News", external=("http://b.test/two",), latency_s=number / 10)
+        for number in range(130)
+    ]
+    store(database, pages, name="http://c.test", base="http://c.test")
     return CRAWL

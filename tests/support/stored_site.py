@@ -11,6 +11,7 @@ from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import (
+    BadLinkRow,
     EndedPage,
     ExternalLinkRow,
     ExternalUrlRow,
@@ -42,17 +43,27 @@ class Stored:
     moved_to: int | None = None
     leaves: bool = False  # its redirect leads to another site
     title: str = ""
+    bad: tuple[str, ...] = ()  # links that are no URLs
+    reason: str | None = None
+    latency_s: float | None = None
+    size_bytes: int = 9
 
 
-def store(database: Database, pages: Sequence[Stored], order: Sequence[int] | None = None, name: str = "") -> int:
-    """Store a new site called *name* with *pages*, numbered in *order*, and return its id."""
+def store(
+    database: Database,
+    pages: Sequence[Stored],
+    order: Sequence[int] | None = None,
+    name: str = "",
+    base: str = "http://a.test",
+) -> int:
+    """Store a new site called *name* with *pages* at *base*, numbered in *order*, and return its id."""
     order = range(len(pages)) if order is None else order
     site_id = add_sites(database, 1, name or f"http://host{next(_numbers)}.test")[0].id
     ids = dict(zip(order, page_ids(database, len(pages)), strict=True))
     changes = ChangeSet()
     for index in order:
         page, page_id = pages[index], ids[index]
-        url = f"http://a.test{page.path}"
+        url = f"{base}{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
         changes.add(
             NewPage(page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
@@ -60,8 +71,9 @@ def store(database: Database, pages: Sequence[Stored], order: Sequence[int] | No
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)
         content_hash = body if page.state is DONE else None
-        ended = (page_id, int(page.state), None, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
-        changes.add(EndedPage(*ended, None, None, 9, None, None))
+        ended = (page_id, int(page.state), page.reason, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
+        changes.add(EndedPage(*ended, None, None, page.size_bytes, None, None, None, page.latency_s))
+        changes.add(*[BadLinkRow(page_id, raw, "not a URL", 1, None) for raw in page.bad])
         changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"

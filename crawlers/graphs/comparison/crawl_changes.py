@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from crawlers.graphs.tables.reading import streamed
 from crawlers.items import State
+from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

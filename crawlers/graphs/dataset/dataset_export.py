@@ -16,9 +16,9 @@ from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.graphs.dataset.dataset_tables import TABLES
 from crawlers.graphs.dataset.folding import fold
-from crawlers.graphs.tables.reading import execute
 from crawlers.storage.files.atomic import replacing_folder
 from crawlers.storage.files.parquet_files import PartWriter
+from crawlers.storage.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.graphs.tables.reading import execute
 from crawlers.items import State
+from crawlers.storage.streaming import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawlers.graphs.tables.reading import streamed
+from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -6,8 +6,8 @@ from array import array
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from crawlers.graphs.tables.reading import ROWS_AT_ONCE, streamed, urls_of
 from crawlers.items import State
+from crawlers.storage.streaming import ROWS_AT_ONCE, streamed, urls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

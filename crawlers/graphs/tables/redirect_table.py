@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.graphs.tables.reading import streamed
 from crawlers.items import REDIRECT, State
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
+from crawlers.storage.redirect_chains import Hop, chain_of
+from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,22 +32,11 @@ _OUTWARD = f"""
 def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
     """Yield the rows of the table of a site, by URL. Memory: some 300 bytes per redirect."""
     with database.read() as connection:
-        # Page -> (URL, status, state, target, reason) of all redirects and of all their targets.
-        known = {row[0]: row[1:] for row in streamed(connection, _TARGETS, site=site_id)}
-        redirects = {row[0]: row[1:] for row in streamed(connection, _REDIRECTS, site=site_id)}
+        known = {page_id: Hop(*hop) for page_id, *hop in streamed(connection, _TARGETS, site=site_id)}
+        redirects = {page_id: Hop(*hop) for page_id, *hop in streamed(connection, _REDIRECTS, site=site_id)}
         known |= redirects
         outward: dict[int, str] = {page_id: url for page_id, url in streamed(connection, _OUTWARD, site=site_id)}
-    for page_id, (url, status, *_) in redirects.items():
-        chain = [page_id]
-        while (target := known[chain[-1]][3]) is not None and target in known and target not in chain:
-            chain.append(target)
-        urls = [known[one][0] for one in chain]
-        _, final_status, state, target, reason = known[chain[-1]]
-        if chain[-1] in outward:  # the target was not requested
-            urls.append(outward[chain[-1]])
-            final_status = None
-        problem = "the redirects form a loop" if target in chain else reason
-        if state == State.WAITING:
-            problem = "not requested yet"
+    for page_id, redirect in redirects.items():
+        urls, final_status, problem = chain_of(page_id, known, outward)
         final_url = "" if len(urls) == 1 else urls[-1]
-        yield [url, status, len(urls) - 1, final_url, final_status, problem, " > ".join(urls)]
+        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, problem, " > ".join(urls)]

@@ -1,5 +1,7 @@
 """The contract of reports: columns, filters, and rows that are read in bounded steps.
 
+A report that counts, compares or sorts what it read is a `ComputedReport`: see `computed_report.py`.
+
 A report has an order, in which each row has a cursor. Whoever knows the cursor of the last row that he has seen reads
 on from there: no row is counted, sorted or skipped for it. A step reads a bounded number of stored rows, and may find
 none that the filters let through. So a reader who has no more time says how far the search came, and goes on later.
@@ -68,11 +70,30 @@ class Slice(NamedTuple):
     is_partial: bool = False
 
 
+class Group(Enum):
+    """What people crawl a site for: reports are listed by it. The values are titles, in English."""
+
+    CONTENTS = "What there is"
+    LINKS = "Links"
+    ERRORS = "What is broken"
+    CONTENT = "Titles and copies"
+    SPEED = "Size, speed and depth"
+    REFUSALS = "What was not fetched"
+
+
+class Related(NamedTuple):
+    """Another report whose rows explain a row: its name, and the filters as text."""
+
+    report: str
+    filters: dict[str, str]
+
+
 class Report(ABC):
     """A table about a crawl."""
 
     name: ClassVar[str]
     title: ClassVar[str]
+    group: ClassVar[Group]
     about: ClassVar[str]  # one sentence: what is in it, and what it is good for
     columns: ClassVar[tuple[Column, ...]]
     filters: ClassVar[frozenset[str]]  # fields of `Filters` that it obeys
@@ -84,6 +105,10 @@ class Report(ABC):
 
         The last step, and only that, has no cursor.
         """
+
+    def related(self, cells: tuple[Value, ...]) -> Related | None:
+        """Return where the URLs or links are listed that the row with these *cells* is about; None if nowhere else."""
+        return None
 
 
 def slice_of(steps: Iterator[Step], size: int, is_over: Callable[[], bool]) -> Slice:

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import or_, select
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Report, Row, Step
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
+from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Report, Row, Step
+from crawlers.reports.catalogue.link_lists import steps_of_holders
+from crawlers.reports.catalogue.page_steps import PageWalk
 from crawlers.reports.catalogue.text_filter import contains, is_host
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page
 
@@ -30,6 +31,7 @@ class ExternalLinks(Report):
 
     name = "external-links"
     title = "External links"
+    group = Group.LINKS
     about = "Every link from a page of the crawl to a URL of another site, with its text and its place on the page."
     columns = (
         Column("url", "URL", Kind.URL),
@@ -47,13 +49,11 @@ class ExternalLinks(Report):
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         columns = (page.c.url, page.c.fetched_at)
         walk = PageWalk(connection, crawl_id, filters, columns, states=(State.DONE, State.REFUSED))
-        place = Position(*after[:4]) if after is not None else None
-        goes_on_within_page = after is not None and after[4:] != END_OF_PAGE
-        for pages, position in walk.steps(place, is_included=goes_on_within_page):
-            rows = list(self._rows(connection, pages, filters))
-            if after is not None and goes_on_within_page:
-                rows = [row for row in rows if row.cursor > after]
-            yield Step(rows, (*position, *END_OF_PAGE) if position is not None else None)
+
+        def rows_of(pages: Sequence[Any]) -> Iterator[Row]:
+            return self._rows(connection, pages, filters)
+
+        return steps_of_holders(walk, rows_of, after, END_OF_PAGE)
 
     def _rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
         links = (

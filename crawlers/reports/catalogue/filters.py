@@ -25,6 +25,7 @@ class Filters(NamedTuple):
     level: int | None = None
     state: State | None = None
     status: int | None = None  # of HTTP
+    reason: str = ""  # part of why a URL is not a page, likewise
     since: float | None = None  # seconds since 1970
     until: float | None = None  # likewise, exclusive
 
@@ -52,6 +53,7 @@ def parsed_filters(given: Mapping[str, str], known: Collection[str]) -> Filters:
         level=_whole(values, "level", MAX_LEVEL),
         state=_state(values),
         status=_whole(values, "status", 999),
+        reason=values.get("reason", ""),
         since=_time(values, "since"),
         until=_time(values, "until"),
     )

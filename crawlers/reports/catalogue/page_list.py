@@ -1,72 +1,120 @@
-"""The URLs of a crawl."""
+"""The URLs of a crawl, and those of them that have something in common: one row for each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import or_
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Report, Row, Step
+from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related, Report, Row, Step
+from crawlers.reports.catalogue.filters import MAX_CHARS
 from crawlers.reports.catalogue.page_steps import PageWalk, Position
 from crawlers.reports.catalogue.text_filter import contains
 from crawlers.storage.schema.tables import page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from crawlers.reports.catalogue.crawl_report import Cursor
     from crawlers.reports.catalogue.filters import Filters
+    from crawlers.storage.files.cells import Value
+
+COLUMNS = {
+    "url": Column("url", "URL", Kind.URL),
+    "state": Column("state", "State"),
+    "status": Column("status", "HTTP status", Kind.NUMBER),
+    "reason": Column("reason", "Reason"),
+    "level": Column("level", "Level", Kind.NUMBER),
+    "title": Column("title", "Title"),
+    "content_type": Column("content_type", "Type"),
+    "size_bytes": Column("size_bytes", "Size", Kind.BYTES),
+    "found_at": Column("found_at", "Found", Kind.TIME),
+    "requested_at": Column("requested_at", "Requested", Kind.TIME),
+}
+_STORED = {"requested_at": "fetched_at"}  # others have the name of their column in the store
 
 
-class Pages(Report):
+class PageList(Report):
     """URLs by site, state and level."""
+
+    columns: ClassVar[tuple[Column, ...]]
+    states: ClassVar[Sequence[State]] = tuple(State)
+    cursor_length = len(Position._fields)
+
+    def conditions(self, filters: Filters) -> Iterator[ColumnElement[bool]]:
+        """Yield what the URLs have in common, besides their states."""
+        if filters.text:
+            yield or_(contains(page.c.url, filters.text), contains(page.c.title, filters.text))
+        if filters.reason:
+            yield contains(page.c.reason, filters.reason)
+        if filters.status is not None:
+            yield page.c.status == filters.status
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        stored = [page.c[_STORED.get(column.name, column.name)] for column in self.columns]
+        conditions = list(self.conditions(filters))
+        walk = PageWalk(connection, crawl_id, filters, stored, conditions, self.states)
+        for pages, position in walk.steps(Position(*after) if after is not None else None):
+            yield Step([Row(self._cells(one), tuple(one[: self.cursor_length])) for one in pages], position)
+
+    def _cells(self, one: Any) -> tuple[Value, ...]:
+        cells = zip(self.columns, one[self.cursor_length :], strict=True)
+        return tuple(State(value).name.lower() if column.name == "state" else value for column, value in cells)
+
+
+class Pages(PageList):
+    """All URLs."""
 
     name = "pages"
     title = "Pages"
+    group = Group.CONTENTS
     about = "Every URL of the sites of the crawl, also those that were not requested, with its state and the reason."
-    columns = (
-        Column("url", "URL", Kind.URL),
-        Column("state", "State"),
-        Column("status", "HTTP status", Kind.NUMBER),
-        Column("reason", "Reason"),
-        Column("level", "Level", Kind.NUMBER),
-        Column("title", "Title"),
-        Column("content_type", "Type"),
-        Column("size_bytes", "Size", Kind.BYTES),
-        Column("found_at", "Found", Kind.TIME),
-        Column("requested_at", "Requested", Kind.TIME),
-    )
-    filters = frozenset({"site", "text", "level", "state", "status", "since", "until"})
-    cursor_length = len(Position._fields)
+    columns = tuple(COLUMNS.values())
+    filters = frozenset({"site", "text", "level", "state", "status", "reason", "since", "until"})
 
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        names = ("url", "status", "reason", "title", "content_type", "size_bytes", "found_at", "fetched_at")
-        conditions = []
-        if filters.text:
-            conditions.append(or_(contains(page.c.url, filters.text), contains(page.c.title, filters.text)))
-        if filters.status is not None:
-            conditions.append(page.c.status == filters.status)
-        walk = PageWalk(connection, crawl_id, filters, [page.c[name] for name in names], conditions)
-        for pages, position in walk.steps(Position(*after) if after is not None else None):
-            rows = [
-                Row(
-                    (
-                        one.url,
-                        State(one.state).name.lower(),
-                        one.status,
-                        one.reason,
-                        one.level,
-                        one.title,
-                        one.content_type,
-                        one.size_bytes,
-                        one.found_at,
-                        one.fetched_at,
-                    ),
-                    (one.site_id, one.state, one.level, one.id),
-                )
-                for one in pages
-            ]
-            yield Step(rows, position)
+
+class MissingTitles(PageList):
+    """Pages without a title."""
+
+    name = "missing-titles"
+    title = "Pages without a title"
+    group = Group.CONTENT
+    about = "Pages that have no title, or an empty one: search engines and browsers show their URL instead."
+    columns = tuple(COLUMNS[name] for name in ("url", "level", "status", "content_type", "size_bytes", "requested_at"))
+    filters = frozenset({"site", "text", "level", "since", "until"})
+    states = (State.DONE,)
+
+    def conditions(self, filters: Filters) -> Iterator[ColumnElement[bool]]:
+        yield from super().conditions(filters)
+        yield or_(page.c.title.is_(None), page.c.title == "")
+
+    def related(self, cells: tuple[Value, ...]) -> Related | None:
+        return links_to(cells[0])
+
+
+class RobotsRefusals(PageList):
+    """URLs that robots.txt forbids."""
+
+    name = "robots-refusals"
+    title = "Refused by robots.txt"
+    group = Group.REFUSALS
+    about = "URLs that were found and not requested, because robots.txt disallows them or could not be read."
+    columns = tuple(COLUMNS[name] for name in ("url", "reason", "level", "found_at"))
+    filters = frozenset({"site", "text", "level", "reason"})
+    states = (State.REJECTED,)
+
+    def conditions(self, filters: Filters) -> Iterator[ColumnElement[bool]]:
+        yield from super().conditions(filters)
+        yield contains(page.c.reason, "robots.txt")
+
+    def related(self, cells: tuple[Value, ...]) -> Related | None:
+        return links_to(cells[0])
+
+
+def links_to(url: Value) -> Related | None:
+    """Return where the links to *url* are listed, unless it is too long for a filter."""
+    return Related("internal-links", {"text": url}) if isinstance(url, str) and len(url) <= MAX_CHARS else None

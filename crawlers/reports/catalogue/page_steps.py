@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FIRST_STEP = 100  # pages: without filters, they fill what a person looks at
 PAGES_AT_ONCE = 1000
+END = (2**31 - 1, 2**63 - 1)  # after every level and page of a state
 
 
 class Position(NamedTuple):
@@ -50,10 +51,12 @@ class PageWalk:
         columns: Sequence[ColumnElement[Any]],
         conditions: Sequence[ColumnElement[bool]] = (),
         states: Sequence[State] = tuple(State),
+        at_once: int = PAGES_AT_ONCE,
     ) -> None:
         self._connection = connection
         self._crawl_id = crawl_id
         self._filters = filters
+        self._at_once = at_once
         self._states = sorted(state for state in states if filters.state in (None, state))
         self._pages = select(page.c.site_id, page.c.state, page.c.level, page.c.id, *columns).where(
             *conditions, *_times(filters)
@@ -61,8 +64,9 @@ class PageWalk:
 
     def steps(self, after: Position | None, *, is_included: bool = False) -> Iterator[PageStep]:
         """Yield the pages after *after*, or from there on if it *is_included*; the last step has no position."""
-        number = PAGES_AT_ONCE if self._filters.given else FIRST_STEP
-        for site_id in self._sites(after.site_id if after is not None else 0):
+        number = self._at_once if self._filters.given else min(FIRST_STEP, self._at_once)
+        first = 0 if after is None else after.site_id + (after[2:] == END)
+        for site_id in self._sites(first):
             for state in self._states:
                 here = Position(site_id, state, -1, 0)
                 if after is not None and after > here:
@@ -74,7 +78,9 @@ class PageWalk:
                     yield PageStep(self._read([page_id for _, page_id in keys]), here)
                     if len(keys) < number:
                         break
-                    number = PAGES_AT_ONCE
+                    number = self._at_once
+            if self._states:  # so that whoever has no more time goes on behind a site without such pages
+                yield PageStep([], Position(site_id, self._states[-1], *END))
         yield PageStep([], None)
 
     def _sites(self, first: int) -> Sequence[int]:

@@ -5,15 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
+from crawlers.reports.catalogue.broken_link_list import BrokenLinks
+from crawlers.reports.catalogue.copy_reports import Duplicates, SameTitles
 from crawlers.reports.catalogue.external_links import ExternalLinks
-from crawlers.reports.catalogue.page_list import Pages
+from crawlers.reports.catalogue.host_counts import ExternalHosts
+from crawlers.reports.catalogue.link_lists import BadLinks, InternalLinks
+from crawlers.reports.catalogue.page_list import MissingTitles, Pages, RobotsRefusals
+from crawlers.reports.catalogue.redirect_list import Redirects
+from crawlers.reports.catalogue.site_report import Sites
+from crawlers.reports.catalogue.top_page_lists import DeepestPages, LargePages, SlowPages
+from crawlers.reports.catalogue.trap_report import Traps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.reports.catalogue.crawl_report import Report
 
-REPORTS: Mapping[str, Report] = {report.name: report for report in (Pages(), ExternalLinks())}
+_ALL = (
+    Pages(),
+    Sites(),
+    InternalLinks(),
+    ExternalLinks(),
+    ExternalHosts(),
+    BrokenLinks(),
+    BadLinks(),
+    Redirects(),
+    MissingTitles(),
+    SameTitles(),
+    Duplicates(),
+    SlowPages(),
+    LargePages(),
+    DeepestPages(),
+    Traps(),
+    RobotsRefusals(),
+)
+REPORTS: Mapping[str, Report] = {report.name: report for report in _ALL}
 
 
 def report_named(name: str) -> Report:

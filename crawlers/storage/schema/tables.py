@@ -347,6 +347,7 @@ page = Table(
     Column("etag", Text),  # for conditional requests of the next visit
     Column("last_modified", Text),  # for conditional requests, too
     Column("retry_at", Float),  # of a page that waits for another attempt
+    Column("latency_s", Float),  # from the request to the head of the response
     Index("page_key", "site_id", "key", unique=True),
     Index("page_of_site", "site_id", "state", "level", "id"),  # what reports count and list
     # Pages of a news crawl that look like articles but are not documents.
@@ -434,6 +435,7 @@ class EndedPage(NamedTuple):
     etag: str | None
     last_modified: str | None
     retry_at: float | None = None
+    latency_s: float | None = None
 
 
 @writes(page, UPDATE)

@@ -29,6 +29,7 @@ def test_page_is_one_row_with_named_values() -> None:
         content_hash=bytes(range(16)),
         content_signature=-9,
         etag='"7"',
+        latency_s=0.25,
     )
     (row,) = rows_of(page)[EndedPage]
     assert row._asdict() == {
@@ -49,6 +50,7 @@ def test_page_is_one_row_with_named_values() -> None:
         "etag": '"7"',
         "last_modified": None,
         "retry_at": None,
+        "latency_s": 0.25,
     }
 
 

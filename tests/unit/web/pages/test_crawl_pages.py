@@ -56,7 +56,7 @@ def test_crawls_are_listed(browser, crawl_id):
 
 def test_crawl_is_shown_with_its_numbers(browser, crawl_id):
     text = browser.get(f"/crawls/{crawl_id}").text
-    assert "<dt>Pages</dt><dd>133</dd>" in text
+    assert "<dt>Pages</dt><dd>134</dd>" in text
     assert "<dt>Errors</dt><dd>2</dd>" in text
 
 

@@ -1,4 +1,4 @@
-"""What all tables read in the same way: sorted text, and the URLs of page numbers."""
+"""What tables and reports read in the same way: sorted text, lists of numbers, and the URLs of page numbers."""
 
 from __future__ import annotations
 
