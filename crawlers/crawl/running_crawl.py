@@ -26,7 +26,9 @@ from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.crawl.worker_rounds import WorkerRounds
 from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
+from crawlers.frontier.acknowledgement import fail_loop
 from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.revisits import is_unchanged
 from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
@@ -479,7 +481,9 @@ class Crawl:
             self.frontier.gate(lease.site_id).succeeded()
             self.sites.observe(lease, page)
         decision = self._policy.decide(lease, page, now)
-        page = self.sites.open_cross_site(decision.page, now, decision.changes)
+        page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
+        is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
+        page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
         if page is not decision.page:
             decision = replace(decision, page=page)
         if home is not None:

@@ -175,31 +175,25 @@ class SitePolicies:
         self._addresses.set(row.site, row.addresses, row.address)
         return SiteHome(site_id, " ".join(homes))
 
-    def open_cross_site(self, page: Page, now: float, changes: ChangeSet) -> Page:
+    def open_cross_site(self, page: Page, now: float, changes: ChangeSet, *, adds_sites: bool = True) -> Page:
         """Open the sites of the scope to which *page* leads, and return it; rows are added to *changes*.
 
-        Links to other sites become external ones: to those that the host list omits, and those beyond SCOPE_MAX_SITES.
+        Links to other sites become external ones: to those that the host list omits, those beyond SCOPE_MAX_SITES, and
+        without *adds_sites*, all new ones: of an unchanged page, no links are stored that could begin a site.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
         if page.moved_to is not None:
             names[page.moved_to.site] = None
-        return page if self.add_sites(names, now, changes) else self._without_closed_sites(page)
+        are_open = self.add_sites(names, now, changes) if adds_sites else not self._unknown(names)[0]
+        return page if are_open else self._without_closed_sites(page)
 
     def add_sites(self, names: Iterable[str], now: float, changes: ChangeSet) -> bool:
         """Make *names* sites of the crawl, as far as possible; return whether all are.
 
         They are opened, or if several workers work on the crawl, added to *changes* as sites that nobody holds.
         """
-        unknown = [name for name in names if not self._is_known(name)]
-        if not unknown:
-            return True
+        unknown, number = self._unknown(names)
         new = [name for name in unknown if name not in self._session.row.excluded]
-        number = len(self._ids)
-        if self._session.members.is_divided:  # other workers discover sites, too
-            found, number = self._session.sites_elsewhere(new)
-            self._open_elsewhere(found)
-            unknown = [name for name in unknown if name not in found]
-            new = [name for name in new if name not in found]
         room = max(0, self._most_sites - number)
         for name in new[:room]:
             if self._session.members.is_divided:
@@ -210,6 +204,18 @@ class SitePolicies:
         if len(new) > room:
             self._warn_of_most_sites(new[room])
         return len(new) == len(unknown) <= room
+
+    def _unknown(self, names: Iterable[str]) -> tuple[list[str], int]:
+        """Return those of *names* that are not sites of this run of the crawl, and the number of those that are."""
+        unknown = [name for name in names if not self._is_known(name)]
+        if not unknown or not self._session.members.is_divided:
+            return unknown, len(self._ids)
+        # Other workers discover sites, too.
+        found, number = self._session.sites_elsewhere(
+            [name for name in unknown if name not in self._session.row.excluded]
+        )
+        self._open_elsewhere(found)
+        return [name for name in unknown if name not in found], number
 
     def _open_elsewhere(self, names: Collection[str]) -> None:
         self._elsewhere.update(names)

@@ -41,6 +41,14 @@ def redirects_to_variant(lease: Lease, page: Page) -> bool:
     return target is not None and target.key == lease.key and not _is_loop(lease, target)
 
 
+def fail_loop(lease: Lease, page: Page) -> Page:
+    """Return *page*; failed, and without a target, if it redirects in a loop."""
+    if page.moved_to is None or not _is_loop(lease, page.moved_to):
+        return page
+    reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
+    return replace(page, state=State.FAILED, reason=reason, moved_to=None)
+
+
 def _is_loop(lease: Lease, target: Target) -> bool:
     return target.url == lease.url or lease.hops >= MAX_HOPS
 
@@ -69,12 +77,9 @@ class Acknowledgements:
 
     def take(self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet) -> Acknowledged:
         """Add all rows of a page to *changes*, and update the scores."""
-        page, previous, moved_to, new = decision.page, lease.previous, None, 0
+        page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
         sent: list[Message] = []
-        if page.moved_to is not None and _is_loop(lease, page.moved_to):
-            reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
-            page = replace(page, state=State.FAILED, reason=reason)
-        elif page.moved_to is not None:
+        if page.moved_to is not None:
             there = self._site_by_name(page.moved_to.site)
             if there is None and page.moved_to.site in self._elsewhere:
                 sent.append(self._redirect(lease, page.moved_to, decision.slots, now))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl
@@ -266,6 +267,37 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
     assert [row.site for row in changes[FoundSite]] == [OTHER]
     assert len(changes[Message] if is_divided else changes[NewPage]) == 1
     assert len(changes[SiteRobots]) == (finds == "sitemap")
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
+    crawl = opened({"scope": Scope("all", [SITE]), "can_be_shared": True})
+    crawl.crawl.session.members.is_divided = is_divided
+    crawl.end(crawl.lease(), "/0")
+    for hop in range(1, MAX_HOPS + 1):
+        crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target(f"/{hop}"))
+    page = crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target(f"{OTHER}/"))
+    assert (page.state, page.reason, page.moved_to) == (State.FAILED, "more than 20 redirects", None)
+    assert crawl.pages()["/20"] == (State.FAILED, "more than 20 redirects")
+    assert crawl.rows("SELECT site FROM site") == [(SITE,)], "nobody would know how to begin with the other one"
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+def test_unchanged_page_adds_no_site(opened, policy, is_divided):
+    policy.decides = lambda page: Decision(page, revisit_at=NOW + 60.0)
+    seen = {"cross_site_links": [(target(f"{OTHER}/"), 1)], "content_hash": b"same"}
+    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=1)
+    crawl.end(crawl.lease(), **seen)
+    crawl.close(reason="shutdown")
+    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=2)
+    crawl.crawl.session.members.is_divided = is_divided
+    crawl.now += 60.0
+    lease = crawl.lease()
+    assert lease.is_revisit
+    page = crawl.end(lease, **seen)
+    assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/"])
+    assert crawl.rows("SELECT site FROM site") == [(SITE,)], "nobody would know how to begin with the other one"
 
 
 def test_reward_of_a_page_is_counted(opened):
