@@ -1,12 +1,12 @@
 """Mutation testing by sample: how many small random faults in the code do the nearest tests detect?
 
-    python -m bench.quality.mutants [--seed 1] [--size 200] [--least 0.85] [--jobs 2]
+    python -m bench.quality.mutants [--seed 1] [--size 200] [--least 0.85] [--jobs 2] [FILE ...]
 
 The operators are those of mutmut: `<` becomes `<=`, `or` becomes `and`, a number grows by one, an argument is left
 out, None is assigned, and so on. Annotations, docstrings and log calls are not mutated (see `tool.mutmut` in
-pyproject.toml). Every place in the code that has mutants is equally likely to be drawn; one of its mutants is then
-chosen. Each mutant is tested in a copy of the project by the tests in `NEAREST`, until one fails. Survivors are
-printed as diffs. The exit status is 1 if a smaller share than *least* is killed.
+pyproject.toml). Every place in the files (by default, those of `SAMPLED`) that has mutants is equally likely to be
+drawn; one of its mutants is then chosen. Each mutant is tested in a copy of the project by the tests in `NEAREST`,
+until one fails. Survivors are printed as diffs. The exit status is 1 if a smaller share than *least* is killed.
 
 A test run is a fork of a process that has imported the libraries, but nothing of the project. Its CPU time is limited,
 so that a busy machine kills no mutants; one that exceeds the limit, as in an endless loop, counts as killed.
@@ -44,10 +44,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # By package: the test runs for crawlers/{folder}/{name}.py, in order, each with its files. The module itself is one of
 # them for the examples in its docstrings. A missing file stands for its folder.
 _UNIT = ("crawlers/{folder}/{name}.py tests/unit/{folder}/test_{name}.py", "tests/unit/{folder}")
+_WORKERS = "tests/unit/crawl/test_several_workers.py tests/unit/crawl/test_shared_sources.py"
 NEAREST = {
     "algorithms": _UNIT,
     "frontier": (*_UNIT, "tests/unit/crawl/news/test_requeue.py tests/contracts"),
+    "storage": (_UNIT[0], "tests/unit/storage/test_joining.py", _WORKERS),
+    "crawl": (_UNIT[0], _WORKERS),
 }
+SAMPLED = ("algorithms", "frontier")
 COPIED = ("bench", "crawlers", "tests", "pyproject.toml", "scrapy.cfg")
 OPTIONS = (
     *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--doctest-modules"),
@@ -156,13 +160,17 @@ def run_tests(files: str, limit_s: int, *, writes_bytecode: bool = False) -> tup
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    sampled = " and ".join(SAMPLED)
+    parser.add_argument("files", type=Path, nargs="*", help=f"crawlers/PACKAGE/...py (default: all of {sampled})")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", type=int, default=200, help="number of mutants")
     parser.add_argument("--least", type=float, default=0.85, help="share of mutants that must be killed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of test runs at a time")
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    files = sorted(path.relative_to(ROOT) for name in NEAREST for path in (ROOT / "crawlers" / name).rglob("*.py"))
+    files = options.files or sorted(
+        path.relative_to(ROOT) for name in SAMPLED for path in (ROOT / "crawlers" / name).rglob("*.py")
+    )
     everywhere = [spot for path in files for spot in spots(path)]
     print(f"{len(everywhere)} nodes in {len(files)} files, seed {options.seed}", flush=True)
     mutants = [spot.mutant(rng) for spot in rng.sample(everywhere, options.size)]

@@ -136,7 +136,7 @@ class Membership:
         workers.fence(connection, self.worker_id, now, *ended, idle_s=self._deadline_s)
         self._site_limit.apply(connection, changes)
 
-    def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool = False) -> Future[Exchanged]:
+    def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool) -> Future[Exchanged]:
         """Begin a round with a *report*, made of `report`; call `note` with its result."""
         self._began_at = self._clock()
         self._lacked_pulls = lacks_pulls

@@ -91,6 +91,15 @@ def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(
     assert crawl.crawl._trials._responding == kept
 
 
+def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
+    found = {crawl.lease().site_id for _ in SITES}
+    for site_id in found:
+        crawl.crawl._trials.wait(site_id)
+    crawl.crawl._held.share(1, 2)
+    assert len(crawl.crawl._held._parting) == 3
+    assert set(crawl.crawl._trials._waiting) == found - crawl.crawl._held._parting
+
+
 def test_site_that_is_given_up_is_forgotten(sqlite_url):
     policy, settings = Noting(), {"WORKER_DEADLINE_SECONDS": 30.0}
     mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True, "counts_rewards": True}

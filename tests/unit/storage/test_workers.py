@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -188,20 +189,36 @@ def test_site_without_a_page_has_its_start_page_to_be_fetched(shared: Crawl) -> 
     assert shared.round(second, wanted_sites=1).claimed == shared.sites[3:]
 
 
+def revisit(to: int, queue: int = REVISIT) -> ImportanceRow:
+    return ImportanceRow(to, to, queue, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def polled(to: int) -> NewsScoreRow:
+    return NewsScoreRow(to, to, REVISIT, 0.0, 0.0, 0.0)
+
+
+def sent(to: int) -> Message:
+    return Message(1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
+
+
 @pytest.mark.parametrize(
     ("row", "is_work"),
     [
-        (lambda to: ImportanceRow(to, to, REVISIT, 0.0, 0.0, 0.0, 0.0, 0.0), True),
-        (lambda to: ImportanceRow(to, to, REVISIT + 1, 0.0, 0.0, 0.0, 0.0, 0.0), False),
-        (lambda to: NewsScoreRow(to, to, REVISIT, 0.0, 0.0, 0.0), True),
-        (
-            lambda to: Message(
-                1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None
-            ),
-            True,
-        ),
+        (revisit, True),
+        (partial(revisit, queue=REVISIT + 1), False),
+        (polled, True),
+        (sent, True),
+        (lambda to: revisit(to - 1), False),
+        (lambda to: polled(to - 1), False),
+        (lambda to: sent(to - 1), False),
     ],
-    ids=["revisit", "other queue", "poll", "message"],
+    ids=[
+        "revisit",
+        "other queue",
+        "poll",
+        "message",
+        *(f"{what} of another site" for what in ("revisit", "poll", "message")),
+    ],
 )
 def test_revisits_polls_and_messages_are_work(
     shared: Crawl, row: Callable[[int], tuple[object, ...]], is_work: bool
