@@ -84,15 +84,18 @@ class Stopping:
             self._tell()
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
-            self._stop("stop_file")
+            self._stop_all("stop_file")
         elif self._parent is not None and self._parent.ended.is_set():
-            self._stop("shutdown")  # the reason of a signal, too
+            self._stop("shutdown")  # the reason of a signal, too: workers of other commands go on
         elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
-            self._stop("timeout")
+            self._stop_all("timeout")
+
+    def _stop_all(self, reason: str) -> None:
+        owner_of(self._crawler).crawl.ask_to_stop(reason)
+        self._stop(reason)
 
     def _stop(self, reason: str) -> None:
         self._is_stopping = True
-        owner_of(self._crawler).crawl.ask_to_stop(reason)
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
     def _tell(self) -> None:

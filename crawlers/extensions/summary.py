@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import shlex
 import sys
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -41,20 +40,14 @@ class CrawlSummary:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._began_at = 0.0
-        self._began_s = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # plain Scrapy spiders have items, of which Scrapy's stats tell
         extension = cls(crawler)
-        crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
-
-    def _opened(self) -> None:
-        self._began_at, self._began_s = time.time(), time.monotonic()
 
     def _closed(self) -> None:
         owner = owner_of(self._crawler)
@@ -62,7 +55,7 @@ class CrawlSummary:
             return  # the command reports the reason, or other workers go on
         settings = self._crawler.settings
         url = settings.get("DATABASE_URL")
-        seconds = time.monotonic() - self._began_s
+        row, run_s = owner.crawl.session.row, owner.crawl.run_s  # of all workers together
         try:
             with closing(Database(url, create=False)) as database:
                 places = Places(
@@ -72,8 +65,9 @@ class CrawlSummary:
                     program(),
                     "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
                 )
-                crawl = crawl_named(database, str(owner.crawl.session.row.id))
-                lines = [suggested(line) for line in crawl_summary(database, crawl, self._began_at, seconds, places)]
+                crawl = crawl_named(database, str(row.id))
+                found = crawl_summary(database, crawl, row.run_started_at, run_s, places)
+                lines = [suggested(line) for line in found]
         except CrawlersError as error:
             logger.warning("The results can't be summarised: %s", error)
             return

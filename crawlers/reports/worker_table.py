@@ -112,7 +112,7 @@ def waits_for(site: SiteLine, now: float) -> str:
         return _WAITS[Wait.ROBOTS]
     if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:
         return f"{_WAITS[Wait.RETRY]}, {_seconds(site.retry_at - now)}"
-    return "its turn"
+    return "ready"
 
 
 def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | None) -> str:

@@ -149,6 +149,20 @@ def test_signal_stops_all_workers_and_the_same_command_resumes(web, gate, crawl,
     assert set(requests(web).values()) == {1}
 
 
+def test_signal_to_one_command_lets_the_workers_of_another_one_go_on(web, gate, crawl, undisturbed):
+    run = started(crawl)
+    other = crawl.start(WORKERS=1)
+    assert other.until(lambda: len(active(crawl)) == 3, "another command has joined"), other.log
+    run.signal(signal.SIGINT)
+    assert run.wait().status == 0, run.log
+    assert (crawl.states, len(active(crawl))) == (["running"], 1)
+    assert crawl.query("SELECT control FROM crawl") == [(None,)]
+    gate.set()
+    assert other.wait().status == 0, other.log
+    assert "asked to stop" not in other.log
+    assert_result(crawl, undisturbed)
+
+
 @both_stores
 def test_worker_that_is_killed_is_replaced(web, gate, crawl, undisturbed):
     run = started(crawl)

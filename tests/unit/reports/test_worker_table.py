@@ -101,16 +101,16 @@ SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True)
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "its turn"),
+        ({}, "ready"),
         ({"is_open": False}, "the site is missing from the host list"),
         ({"waiting": 0}, "nothing waits"),
         ({"worker": None}, "a worker"),
         ({"rest_until": NOW + 11.2}, "host's rest, 12 s"),
-        ({"rest_until": NOW - 1}, "its turn"),
+        ({"rest_until": NOW - 1}, "ready"),
         ({"has_robots": False}, "robots.txt"),
         ({"resting": 5, "retry_at": NOW + 2}, "retry, 2 s"),
-        ({"resting": 5, "retry_at": NOW - 2}, "its turn"),
-        ({"resting": 4, "retry_at": NOW + 2}, "its turn"),
+        ({"resting": 5, "retry_at": NOW - 2}, "ready"),
+        ({"resting": 4, "retry_at": NOW + 2}, "ready"),
     ],
 )
 def test_what_a_site_waits_for(changes, words):
