@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
+
+from crawlers.web.kept_results import KeptResults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +25,7 @@ class Panel:
     access: Access
     starter: Starter
     folder: Path
+    results: KeptResults = field(default_factory=KeptResults)
 
 
 def panel_of(request: Request) -> Panel:

@@ -12,7 +12,6 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
-from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.crawl_overview import crawl_overview, crawls_overview
 from crawlers.reports.worker_table import Deadline, nobody_works, site_table_rows, worker_notes, worker_rows
 from crawlers.settings import WORKER_DEADLINE_SECONDS
@@ -77,7 +76,6 @@ def work(request: Request) -> Response:
         request,
         "work.html",
         crawl=found,
-        reports=REPORTS.values(),
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found),
         workers=worker_rows(workers, deadline, shown) if shown else [],
         notes=worker_notes(workers, deadline),
@@ -96,7 +94,6 @@ def manifest(request: Request) -> Response:
         request,
         "manifest.html",
         crawl=found,
-        reports=REPORTS.values(),
         manifest=stored,
         command=typed_command(command_of(found.mission, stored), found.name),
     )
@@ -155,7 +152,6 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
         status,
         crawl=found,
         overview=overview,
-        reports=REPORTS.values(),
         problem=problem,
     )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from sqlalchemy import update
 
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.storage.schema.tables import page
 from tests.support.stored_crawl import HOSTILE
 
 every_report = pytest.mark.parametrize("name", REPORTS)
@@ -68,3 +70,46 @@ def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sen
     response = browser.get(path)
     assert response.status_code == status
     assert sentence in response.text.replace("&#39;", "'")
+
+
+def test_reports_are_listed_by_what_they_are_for_with_their_numbers(browser, crawl_id):
+    text = browser.get(f"/crawls/{crawl_id}/reports").text
+    assert all(f'href="/crawls/{crawl_id}/reports/{name}"' in text for name in REPORTS)
+    assert '<span class="chip">142</span>' in text  # pages
+    assert "What is broken" in text
+
+
+def first_cells(text):
+    return re.findall(r"<tr><td[^>]*>(?:<a[^>]*>|<span[^>]*>)?([^<]*)", text)
+
+
+def test_computed_report_is_sorted_by_a_column_on_all_pages(browser, crawl_id):
+    path = f"/crawls/{crawl_id}/reports/deepest-pages?sort=url"
+    text = browser.get(path).text
+    assert 'aria-sort="ascending"><a href="?sort=-url">' in text
+    found = first_cells(text)
+    while following := next_page(text):
+        text = browser.get(f"/crawls/{crawl_id}/reports/deepest-pages{following[following.index('?') :]}").text
+        found += first_cells(text)
+    assert len(found) > 100
+    assert found == sorted(found)
+    exported = browser.get(f"/crawls/{crawl_id}/reports/deepest-pages.csv?sort=url").text.splitlines()[1:]
+    assert [line.split(",")[0] for line in exported] == found
+    assert browser.get(f"/crawls/{crawl_id}/reports/deepest-pages?sort=x").status_code == 400
+
+
+def test_computed_report_is_kept_until_somebody_asks_for_a_newer_one(browser, crawl_id, sqlite):
+    path = f"/crawls/{crawl_id}/reports/traps"
+    assert "<td" in browser.get(path).text
+    with sqlite.write() as connection:
+        connection.execute(update(page).values(state=0))
+    assert "<td" in browser.get(path).text
+    assert browser.get(f"{path}?again=1").headers["location"].startswith(path)
+    assert "This crawl has nothing of this kind yet." in browser.get(path).text
+
+
+def test_row_leads_to_the_pages_that_it_is_about(browser, crawl_id):
+    text = browser.get(f"/crawls/{crawl_id}/reports/same-titles").text
+    related = re.search(r'href="([^"]+)">Show', text)[1].replace("&amp;", "&")
+    assert related.startswith(f"/crawls/{crawl_id}/reports/pages?text=News&site=")
+    assert browser.get(related).text.count("<tr>") == 51
