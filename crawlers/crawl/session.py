@@ -44,7 +44,7 @@ from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_opening import found_site
-from crawlers.storage.site_rows import SiteRow, count_excluded, known_sites, open_site_ids
+from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
@@ -357,7 +357,8 @@ class CrawlSession:
 
     def sites_elsewhere(self, names: Collection[str]) -> tuple[set[str], int]:
         """Return those of the *names* that are sites of the crawl, and the number of sites that the run includes."""
-        found, number = known_sites(self.database, self.row.id, names)
+        with self.database.read() as connection:
+            found, number = known_sites(connection, self.row.id, names), count_sites(connection, self.row.id)
         return found, number - len(self.row.excluded)
 
     def add_site_elsewhere(self, name: str) -> ChangeSet:

@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import QueueSlot, Target
-from crawlers.storage.new_sites import NO_PAGE
-from crawlers.storage.schema.message_tables import Message
+from crawlers.storage.schema.message_tables import NO_PAGE, Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -69,10 +69,8 @@ def read_starts(
     if order.scores is not None and is_divided:  # else the scores of all sites are in memory
         starts = _with_scores(store, order.scores, starts, head_urls)
     for site_id, start in starts.items():
-        rule = _rule(store, order, site_id, has_pulls=has_pulls)
-        starts[site_id] = replace(start, rule=rule)
-        if order.scores is None:
-            starts[site_id] = _with_queues(store, site_id, replace(start, rule=rule), head_urls)
+        ruled = replace(start, rule=_rule(store, order, site_id, has_pulls=has_pulls))
+        starts[site_id] = ruled if order.scores is not None else _with_queues(store, site_id, ruled, head_urls)
     return list(starts.values())
 
 

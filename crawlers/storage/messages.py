@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def of_worker(connection: Connection, crawl_id: int, worker_id: int | None, limit: int) -> list[Message]:
-    """Return the first *limit* messages to sites that a worker holds (None: to those that nobody holds), in order."""
-    held = site.c.worker_id == worker_id if worker_id is not None else site.c.worker_id.is_(None)
+def of_worker(connection: Connection, crawl_id: int, worker_id: int, limit: int) -> list[Message]:
+    """Return the first *limit* messages to sites that a worker holds, in order."""
+    held = site.c.worker_id == worker_id
     of_site = (message.c.crawl_id == crawl_id, message.c.site_id == site.c.id)
     if connection.dialect.name == "postgresql":
         # A join would be planned for any worker, as a scan of all messages of the crawl.
@@ -31,9 +31,3 @@ def of_worker(connection: Connection, crawl_id: int, worker_id: int | None, limi
     named = [site.c.site if name == "site" else columns[name] for name in Message._fields]
     rows = select(*named).select_from(joined).where(site.c.crawl_id == crawl_id, held)
     return [Message(*row) for row in connection.execute(rows.order_by(columns.id).limit(limit))]
-
-
-def are_waiting(connection: Connection, crawl_id: int) -> bool:
-    """Return whether any message of the crawl waits to be taken up, whoever holds its site."""
-    waits = select(message.c.id).where(message.c.crawl_id == crawl_id).limit(1)
-    return connection.execute(waits).scalar() is not None

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from crawlers.items import ExternalLink, State
 from crawlers.storage.page_rows import add_external_rows
-from crawlers.storage.schema.message_tables import Message, ReturnedCash
-from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, site
+from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
+from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite
+from crawlers.storage.site_rows import count_sites, known_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.storage.change_set import ChangeSet
-
-MAX_NAMES = 500  # in one query
-NO_PAGE = 0  # in place of the number of a page with a link
 
 
 class SiteLimit:
@@ -54,9 +52,9 @@ class SiteLimit:
             if connection.dialect.name == "postgresql":
                 lock = text("SELECT pg_advisory_xact_lock(hashtext('sites'), :crawl)")
                 connection.execute(lock, {"crawl": self._crawl_id})
-            new = self._new(connection, names)
-            stored = select(func.count()).select_from(site).where(site.c.crawl_id == self._crawl_id)
-            room = max(0, self._most - connection.execute(stored).scalar_one()) if new else 0
+            known = known_sites(connection, self._crawl_id, names)
+            new = [name for name in names if name not in known]
+            room = max(0, self._most - count_sites(connection, self._crawl_id)) if new else 0
             self._refused.update(dict.fromkeys(new[room:]))
             self._untold += new[room:]
         if self._refused:
@@ -66,14 +64,6 @@ class SiteLimit:
         """Return the sites that were refused since the last call."""
         refused, self._untold = self._untold, []
         return refused
-
-    def _new(self, connection: Connection, names: Sequence[str]) -> list[str]:
-        known: set[str] = set()
-        for first in range(0, len(names), MAX_NAMES):
-            some = site.c.site.in_(names[first : first + MAX_NAMES])
-            found = select(site.c.site).where(site.c.crawl_id == self._crawl_id, some)
-            known.update(connection.execute(found).scalars())
-        return [name for name in names if name not in known]
 
     def _refuse(self, changes: ChangeSet) -> None:
         sites, seeds = changes[FoundSite], changes[FoundSeed]

@@ -108,12 +108,19 @@ def own_homes(name: str, home_addresses: str | None, owners: Mapping[str, str]) 
     return tuple(home for home in (home_addresses or "").split() if owners.get(home, name) == name)
 
 
-def known_sites(database: Database, crawl_id: int, names: Collection[str]) -> tuple[set[str], int]:
-    """Return those of the *names* that are sites of the crawl, and the number of all its sites."""
-    of_crawl = site.c.crawl_id == crawl_id
-    with database.read() as connection:
-        found = set(connection.execute(select(site.c.site).where(of_crawl, site.c.site.in_(names))).scalars())
-        return found, connection.execute(select(func.count()).select_from(site).where(of_crawl)).scalar_one()
+def known_sites(connection: Connection, crawl_id: int, names: Collection[str]) -> set[str]:
+    """Return those of the *names* that are sites of the crawl."""
+    wanted = list(names)
+    known: set[str] = set()
+    for first in range(0, len(wanted), MAX_NAMES):
+        some = site.c.site.in_(wanted[first : first + MAX_NAMES])
+        known.update(connection.execute(select(site.c.site).where(site.c.crawl_id == crawl_id, some)).scalars())
+    return known
+
+
+def count_sites(connection: Connection, crawl_id: int) -> int:
+    """Return the number of all sites of the crawl, including those that the latest run excludes."""
+    return connection.execute(select(func.count()).select_from(site).where(site.c.crawl_id == crawl_id)).scalar_one()
 
 
 def open_site_ids(database: Database, crawl_id: int) -> list[int]:

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+NO_PAGE = 0  # the source of a message that is not a link
+
 message = Table(
     "message",
     metadata,
     Column("id", ROW_ID, primary_key=True),
     Column("crawl_id", Integer, nullable=False),
     Column("site_id", Integer, nullable=False),  # of the target: whoever holds it takes the message up
-    Column("source_id", BigInteger, nullable=False),  # the page with the link
+    Column("source_id", BigInteger, nullable=False),  # the page with the link, or `NO_PAGE`
     Column("target_id", BigInteger),  # null = the sender does not know whether the page was found before
     Column("key", BigInteger, nullable=False),
     Column("url", Text, nullable=False),

@@ -39,17 +39,12 @@ class Mail:
         with self.database.write() as connection:
             connection.execute(of_crawl.values(worker_id=worker_id))
 
-    def of(self, worker_id: int | None, limit: int = 100) -> list[Message]:
+    def of(self, worker_id: int, limit: int = 100) -> list[Message]:
         with self.database.read() as connection:
             return messages.of_worker(connection, self.crawl_id, worker_id, limit)
 
-    def keys(self, worker_id: int | None, limit: int = 100) -> list[int]:
+    def keys(self, worker_id: int, limit: int = 100) -> list[int]:
         return [one.key for one in self.of(worker_id, limit)]
-
-    @property
-    def waits(self) -> bool:
-        with self.database.read() as connection:
-            return messages.are_waiting(connection, self.crawl_id)
 
 
 @pytest.fixture
@@ -69,26 +64,23 @@ def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_
     mail.hold(None, C)
     for key, to in enumerate((C, B, A, B, A, C, A)):
         mail.send(to, key)
-    assert (mail.keys(mail.worker_id), mail.keys(other), mail.keys(None)) == ([2, 4, 6], [1, 3], [0, 5])
+    assert (mail.keys(mail.worker_id), mail.keys(other)) == ([2, 4, 6], [1, 3])
     assert mail.keys(mail.worker_id, limit=2) == [2, 4]
     mail.hold(other, A)
     assert mail.keys(other) == [1, 2, 3, 4, 6]
 
 
-def test_messages_wait_until_they_are_taken_whoever_holds_their_sites(mail: Mail) -> None:
-    assert not mail.waits
+def test_message_is_read_until_it_is_taken(mail: Mail) -> None:
     for to in (A, C):
         mail.send(to, 1)
-    mail.hold(None, C)
-    for taken in (*mail.of(mail.worker_id), *mail.of(None)):
-        assert mail.waits
-        write_rows(mail.database, TakenMessage(taken.id))
-    assert not mail.waits
+    for left in (1, 0):
+        write_rows(mail.database, TakenMessage(mail.of(mail.worker_id)[0].id))
+        assert len(mail.of(mail.worker_id)) == left
 
 
 def test_messages_of_another_crawl_are_not_read(mail: Mail) -> None:
     other = Mail(mail.database, "two")
     other.send(A, 1)
     other.hold(mail.worker_id, A)
-    assert (mail.waits, mail.of(mail.worker_id), other.waits) == (False, [], True)
+    assert mail.of(mail.worker_id) == []
     assert other.keys(mail.worker_id) == [1]

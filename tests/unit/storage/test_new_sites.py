@@ -10,8 +10,8 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.new_sites import NO_PAGE, SiteLimit
-from crawlers.storage.schema.message_tables import Message, message
+from crawlers.storage.new_sites import SiteLimit
+from crawlers.storage.schema.message_tables import NO_PAGE, Message, message
 from crawlers.storage.schema.tables import EndedPage, FoundSite, NewPage, external_link, external_url, seed, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow

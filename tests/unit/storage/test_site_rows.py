@@ -12,7 +12,15 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import NewPage, site
-from crawlers.storage.site_rows import SiteRow, count_excluded, find_sites, known_sites, open_site_ids, site_rows
+from crawlers.storage.site_rows import (
+    SiteRow,
+    count_excluded,
+    count_sites,
+    find_sites,
+    known_sites,
+    open_site_ids,
+    site_rows,
+)
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -37,11 +45,20 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
         assert [row.site for row in find_sites(connection, 1, site.c.id > a.id)] == [B.site, C.site]
 
 
+def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Database) -> None:
+    crawl = crawls.begin(database, "c", "m", [A, B], {}, 0.0).id
+    names = [f"http://{number}.test" for number in range(65_535)]  # PostgreSQL has no more, and SQLite mostly fewer
+    with database.read() as connection:
+        assert known_sites(connection, crawl, [A.site, *names, B.site]) == {A.site, B.site}
+
+
 def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Database) -> None:
     crawl = crawls.begin(database, "c", "m", [A, B, C], {}, 0.0)
     other = crawls.begin(database, "other", "m", [A], {}, 0.0)
     a, b, c = (row.id for row in crawl.sites)
-    assert known_sites(database, crawl.id, {B.site, "http://d.test"}) == ({B.site}, 3)
+    with database.read() as connection:
+        assert known_sites(connection, crawl.id, {B.site, "http://d.test"}) == {B.site}
+        assert count_sites(connection, crawl.id) == 3
     pages = [
         NewPage(n, of, n, f"http://{n}.test/", 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
         for n, (of, state) in enumerate([(a, State.WAITING), (b, State.WAITING), (b, State.WAITING), (c, State.DONE)])
