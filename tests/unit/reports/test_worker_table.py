@@ -122,7 +122,7 @@ def test_sites_with_the_most_waiting_urls_come_first():
     assert "\n".join(site_lines(sites, NOW, {2})) == (
         "site             worker  waiting URLs  waits for\n"
         "http://b.test         -         1,200  a worker\n"
-        "http://a.test  2 (dead)             5  its turn\n"
-        "http://c.test  2 (dead)             5  its turn"
+        "http://a.test  2 (dead)             5  ready\n"
+        "http://c.test  2 (dead)             5  ready"
     )
     assert site_lines([], NOW) == ["No URLs wait, and no worker holds a site"]
