@@ -25,12 +25,18 @@ from crawlers.graphs.files import ALL_FORMATS, PARQUET, graph_paths
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
-from crawlers.graphs.looks import LAYOUTS, graph_layout
+from crawlers.graphs.important_part import graph_map
+from crawlers.graphs.looks import COMMUNITY, LAYOUTS, GraphLayout, graph_layout
+from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.rule_settings import virtual_share
+from crawlers.inputs.text_file import shortened_list
 from crawlers.pipelines.url_tables import chosen_tables
+from crawlers.reports.figures import check_picture
+from crawlers.reports.map_picture import draw_map
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
+from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
@@ -39,14 +45,25 @@ from crawlers.storage.queries import sites_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.graphs.looks import GraphLayout
     from crawlers.graphs.model import Graph
     from crawlers.storage.queries import CrawledSite, NamedCrawl
 
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
 
-NOT_COMPARED = ("crawl", "level", "group", "targets_only", "top", "pagerank", "table", "measure", "layout")
+NOT_COMPARED = (
+    "crawl",
+    "level",
+    "group",
+    "targets_only",
+    "top",
+    "pagerank",
+    "table",
+    "measure",
+    "layout",
+    "picture",
+    "html",
+)
 MAX_DIGITS = 12  # of a number of pages
 
 
@@ -67,8 +84,9 @@ class Command(ProjectCommand):
             f"all sites as one dataset, {DATASET}. With "
             "--level site it writes the model of the web fragment: one graph of the sites and of those that they link "
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
-            "crawl measured them, or with --pagerank by the stored links of any crawl. With --diff it writes what "
-            "changed between two crawls. The store is DATABASE_URL (-s DATABASE_URL=...)."
+            "crawl measured them, or with --pagerank by the stored links of any crawl. With --picture "
+            "and --html it draws one graph, as far as a person can look at it. With --diff it writes what changed "
+            "between two crawls. The store is DATABASE_URL (-s DATABASE_URL=...)."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -93,6 +111,8 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--layout", action="append", choices=LAYOUTS, help="colours and sizes of GEXF nodes, which get positions"
         )
+        parser.add_argument("--picture", metavar="FILE", help="draw the graph of one site: FILE.svg or FILE.png")
+        parser.add_argument("--html", metavar="FILE", help="write the graph of one site as a page for a browser")
         parser.add_argument(
             "--diff",
             nargs=2,
@@ -135,6 +155,9 @@ class Command(ProjectCommand):
         layout = graph_layout(opts.layout or [name for name in self.settings.getlist("GRAPH_LAYOUT") if name])
         crawl = read_crawl(database, opts.crawl, self.settings)
         check_has_links(crawl)
+        if opts.picture or opts.html:
+            _draw(database, crawl, wanted, layout or GraphLayout(COMMUNITY), opts)
+            return
         if opts.level == "site":
             site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
             _write_fragment(database, crawl, folder, site_formats, measures, layout, opts)
@@ -193,6 +216,44 @@ def _number(text: str) -> int:
     if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages; expected 1 or more")
     return int(text)
+
+
+def _draw(
+    database: Database, crawl: NamedCrawl, wanted: Sequence[str], layout: GraphLayout, opts: argparse.Namespace
+) -> None:
+    """Write the picture, and the page for a browser, of one site or of the graph of sites."""
+    if opts.picture:
+        check_picture(Path(opts.picture))
+    graph: Graph
+    if opts.level == "site":
+        counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
+        graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
+    else:
+        named = chosen_sites(database, sites_of(database, crawl.id), wanted, crawl.name)
+        if len(named) != 1:
+            option = "--picture" if opts.picture else "--html"
+            names = ", ".join(shortened_list([site.site for site in named]))
+            raise ConfigError(
+                f"{option} draws the graph of one site, but the crawl has {len(named)}: name one of {names}; or draw "
+                "the graph of sites with --level site"
+            )
+        graph = SiteGraph(database, named[0].id, named[0].site)
+        if not len(graph):
+            raise ConfigError(no_graph_of([named[0].site]))
+    drawn = graph_map(graph, layout)
+    if opts.picture:
+        draw_map(Path(opts.picture), drawn)
+    if opts.html:
+        # With the panel's libraries, the import takes half a second, which other graphs must not wait for.
+        from crawlers.web.standalone_graph import standalone_graph
+
+        with replacing(Path(opts.html)) as stream:
+            stream.write(standalone_graph(drawn).encode())
+    nodes, edges = counted(len(drawn.nodes), "site" if drawn.is_of_sites else "page"), counted(len(drawn.edges), "edge")
+    for path in filter(None, (opts.picture, opts.html)):
+        print(f"{path}: {nodes}, {edges}")
+    if drawn.subset:
+        print(drawn.subset, file=sys.stderr)
 
 
 def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int]) -> None:

@@ -92,6 +92,11 @@ def translations(language: str) -> NullTranslations:
     return Translations(compiled)
 
 
+def template(name: str, language: str = "en") -> jinja2.Template:
+    """Return the template called *name*, for files that are no page of the panel."""
+    return _environment(language).get_template(name)
+
+
 @cache
 def _environment(language: str) -> jinja2.Environment:
     environment = jinja2.Environment(

@@ -1,0 +1,82 @@
+"""Draws a graph as a map, as SVG or PNG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.maps.graph_map import short_name
+from crawlers.reports.figures import figure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from crawlers.algorithms.maps.graph_map import GraphMap
+
+INCHES = 10.0
+MOST_LABELS = 16
+APART = 0.06  # distance of labels, as a share of the picture
+CROWD = 1_200  # nodes; points of more nodes are smaller, by the same share
+DRAWN_LINES = 3_000  # more edges of an SVG file are one bitmap: a viewer would be slow with a line for each
+
+
+def draw_map(path: Path, graph: GraphMap) -> None:
+    """Draw *graph* as *path*, with the names of some of the nodes that have most links; raises as `figure`."""
+    with figure(path, INCHES, INCHES) as drawn:
+        from matplotlib.collections import LineCollection
+
+        axes = drawn.subplots()
+        axes.set_axis_off()
+        axes.set_aspect("equal")
+        area = 0.35 * min(1.0, CROWD / max(len(graph.nodes), 1))  # square points
+        places = [(node.x, node.y) for node in graph.nodes]
+        lines = LineCollection(
+            [(places[source], places[target]) for source, target in graph.edges],
+            colors=[graph.nodes[source].colour for source, _ in graph.edges],
+            linewidths=0.4,
+            alpha=0.25 if len(graph.edges) < 10_000 else 0.12,
+        )
+        lines.set_rasterized(len(graph.edges) > DRAWN_LINES)
+        axes.add_collection(lines)
+        axes.scatter(
+            [x for x, _ in places],
+            [y for _, y in places],
+            s=[node.size**2 * area for node in graph.nodes],
+            c=[node.colour for node in graph.nodes],
+            edgecolors="white",
+            linewidths=0.4,
+            zorder=2,
+        )
+        axes.autoscale_view()
+        _write_labels(axes, graph)
+        axes.set_title(graph.name, loc="left", fontweight="bold")
+        for text, colour in graph.legend:
+            axes.scatter([], [], s=30, c=colour, label=text)
+        axes.legend(loc="lower left", ncols=4, fontsize=7, bbox_to_anchor=(0, -0.06), handletextpad=0.1)
+        if graph.subset:
+            axes.text(0, 1.0, graph.subset, transform=axes.transAxes, fontsize=7, color="#666666", va="top")
+
+
+def _write_labels(axes: Axes, graph: GraphMap) -> None:
+    """Write the names of the largest nodes, as far as these are apart from each other."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    written: list[tuple[float, float]] = []
+    order = sorted(range(len(graph.nodes)), key=lambda place: (-graph.nodes[place].size, place))
+    for node in (graph.nodes[place] for place in order):
+        x, y = (node.x - left) / ((right - left) or 1), (node.y - low) / ((high - low) or 1)
+        if any(abs(x - other) < 3 * APART and abs(y - beside) < APART / 2 for other, beside in written):
+            continue
+        written.append((x, y))
+        axes.annotate(
+            short_name(node.label),
+            (node.x, node.y),
+            (node.size * 0.35 + 2, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            zorder=3,
+            bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.8},
+        )
+        if len(written) == MOST_LABELS:
+            return

@@ -1,0 +1,68 @@
+"""The part of a graph that is drawn: the most linked nodes, and the links that show most."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.graphs import important_part
+from crawlers.graphs.important_part import graph_map
+from crawlers.graphs.looks import GraphLayout
+from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.items import Node
+
+SIZE = 6
+GRAPH = MemoryGraph(
+    [Node(n, f"http://a.test/{n}", n % 3, 200, f"Page {n}", SIZE - n, 3, 0, 0) for n in range(1, SIZE + 1)],
+    [(source, [(target, 1) for target in range(1, source)]) for source in range(2, SIZE + 1)],
+    name="a.test",
+)
+
+
+def test_whole_graph_is_drawn_if_it_is_small() -> None:
+    drawn = graph_map(GRAPH, GraphLayout("community"))
+    assert [node.label for node in drawn.nodes] == [f"http://a.test/{n}" for n in range(1, SIZE + 1)]
+    assert len(drawn.edges) == drawn.all_edges == 15
+    assert drawn.subset == ""
+    assert (drawn.nodes[2].title, drawn.nodes[2].level, drawn.nodes[2].in_degree, drawn.nodes[2].out_degree) == (
+        "Page 3",
+        0,
+        3,
+        3,
+    )
+    assert drawn.legend[0][0] == "around /1"
+    assert drawn == graph_map(GRAPH, GraphLayout("community"))
+
+
+def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain() -> None:
+    drawn = graph_map(GRAPH, GraphLayout(), max_nodes=4, max_edges=3)
+    assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4"]
+    assert drawn.edges == [(2, 1), (3, 1), (3, 2)]  # the links to page 1, which has most, are left out
+    assert (drawn.all_nodes, drawn.all_edges) == (SIZE, 15)
+    assert drawn.subset == (
+        "The 4 pages to which most pages link, out of 6, and 3 of 15 links; links to pages with few links come first."
+    )
+    assert [text for text, _ in drawn.legend] == ["level 0", "level 1", "level 2"]
+
+
+def test_sites_are_drawn_with_the_colours_of_their_sets() -> None:
+    sites = MemoryGraph(
+        [(1, "a.test", "target", 0), (2, "b.test", "accompanying", 1)],
+        [(1, [(2, 5)])],
+        (Column("set", "string"), Column("in_degree", "integer")),
+    )
+    drawn = graph_map(sites, GraphLayout())
+    assert drawn.is_of_sites
+    assert [text for text, _ in drawn.legend] == ["crawled site", "other site"]
+    assert [node.colour for node in drawn.nodes] == [colour for _, colour in drawn.legend]
+
+
+def test_an_empty_graph_is_an_empty_map() -> None:
+    drawn = graph_map(MemoryGraph([], []), GraphLayout("community"))
+    assert (drawn.nodes, drawn.edges) == ([], [])
+
+
+def test_without_the_library_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(important_part, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="pip install crategraph-forceatlas2"):
+        graph_map(GRAPH, GraphLayout())

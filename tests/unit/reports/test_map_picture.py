@@ -1,0 +1,54 @@
+"""Pictures of graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, short_name
+from crawlers.reports.map_picture import MOST_LABELS, draw_map
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = "http://a.test/<script>alert(1)</script>&\0$\\frac{1}{2}$"
+
+
+def circle(size: int) -> GraphMap:
+    nodes = [
+        MapNode(HOSTILE if n == 0 else f"http://a.test/{n}", "", 1, 1, 1, 100.0 * n, 100.0 * (n % 7), 5.0, "#4e79a7")
+        for n in range(size)
+    ]
+    return GraphMap(
+        "a.test", nodes, [(n, (n + 1) % size) for n in range(size)], size + 1, size, [("level 1", "#4e79a7")]
+    )
+
+
+def test_equal_maps_give_equal_files_with_escaped_names(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        draw_map(tmp_path / f"{name}.svg", circle(30))
+    text = (tmp_path / "one.svg").read_text("utf-8")
+    assert text == (tmp_path / "two.svg").read_text("utf-8")
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert "The 30 pages to which most pages link, out of 31" in text
+    assert 2 < text.count("http://a.test") + text.count("/1") <= 5 * MOST_LABELS
+
+
+@pytest.mark.parametrize("size", [0, 1, 4000])
+def test_maps_of_any_size_are_drawn(size: int, tmp_path: Path) -> None:
+    draw_map(tmp_path / "a.png", circle(size))
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("http://[broken/", "http://[broken/"),
+        ("http://a.test/?q=1", "/?q=1"),
+        ("http://a.test/" + "x" * 99, "…" + "x" * 39),
+    ],
+)
+def test_names_are_short(label: str, name: str) -> None:
+    assert short_name(label) == name
