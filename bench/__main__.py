@@ -41,6 +41,7 @@ COMMANDS = (
         "10",
     ],
     ["bench.speed.graph_writing"],
+    ["bench.speed.layouts"],
     ["bench.durability.kills", "--kills", "500"],
     ["bench.quality.frontier"],
     ["bench.quality.hostile_servers"],

@@ -123,6 +123,9 @@ class Command(ProjectCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
+        if opts.top and (opts.picture or opts.html):
+            option = "--picture" if opts.picture else "--html"
+            raise UsageError(f"--top writes a table; leave out {option}", print_help=False)
         if opts.top and opts.level == "site":
             raise UsageError("--top lists pages; leave out --level site", print_help=False)
         if opts.pagerank and not opts.top:

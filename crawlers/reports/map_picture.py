@@ -50,10 +50,11 @@ def draw_map(path: Path, graph: GraphMap) -> None:
         )
         axes.autoscale_view()
         _write_labels(axes, graph)
-        axes.set_title(graph.name, loc="left", fontweight="bold")
+        drawn.suptitle(graph.name, x=0.01, ha="left", fontweight="bold")
         for text, colour in graph.legend:
             axes.scatter([], [], s=30, c=colour, label=text)
-        axes.legend(loc="lower left", ncols=4, fontsize=7, bbox_to_anchor=(0, -0.06), handletextpad=0.1)
+        if graph.legend:
+            drawn.legend(loc="outside lower left", ncols=4, fontsize=7, handletextpad=0.1)
         if graph.subset:
             axes.text(0, 1.0, graph.subset, transform=axes.transAxes, fontsize=7, color="#666666", va="top")
 

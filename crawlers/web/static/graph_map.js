@@ -13,11 +13,16 @@
   let chosen = null;
   let near = new Set();
   const faint = () => (dark.matches ? "#2b3331" : "#dfe3e1");
-  const opacity = Math.max(0.15, Math.min(0.7, 4000 / data.edges.length)).toFixed(2);
-  const translucent = (color) => `rgba(${[1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).join(",")},${opacity})`;
+  // Mixed with the ground and not transparent: sigma adds transparent colours to a light ground, which makes them white.
+  const share = Math.max(0.2, Math.min(0.5, 3000 / data.edges.length));
+  const pale = (color) => {
+    const ground = dark.matches ? [22, 27, 26] : [255, 255, 255];
+    const mixed = ground.map((part, at) => Math.round(part + share * (parseInt(color.slice(1 + 2 * at, 3 + 2 * at), 16) - part)));
+    return `rgb(${mixed.join(",")})`;
+  };
   const renderer = new Sigma(graph, document.getElementById("map"), {
     labelColor: { color: dark.matches ? "#e6ebe9" : "#1c2422" },
-    labelFont: "system-ui, sans-serif", labelSize: 12, labelRenderedSizeThreshold: 5.5 * scale, labelDensity: 0.4,
+    labelFont: "system-ui, sans-serif", labelSize: 12, labelRenderedSizeThreshold: 5.5 * scale, labelDensity: 0.25,
     minEdgeThickness: 1.1, minCameraRatio: 0.02, maxCameraRatio: 3, hideEdgesOnMove: data.edges.length > 20000, zIndex: true,
     defaultDrawNodeHover: drawHover,
     nodeReducer: (node, of) => {
@@ -27,7 +32,7 @@
     },
     edgeReducer: (edge, of) => {
       const color = graph.getNodeAttribute(graph.source(edge), "color");
-      if (chosen === null) return { ...of, color: translucent(color) };
+      if (chosen === null) return { ...of, color: pale(color) };
       return { ...of, hidden: !graph.hasExtremity(edge, chosen), color, size: 1 };
     },
   });

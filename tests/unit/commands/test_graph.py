@@ -98,6 +98,34 @@ def test_layout_gives_gexf_files_a_look(crawled, tmp_path):
     assert all({"community", "pagerank"} <= node.keys() for _, node in graph.nodes(data=True))
 
 
+def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
+    project, first_site, _ = crawled
+    paths = [tmp_path / "a.svg", tmp_path / "a.html"]
+    options = ("--picture", str(paths[0]), "--html", str(paths[1]))
+    outcome = project.run("graph", first_site, *options)
+    assert outcome.status == 0, outcome.log
+    assert outcome.output.splitlines() == [f"{path}: 6 pages, 8 edges" for path in paths]
+    assert "<svg" in paths[0].read_text("utf-8")
+    assert f"{first_site}/a.html" in paths[1].read_text("utf-8")
+    assert project.run("graph", "--level", "site", *options).status == 0
+    assert '["outside.example"' in paths[1].read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--html", "a.html"), "--html draws the graph of one site, but the crawl has 2: name one of http"),
+        (("--picture", "a.pdf"), "--picture a.pdf must end with .svg or .png"),
+        (("--html", "a.html", "--top", "5"), "--top writes a table; leave out --html"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_refused(crawled, options, why):
+    project, *_ = crawled
+    outcome = project.run("graph", *options)
+    assert outcome.status != 0
+    assert why in outcome.output + outcome.log
+
+
 def test_two_crawls_are_compared(tmp_path):
     project = Project(tmp_path)
     paths = ["/gone", "/same"]

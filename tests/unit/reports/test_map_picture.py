@@ -31,7 +31,7 @@ def test_equal_maps_give_equal_files_with_escaped_names(tmp_path: Path) -> None:
     text = (tmp_path / "one.svg").read_text("utf-8")
     assert text == (tmp_path / "two.svg").read_text("utf-8")
     assert "<script>" not in text
-    assert "&lt;script&gt;" in text
+    assert "&lt;/script&gt;" in text
     assert "The 30 pages to which most pages link, out of 31" in text
     assert 2 < text.count("http://a.test") + text.count("/1") <= 5 * MOST_LABELS
 
