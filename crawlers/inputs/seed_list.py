@@ -20,7 +20,7 @@ from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.inputs.text_file import shortened_list, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from crawlers.items import Seed, SeedChange, SiteLimits
 
@@ -57,6 +57,30 @@ def seed_limit(text: str, name: str) -> int:
         return _number(text, name, *LIMITS[name])
     except _InvalidRow as wrong:
         raise ConfigError(str(wrong)) from None
+
+
+def seed_change(address: str, given: Mapping[str, str]) -> SeedChange:
+    """Return the change of the seed at *address* by values that people typed, by column; an empty one is deleted.
+
+    Raises `ConfigError`.
+
+    >>> seed_change("a.example", {"short_name": "A", "delay_ms": "500", "parallel": ""})
+    {'site': 'http://a.example', 'start_url': 'http://a.example/', 'short_name': 'A', 'parallel': None, 'delay_s': 0.5}
+    """
+    site, start_url = seed_address(address)
+    change: SeedChange = {"site": site, "start_url": start_url}
+    if "full_name" in given:
+        change["name"] = tidy_name(given["full_name"])
+    if "short_name" in given:
+        change["short_name"] = tidy_name(given["short_name"])
+    limits = {name: seed_limit(given[name], name) if given[name] else None for name in LIMITS if name in given}
+    if "parallel" in limits:
+        change["parallel"] = limits["parallel"]
+    if "max_level" in limits:
+        change["max_level"] = limits["max_level"]
+    if "delay_ms" in limits:
+        change["delay_s"] = None if limits["delay_ms"] is None else limits["delay_ms"] / 1000
+    return change
 
 
 def tidy_name(text: str) -> str | None:

@@ -71,7 +71,7 @@ class ScrapydStarter:
         try:
             curl.setopt(pycurl.URL, f"{self._url}/{path}")
             curl.setopt(pycurl.POSTFIELDS, urlencode(fields))
-            curl.setopt(pycurl.PROTOCOLS_STR, "http,https")
+            curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
             curl.setopt(pycurl.CONNECTTIMEOUT, CONNECT_S)
             curl.setopt(pycurl.TIMEOUT, TIMEOUT_S)
             curl.setopt(pycurl.NOSIGNAL, 1)  # this is a thread

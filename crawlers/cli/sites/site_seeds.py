@@ -11,7 +11,7 @@ from crawlers.cli.sites.site_parts import opened, seeds_named
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.program import program
-from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
+from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.reports.text_table import NOTHING, table
@@ -136,19 +136,16 @@ def _changes(urls: Sequence[str], opts: argparse.Namespace) -> list[SeedChange]:
 
 
 def _change(url: str, opts: argparse.Namespace) -> SeedChange:
-    site, start_url = seed_address(url)
-    change: SeedChange = {"site": site, "start_url": start_url, "enabled": True}
-    if opts.name is not None:
-        change["name"] = tidy_name(opts.name)
-    if opts.short is not None:
-        change["short_name"] = tidy_name(opts.short)
-    if opts.parallel is not None:
-        change["parallel"] = seed_limit(opts.parallel, "parallel")
-    if opts.max_level is not None:
-        change["max_level"] = seed_limit(opts.max_level, "max_level")
-    if opts.delay is not None:
-        change["delay_s"] = seed_limit(opts.delay, "delay_ms") / 1000
-    return change
+    options = {
+        "full_name": opts.name,
+        "short_name": opts.short,
+        "parallel": opts.parallel,
+        "max_level": opts.max_level,
+        "delay_ms": opts.delay,
+    }
+    if empty := [name for name in LIMITS if options[name] == ""]:
+        seed_limit("", empty[0])
+    return {**seed_change(url, {name: text for name, text in options.items() if text is not None}), "enabled": True}
 
 
 def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
+from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.reports.crawl_overview import crawl_overview, crawls_overview
 from crawlers.reports.worker_table import Deadline, nobody_works, site_table_rows, worker_notes, worker_rows
 from crawlers.settings import WORKER_DEADLINE_SECONDS
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.queries import crawl_named
-from crawlers.storage.schema import tables
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.forms import changes
@@ -28,8 +27,6 @@ from crawlers.web.starting import Begun
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
@@ -89,7 +86,7 @@ def work(request: Request) -> Response:
 def manifest(request: Request) -> Response:
     """Show what determined the results of a crawl: its seeds, settings and versions."""
     found = crawl_of(request)
-    stored = manifest_of(panel_of(request), found.id)
+    stored = manifest_of(panel_of(request).database, found.id)
     return render(
         request,
         "manifest.html",
@@ -103,7 +100,7 @@ def manifest_file(request: Request) -> Response:
     """Send the same as a file."""
     found = crawl_of(request)
     stored = {"crawl": found.name, "number": found.id, "mission": found.mission}
-    text = json.dumps(stored | manifest_of(panel_of(request), found.id), indent=2, ensure_ascii=False)
+    text = json.dumps(stored | manifest_of(panel_of(request).database, found.id), indent=2, ensure_ascii=False)
     headers = {"content-disposition": f'attachment; filename="manifest-{found.id}.json"'}
     return Response(text + "\n", media_type="application/json", headers=headers)
 
@@ -119,21 +116,8 @@ def control(request: Request, _form: FormData) -> Response:
     return RedirectResponse(f"/crawls/{found.id}", 303)
 
 
-def manifest_of(panel: Panel, crawl_id: int) -> dict[str, Any]:
-    """Return the manifest of a crawl, with its settings of today: some can be changed when it is resumed."""
-    table, values = tables.crawl, tables.crawler_setting
-    with panel.database.read() as connection:
-        text = connection.execute(select(table.c.manifest).where(table.c.id == crawl_id)).scalar_one()
-        of_crawl = select(values.c.name, values.c.value).where(values.c.crawl_id == crawl_id)
-        latest = {row.name: row.value for row in connection.execute(of_crawl)}
-    stored: dict[str, Any] = json.loads(text)
-    began = stored.get("settings", {})
-    changed = {name: value for name, value in latest.items() if name in began and str(began[name]) != value}
-    return stored | ({"changed_settings": changed} if changed else {})
-
-
 def _resume(request: Request, panel: Panel, found: NamedCrawl) -> Response:
-    command = command_of(found.mission, manifest_of(panel, found.id))
+    command = command_of(found.mission, manifest_of(panel.database, found.id))
     try:
         outcome = panel.starter.start(found.name, command, {})
     except ConfigError as error:

@@ -12,9 +12,9 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
 from crawlers.inputs.offered_settings import offered_settings
 from crawlers.inputs.text_file import decoded
+from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.storage.queries import crawl_named
 from crawlers.web.forms import changes
-from crawlers.web.pages.crawl_pages import manifest_of
 from crawlers.web.panel import panel_of
 from crawlers.web.start_form import CHOICES, FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
 from crawlers.web.starting import Begun, Refused
@@ -33,7 +33,7 @@ def start(request: Request) -> Response:
     if like:
         named = crawl_named(panel.database, like)
         assert named is not None
-        form = filled(named.name, command_of(named.mission, manifest_of(panel, named.id)), panel.folder)
+        form = filled(named.name, command_of(named.mission, manifest_of(panel.database, named.id)), panel.folder)
     return _page(request, form)
 
 

@@ -1,0 +1,66 @@
+"""The panel starts crawls by a real scrapyd."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.reports.crawl_manifest import manifest_of
+from crawlers.web.scrapyd_starter import ScrapydStarter
+from crawlers.web.starting import Begun
+from tests.support.processes import PATIENCE_S, until
+from tests.support.sites.server import Web, links, pages
+
+SITE = pages({"/": links("/a", "/b"), "/a": links("/"), "/b": links("/a")}, "")
+
+
+@pytest.mark.usefixtures("environment")
+def test_crawl_is_a_job_of_scrapyd_that_gets_its_sites(node, sqlite, sqlite_url, tmp_path):
+    files = {"RESULT_FOLDER": "result", "COMMON_LOG_FILE": "c.csv", "ERROR_LOG_FILE": "e.csv", "STOP_FILE": "stop.txt"}
+    given = {name: str(tmp_path / path) for name, path in files.items()} | {"SITE_DELAY_SECONDS": "0"}
+    with Web(site=SITE) as web:
+        hosts = f"{web['site'].origin};2  # a comment\n".encode()
+        command = CrawlCommand(
+            "sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, given | {"DATABASE_URL": sqlite_url}
+        )
+        starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{node.port}/", PATIENCE_S)
+        assert starter.start("spring", command, {"hosts": hosts}) == Begun(1)
+        until(lambda: bool(list((tmp_path / "result").glob("*.gexf"))), "the end of the crawl")
+        assert manifest_of(sqlite, 1)["command"]["arguments"] == {"hosts": f"{web['site'].origin};2"}
+
+
+def test_job_that_scrapyd_refuses_is_one_sentence(node, sqlite):
+    starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{node.port}")
+    with pytest.raises(ConfigError, match=r"scrapyd at http://127\.0\.0\.1:[0-9]+ refuses the job: .*nowhere"):
+        starter.start("spring", CrawlCommand("nowhere", {}, {}), {})
+
+
+def test_scrapyd_that_does_not_run_is_one_sentence_without_its_password(sqlite):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    starter = ScrapydStarter(sqlite, f"http://user:secret@127.0.0.1:{port}")
+    with pytest.raises(ConfigError, match=r"scrapyd at http://127\.0\.0\.1:[0-9]+ can't be reached") as raised:
+        starter.start("spring", CrawlCommand("sitegraph", {}, {}), {})
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:6800", "ftp://x", "file:///etc/passwd", "http://"])
+def test_address_that_is_none_is_one_sentence(sqlite, url):
+    with pytest.raises(ConfigError, match="SCRAPYD_URL is not the address of a scrapyd"):
+        ScrapydStarter(sqlite, url)
+
+
+@pytest.mark.parametrize(
+    ("argument", "content", "message"),
+    [
+        ("topic", b"x", "a topic file can't be sent to scrapyd"),
+        ("hosts", b"a.test\n" * 20_000, "at most 100,000 bytes"),
+    ],
+)
+def test_input_that_can_not_be_sent_is_one_sentence(sqlite, argument, content, message):
+    starter = ScrapydStarter(sqlite, "http://127.0.0.1:1")
+    with pytest.raises(ConfigError, match=message):
+        starter.start("spring", CrawlCommand("topic", {argument: "x"}, {}), {argument: content})

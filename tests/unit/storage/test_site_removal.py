@@ -1,0 +1,107 @@
+"""A site disappears with everything that was stored of it, and nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import func, insert, select, update
+
+from crawlers.errors import ConfigError
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import (
+    bad_link,
+    crawl,
+    external_link,
+    external_url,
+    link,
+    metadata,
+    page,
+    pull,
+    site,
+    worker,
+)
+from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site, rows_of_site
+from tests.support.stored_crawl import stored_crawl
+
+A = "http://a.test"
+OF_SITES = ("site_id", "page_id", "source_id")
+
+
+@pytest.fixture
+def stored(database):
+    """A store with a crawl of two sites."""
+    stored_crawl(database)
+    return database
+
+
+def rows(database):
+    with database.read() as connection:
+        return {
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in metadata.sorted_tables
+        }
+
+
+def test_all_rows_of_the_site_are_counted_and_deleted(stored):
+    with stored.write() as connection:
+        first = connection.execute(select(func.min(page.c.id)).join(site, site.c.id == page.c.site_id)).scalar_one()
+        connection.execute(insert(bad_link), {"page_id": first, "raw": "x", "reason": "y", "count": 1})
+        connection.execute(insert(pull), {"site_id": 1, "page_id": first, "reward": 1.0, "ended_at": 0.0})
+    before, counted = rows(stored), rows_of_site(stored, A)
+    assert counted == SiteRows(1, 7, 4, 4)
+    remove_site(stored, A)
+    after = rows(stored)
+    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
+    lost = {name: number - after[name] for name, number in before.items() if number != after[name]}
+    assert lost == {
+        "bad_link": 1,
+        "external_link": 4,
+        "link": 4,
+        "page": 7,
+        "pull": 1,
+        "seed": 1,
+        "site": 1,
+    }
+
+
+def test_rows_of_other_sites_stay(stored):
+    with stored.read() as connection:
+        kept = connection.execute(select(page.c.id).where(page.c.site_id == 2).order_by(page.c.id)).all()
+    remove_site(stored, A)
+    with stored.read() as connection:
+        assert connection.execute(select(page.c.id).order_by(page.c.id)).all() == kept
+        assert connection.execute(select(func.count()).select_from(external_link)).scalar_one() == len(kept)
+        assert connection.execute(select(func.count()).select_from(external_url)).scalar_one() == 3
+
+
+def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_them(stored):
+    with stored.write() as connection:
+        connection.execute(update(crawl).values(mission="broad"))
+        target = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 1)).scalar_one()
+        source = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 2)).scalar_one()
+        connection.execute(insert(link), {"source_id": source, "target_id": target, "count": 1})
+    remove_site(stored, A)
+    assert rows(stored)["link"] == 0
+
+
+def test_every_table_that_refers_to_sites_or_pages_is_cleared():
+    """A new table with a reference of another name would keep rows of a deleted site."""
+    named = {column.name for table in metadata.sorted_tables for column in table.columns if column.name.endswith("_id")}
+    others = {"crawl_id", "worker_id", "seed_id", "feed_id", "finisher_id", "url_id", "context_id", "target_id"}
+    assert named == {*OF_SITES} | others
+
+
+def test_nothing_is_deleted_while_a_worker_works(stored):
+    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
+    with stored.write() as connection:
+        connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
+    before, lock = rows(stored), WorkerLock(stored, 5)
+    try:
+        assert crawls_at_work(stored, A) == ["spring"]
+        with pytest.raises(ConfigError, match="the crawl spring is running; stop it first"):
+            remove_site(stored, A)
+        assert rows(stored) == before
+    finally:
+        lock.release()
+    assert crawls_at_work(stored, A) == []  # the process has died
+    remove_site(stored, A)
+    assert rows_of_site(stored, A).pages == 0

@@ -1,0 +1,172 @@
+"""The list of sites in the browser: searched, changed, imported, exported and deleted from."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import site, worker
+from crawlers.storage.seeds import list_seeds, save_seeds
+from tests.support.stored_crawl import HOSTILE
+
+A = "http://a.test"
+
+
+@pytest.fixture
+def listed(sqlite, crawl_id):
+    """The number of a site of a crawl."""
+    save_seeds(sqlite, [{"site": A, "short_name": "A", "parallel": 2, "enabled": True}])
+    return next(seed.number for seed in list_seeds(sqlite) if seed.site == A)
+
+
+def seed(database, number):
+    return next((one for one in list_seeds(database) if one.number == number), None)
+
+
+def test_empty_list_says_what_to_do_next(browser):
+    text = browser.get("/sites").text
+    assert "Add a site, or import a file." in text
+    assert text.count('<details class="panel" open>') == 1
+
+
+def test_list_is_searched_filtered_and_sorted(browser, listed, sqlite):
+    assert f'href="/sites/{listed}">{A}/</a>' in browser.get("/sites?text=A.TEST&state=enabled&by=-site").text
+    text = browser.get("/sites?text=nothing").text
+    assert "No site meets these conditions." in text
+    assert 'aria-sort="descending"' in browser.get("/sites?by=-site").text
+    assert browser.get("/sites?by=x&page=-1&state=y").status_code == 200
+
+
+def test_list_has_pages(browser, sqlite):
+    save_seeds(sqlite, [{"site": f"http://s{number}.test"} for number in range(101)])
+    first = browser.get("/sites").text
+    assert first.count("<tr>") == 101
+    assert 'rel="next" href="/sites?page=2"' in first
+    second = browser.get("/sites?page=2").text
+    assert (second.count("<tr>"), 'rel="prev"' in second, 'rel="next"' in second) == (2, True, False)
+
+
+def test_site_is_added(browser, sqlite):
+    response = browser.post("/sites", "/sites", url="Example.org/ru/", delay_ms="500", parallel="")
+    assert response.headers["location"] == "/sites/1"
+    [added] = list_seeds(sqlite)
+    assert (added.site, added.start_url, added.delay_s, added.parallel, added.enabled) == (
+        "http://example.org",
+        "http://example.org/ru/",
+        0.5,
+        None,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"url": "ftp://x.test"}, "not the address of a site"),
+        ({"url": HOSTILE}, "not the address of a site"),
+        ({"url": "x.test", "parallel": "0"}, "parallel is '0', expected a whole number from 1 to 1000"),
+        ({"url": "x.test", "short_name": "a"}, "have the same short name"),
+    ],
+)
+def test_what_is_wrong_with_a_new_site_is_said(browser, listed, sqlite, form, message):
+    before = list_seeds(sqlite)
+    response = browser.post("/sites", "/sites", **form)
+    text = response.text.replace("&#39;", "'")
+    if response.status_code == 303:
+        pytest.fail(f"it was added: {form}")
+    assert (response.status_code, message in text, HOSTILE in text) == (422, True, False)
+    assert list_seeds(sqlite) == before
+
+
+def test_list_is_exported_and_imported_again(browser, sqlite):
+    save_seeds(sqlite, [{"site": A, "name": "=1+1", "delay_s": 0.5}, {"site": "http://b.test", "enabled": False}])
+    response = browser.get("/sites.csv")
+    assert response.headers["content-disposition"] == 'attachment; filename="sites.csv"'
+    assert response.text.startswith("number,full_name,short_name,start_url")
+    before = list_seeds(sqlite)
+    response = browser.upload("/sites/import", {"file": ("sites.csv", response.content)}, "/sites")
+    assert response.headers["location"] == "/sites?added=0&changed=2"
+    assert list_seeds(sqlite) == before
+    assert "2 changed." in browser.get("/sites?added=0&changed=2").text
+
+
+def test_lines_of_a_hosts_file_are_imported(browser, sqlite):
+    browser.post("/sites/import", "/sites", text="http://x.test;2;;500\n# none\ny.test")
+    assert [(one.site, one.parallel) for one in list_seeds(sqlite)] == [("http://x.test", 2), ("http://y.test", None)]
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"\xff", "is not UTF-8 text"), (b"ftp://x.test", "unsupported")])
+def test_faulty_file_changes_nothing(browser, sqlite, content, message):
+    response = browser.upload("/sites/import", {"file": ("x.txt", content)}, "/sites")
+    assert (response.status_code, message in response.text) == (422, True)
+    assert list_seeds(sqlite) == []
+
+
+def test_site_is_shown_with_what_its_latest_crawl_found_out(browser, listed, sqlite):
+    with sqlite.write() as connection:
+        values = {"availability": "timeout", "robots_status": 200, "robots_text": f"# {HOSTILE}", "robots_at": 1e9}
+        connection.execute(update(site).where(site.c.site == A).values(**values))
+    text = browser.get(f"/sites/{listed}").text
+    assert "Not Available: timeout" in text
+    assert "<dt>Pages</dt><dd>3</dd>" in text
+    assert "# &lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
+    assert HOSTILE not in text
+
+
+def test_limits_are_edited_and_emptied(browser, listed, sqlite):
+    path = f"/sites/{listed}"
+    form = {"url": f"{A}/start", "full_name": "Full", "short_name": "", "parallel": "", "max_level": "4"}
+    assert browser.post(path, path, **form, delay_ms="250").headers["location"] == path
+    after = seed(sqlite, listed)
+    assert (after.start_url, after.name, after.short_name) == (f"{A}/start", "Full", None)
+    assert (after.parallel, after.max_level, after.delay_s, after.enabled) == (None, 4, 0.25, True)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [({"url": "http://other.test"}, "http://other.test is another site"), ({"url": A, "delay_ms": "x"}, "delay_ms is")],
+)
+def test_wrong_edit_changes_nothing(browser, listed, sqlite, form, message):
+    before = seed(sqlite, listed)
+    response = browser.post(f"/sites/{listed}", "/sites", **form)
+    assert (response.status_code, message in response.text) == (422, True)
+    assert seed(sqlite, listed) == before
+
+
+def test_site_is_disabled_and_enabled(browser, listed, sqlite):
+    for action, is_enabled in (("disable", False), ("enable", True)):
+        browser.post(f"/sites/{listed}/{action}", "/sites")
+        assert seed(sqlite, listed).enabled is is_enabled
+    assert browser.post(f"/sites/{listed}/explode", "/sites").status_code == 404
+
+
+def test_site_is_deleted_after_its_rows_were_counted(browser, listed, sqlite):
+    path = f"/sites/{listed}/delete"
+    assert "in 1 crawls: 7 pages, 4 links between them, 4 external links" in browser.get(path).text
+    assert seed(sqlite, listed) is not None
+    assert browser.post(path, path).headers["location"] == "/sites"
+    assert seed(sqlite, listed) is None
+    assert browser.get(f"/sites/{listed}").status_code == 404
+
+
+def test_site_of_a_running_crawl_is_not_deleted(browser, listed, sqlite):
+    path = f"/sites/{listed}/delete"
+    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
+    with sqlite.write() as connection:
+        connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
+    lock = WorkerLock(sqlite, 5)
+    try:
+        text = browser.get(path).text
+        assert "pause is not enough" in text
+        assert "Delete for good" not in text
+        response = browser.post(path, "/sites")
+        assert (response.status_code, "is running; stop it first" in response.text) == (409, True)
+        assert seed(sqlite, listed) is not None
+    finally:
+        lock.release()
+
+
+@pytest.mark.parametrize("path", ["/sites/99", "/sites/99/delete", "/sites/x", "/sites/99999999999999999999"])
+def test_unknown_site_is_no_page(browser, path):
+    assert browser.get(path).status_code == 404
