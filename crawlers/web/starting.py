@@ -32,6 +32,7 @@ PROGRAM = (sys.executable, "-m", "scrapy")
 NAME = re.compile(r"[^\W_][\w .+-]{0,79}")  # of a crawl that is started here: it names a folder
 PATIENCE_S = 30.0  # until a crawl begins or says why it can't; then it is left to itself
 LOOK_EVERY_S = 0.1
+CLOSING_S = 10.0  # for a process to end
 MAX_SAID_BYTES = 20_000
 _ERROR = re.compile(r"^Error: ", re.MULTILINE)
 
@@ -121,8 +122,10 @@ class LocalStarter:
         if own is None:
             raise ConfigError(f"CRAWL={name} can't name a folder; begin with a letter or a digit, then . + - _ as well")
         since = time_of_server(self._database)
+        for job in self._running(name):  # a crawl has ended in the store a little before its process has
+            job.is_told.wait(CLOSING_S)
         with self._lock:
-            if any(job.name == name and job.ended_at is None for job in self._jobs):
+            if self._running(name):
                 raise ConfigError(f"the crawl {name} is running; stop it first, or choose another name")
             job = self._run(name, own, command, files)
             self._jobs.append(job)
@@ -143,6 +146,9 @@ class LocalStarter:
                 for job in reversed(self._jobs)
                 if job.ended_at is not None
             ]
+
+    def _running(self, name: str) -> list[_Job]:
+        return [job for job in self._jobs if job.name == name and not job.is_told.is_set()]
 
     def _run(self, name: str, own: Path, command: CrawlCommand, files: Mapping[str, bytes]) -> _Job:
         try:

@@ -47,16 +47,16 @@ def test_all_rows_of_the_site_are_counted_and_deleted(stored):
         connection.execute(insert(bad_link), {"page_id": first, "raw": "x", "reason": "y", "count": 1})
         connection.execute(insert(pull), {"site_id": 1, "page_id": first, "reward": 1.0, "ended_at": 0.0})
     before, counted = rows(stored), rows_of_site(stored, A)
-    assert counted == SiteRows(1, 7, 4, 4)
+    assert counted == SiteRows(1, 12, 8, 4)
     remove_site(stored, A)
     after = rows(stored)
     assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
     lost = {name: number - after[name] for name, number in before.items() if number != after[name]}
     assert lost == {
-        "bad_link": 1,
+        "bad_link": 3,
         "external_link": 4,
-        "link": 4,
-        "page": 7,
+        "link": 8,
+        "page": 12,
         "pull": 1,
         "seed": 1,
         "site": 1,

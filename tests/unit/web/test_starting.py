@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -67,6 +68,7 @@ def test_command_that_says_nothing_is_refused_all_the_same(run):
 
 def test_second_process_of_a_crawl_is_refused_while_the_first_runs(run, monkeypatch, tmp_path):
     monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(starting, "CLOSING_S", 0.0)
     wait = "import pathlib, time\nwhile not pathlib.Path('end').exists(): time.sleep(0.01)"
     starter = run(wait)
     log = "logs/panel/spring/2001-09-09T01-46-40Z.log"
@@ -78,6 +80,17 @@ def test_second_process_of_a_crawl_is_refused_while_the_first_runs(run, monkeypa
         (tmp_path / "end").touch()
     until(lambda: bool(starter.endings()), "the end of the process")
     assert isinstance(starter.start("spring", COMMAND, FILES), Pending)
+
+
+def test_process_that_is_about_to_end_is_waited_for(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(starting, "CLOSING_S", 120.0)
+    starter = run("import pathlib, time\nwhile not pathlib.Path('end').exists(): time.sleep(0.01)")
+    starter.start("spring", COMMAND, FILES)
+    with ThreadPoolExecutor() as threads:
+        second = threads.submit(starter.start, "spring", COMMAND, FILES)
+        (tmp_path / "end").touch()
+        assert isinstance(second.result(), Pending)
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "-x", "a\0b", "a" * 81, "_"])

@@ -109,7 +109,7 @@ def test_site_is_shown_with_what_its_latest_crawl_found_out(browser, listed, sql
         connection.execute(update(site).where(site.c.site == A).values(**values))
     text = browser.get(f"/sites/{listed}").text
     assert "Not Available: timeout" in text
-    assert "<dt>Pages</dt><dd>3</dd>" in text
+    assert "<dt>Pages</dt><dd>4</dd>" in text
     assert "# &lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
     assert HOSTILE not in text
 
@@ -143,7 +143,7 @@ def test_site_is_disabled_and_enabled(browser, listed, sqlite):
 
 def test_site_is_deleted_after_its_rows_were_counted(browser, listed, sqlite):
     path = f"/sites/{listed}/delete"
-    assert "in 1 crawls: 7 pages, 4 links between them, 4 external links" in browser.get(path).text
+    assert "in 1 crawls: 12 pages, 8 links between them, 4 external links" in browser.get(path).text
     assert seed(sqlite, listed) is not None
     assert browser.post(path, path).headers["location"] == "/sites"
     assert seed(sqlite, listed) is None
