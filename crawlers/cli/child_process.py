@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlers.cli.worker_processes import Events
 
 MAX_LINE_BYTES = 1 << 16  # longer lines are divided
+LAST_BYTES = 1 << 19  # what pipes and readers may hold; whatever comes later is of programs that it started
 LAST_LINES_S = 2.0  # to read what a process wrote that has ended; programs that it started may keep its pipes open
 
 
@@ -45,6 +46,7 @@ class ChildProcess:
         assert self._process.stderr is not None
         self._input = self._process.stdin
         self._is_putting = {True: False, False: False}  # by whether it is output: a line waits for room in the events
+        self._put_bytes = {True: 0, False: 0}  # by whether they are output
         readers = [
             threading.Thread(target=self._read, args=(stream, is_output), daemon=True)
             for stream, is_output in ((self._process.stdout, True), (self._process.stderr, False))
@@ -75,13 +77,25 @@ class ChildProcess:
                 text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
                 self._is_putting[is_output] = True
                 self._events.put(Line(self._place, text, is_output))
+                self._put_bytes[is_output] += len(line)
                 self._is_putting[is_output] = False
 
     def _wait(self, readers: Sequence[threading.Thread]) -> None:
         status = self._process.wait()
+        most_bytes = self._bytes_put + LAST_BYTES
         for reader in readers:
-            reader.join(LAST_LINES_S)
-            while reader.is_alive() and any(self._is_putting.values()):
+            before = -1
+            # A reader is not ready as long as its line waits for room, or it has put lines since the last look.
+            while (
+                reader.is_alive()
+                and self._bytes_put < most_bytes
+                and (any(self._is_putting.values()) or before < self._bytes_put)
+            ):
+                before = self._bytes_put
                 reader.join(LAST_LINES_S)
         self._input.close()
         self._events.put(Ended(self._place, status))
+
+    @property
+    def _bytes_put(self) -> int:
+        return sum(self._put_bytes.values())

@@ -75,8 +75,12 @@ class StoreWatch:
             self._events.put(looked)
             if request.crawl_id is not None:
                 self._refresh(request.crawl_id)
-        self._display.close()
-        self._forget()
+        try:
+            self._display.close()  # it reads the store once more
+        except Exception:  # the outcome of the command does not depend on it
+            logger.exception("Internal error")
+        finally:
+            self._forget()
 
     def _refresh(self, crawl_id: int) -> None:
         try:

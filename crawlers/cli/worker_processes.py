@@ -153,7 +153,7 @@ class WorkerProcesses:
         self._running: dict[int, Process] = {}  # by place
         self._ended: dict[int, tuple[Process, int]] = {}  # with their statuses: what follows depends on the next look
         self._asked_for: frozenset[int] = frozenset()  # places whose workers had ended when the look began
-        self._workers: dict[int, int] = {}  # numbers in the store, by place
+        self._seen: dict[int, SeenProcess] = {}  # what the last looks that succeeded said of the workers, by place
         self._held: dict[int, list[str]] = {}  # lines of workers without a number, by place
         self._deaths = dict.fromkeys(self._places, 0)  # in a row, before a page
         self._crawl_id: int | None = None  # None: the first worker has not joined yet
@@ -179,7 +179,7 @@ class WorkerProcesses:
 
     def _start(self, place: int) -> None:
         self._running[place] = self._start_process(place, self._crawl_id)
-        self._workers.pop(place, None)
+        self._seen.pop(place, None)
         if place > 1:  # the lines of the first one come at once, because it may say why the crawl can't begin
             self._held[place] = []
 
@@ -198,7 +198,7 @@ class WorkerProcesses:
         seen = looked.workers
         for place, process in self._running.items():
             if process.pid in seen:
-                self._workers[place] = seen[process.pid].worker  # it may have joined again, under a new number
+                self._seen[place] = seen[process.pid]  # it may have joined again, under a new number
                 self._release(place)
         for place, (process, status) in list(self._ended.items()):
             if place in self._asked_for or looked.has_failed:  # else the store may know more by now
@@ -250,13 +250,12 @@ class WorkerProcesses:
 
     def _named(self, place: int, line: str) -> str:
         """Return *line* after the number of its worker; lines of JSON are left as they are."""
-        worker = self._workers.get(place)
-        return line if worker is None or line.startswith("{") else f"[{worker}] {line}"
+        seen = self._seen.get(place)
+        return line if seen is None or line.startswith("{") else f"[{seen.worker}] {line}"
 
     def _end(self, place: int, process: Process, status: int, looked: Looked) -> None:
-        seen = looked.workers.get(process.pid)
-        if seen is not None:
-            self._workers[place] = seen.worker
+        if process.pid in looked.workers:
+            self._seen[place] = looked.workers[process.pid]
         self._release(place)
         if status in (0, 2, 3):
             self._note(status)
@@ -265,7 +264,7 @@ class WorkerProcesses:
         elif status == STORE_FAILED:
             self._note(1)  # another worker would fail, too
         else:
-            self._replace(place, process, status, seen, goes_on=looked.goes_on)
+            self._replace(place, process, status, goes_on=looked.goes_on)
 
     def _end_late_ones(self, looked: Looked) -> None:
         """End the workers that have not joined the crawl, which has ended meanwhile."""
@@ -278,7 +277,8 @@ class WorkerProcesses:
     def _note(self, status: int) -> None:
         self._status = max(self._status, status, key=SEVERITY.index)
 
-    def _replace(self, place: int, process: Process, status: int, seen: SeenProcess | None, *, goes_on: bool) -> None:
+    def _replace(self, place: int, process: Process, status: int, *, goes_on: bool) -> None:
+        seen = self._seen.get(place)
         self._deaths[place] = 0 if seen is not None and seen.pages else self._deaths[place] + 1
         how = f"was ended by {_name(-status)}" if status < 0 else f"ended with status {status}"
         who = f"Worker {place if seen is None else seen.worker} (process {process.pid}) {how}"

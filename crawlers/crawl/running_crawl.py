@@ -164,7 +164,7 @@ class Crawl:
             self.session.warn_of_left_out()
             self.session.recall_pulls()
             self._policy = open_policy(self.session, self)
-            self._policy.load_sites(self.session.row.sites)(now)
+            self._load_policy(self.session.row.sites, now)
             self._add_start_pages(self.session.row.sites, now)
             self._add_roots(self.session.row.sites, now)
             self._rounds.begin()
@@ -192,10 +192,16 @@ class Crawl:
             stored = [row.id for row in some if not row.is_new]
             starts = dict(zip(stored, self.frontier.load_sites(stored), strict=True)) if stored else {}
             for row in some:
-                self._members.beat(self.session.writer)  # its first round comes when all sites are open
+                self.session.beat()
                 self._open_site(row, now, starts.get(row.id))
         for row in rows:
+            self.session.beat()
             self.session.adopt_links(row, now)
+
+    def _load_policy(self, rows: Sequence[SiteRow], now: float) -> None:
+        for sources in batches(self.frontier, [[row] for row in rows]):
+            self.session.beat()
+            self._policy.load_sites([row for its in sources for row in its])(now)
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
         self.sites.open(row, now, start)

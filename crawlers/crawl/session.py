@@ -50,7 +50,7 @@ from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.protocols import CrawlFrontier
@@ -66,6 +66,7 @@ logger = logging.getLogger(__name__)
 
 
 LEAST_SILENCE_S = 2.0  # of a busy server that runs
+PULLS_PER_BEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
 
 # Settings that results depend on; they are stored with each crawl.
@@ -300,14 +301,24 @@ class CrawlSession:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"
 
+    def beat(self) -> None:
+        """Be heard by the other workers before the first round, which comes when all sites are open."""
+        self.members.beat(self.writer)
+
     def recall_pulls(self) -> None:
         """Report the pulls of earlier runs and of other workers to the rules."""
         if not self._records_pulls:
             return
         with self.database.read() as connection:
             last = self.members.after_pulls = workers.last_pulls(connection, self.row.id)
-        if self.row.resumed and not self.frontier.learn(pulls_of(self.database, self.row.id, until=last)):
-            self.frontier.learn(downloads_of(self.database, self.row.id))  # until now it ran without a budget
+        if self.row.resumed and not self.frontier.learn(self._heard(pulls_of(self.database, self.row.id, until=last))):
+            self.frontier.learn(self._heard(downloads_of(self.database, self.row.id)))  # it ran without a budget so far
+
+    def _heard(self, pulls: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+        for number, one in enumerate(pulls):
+            if not number % PULLS_PER_BEAT:
+                self.beat()
+            yield one
 
     def site_ids(self) -> list[int]:
         """Return the numbers of all sites of the crawl, in order, whichever worker holds them."""

@@ -138,3 +138,67 @@ def test_last_lines_of_a_process_come_before_its_end_although_they_are_shown_slo
     events = SlowEvents()
     started(events, "print('one'); print('two')")
     assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Ended(1, 0))
+
+
+def test_end_does_not_overtake_lines_that_a_reader_is_about_to_read(monkeypatch):
+    """The end is looked for while no line waits for room: before the first line, and between the two lines."""
+    looks, has_looked = [], (threading.Event(), threading.Event())
+    is_between = threading.Event()
+
+    class Output:
+        def __init__(self, stream):
+            self._stream, self._lines = stream, 0
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self._stream.close()
+
+        def readline(self, size):
+            if self._lines:
+                is_between.set()
+            if self._lines < len(has_looked):
+                assert has_looked[self._lines].wait(PATIENCE_S)
+            self._lines += 1
+            return self._stream.readline(size)
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            self.stdout = Output(self.stdout)
+
+    class Thread(threading.Thread):
+        def join(self, timeout=None):
+            looks.append(self)
+            number = looks.count(self) - 1
+            if number < len(has_looked) and looks[0] is self:
+                has_looked[number].set()
+            if number:
+                super().join(PATIENCE_S)
+            else:
+                assert is_between.wait(PATIENCE_S)
+
+    monkeypatch.setattr(child_process.subprocess, "Popen", Popen)
+    monkeypatch.setattr(child_process.threading, "Thread", Thread)
+    events = Events()
+    started(events, "print('one'); print('two')")
+    assert ended(events) == ([Line(1, "one", is_output=True), Line(1, "two", is_output=True)], Ended(1, 0))
+
+
+def test_program_that_survives_it_and_goes_on_writing_does_not_delay_its_end_for_ever(monkeypatch):
+    monkeypatch.setattr(child_process, "LAST_BYTES", 10)
+    monkeypatch.setattr(child_process, "LAST_LINES_S", 0.5)
+
+    class EndOnly(Events):
+        def put(self, event):
+            if isinstance(event, Ended):
+                super().put(event)
+
+    events = EndOnly()
+    writes = "while True: print('line', flush=True)"
+    process = started(events, f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {writes!r}])")
+    try:
+        assert events.get(PATIENCE_S) == Ended(1, 0)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)

@@ -127,6 +127,20 @@ def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sql
     assert caplog.text.count("Internal error") == 2
 
 
+def test_error_of_the_display_when_it_is_closed_is_logged_and_the_store_is_closed(events, sqlite_url, caplog):
+    class FailingDisplay(Display):
+        def close(self) -> None:
+            raise ZeroDivisionError
+
+    Database(sqlite_url).close()
+    watch = StoreWatch(sqlite_url, FailingDisplay(), events)
+    looked(watch, events)
+    assert watch._database is not None
+    watch.close(PATIENCE_S)
+    assert watch._database is None
+    assert caplog.text.count("Internal error") == 1
+
+
 def test_command_does_not_wait_for_a_store_that_does_not_respond(watch, events, display, sqlite_url):
     Database(sqlite_url).close()
     responds = threading.Event()

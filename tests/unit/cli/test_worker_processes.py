@@ -405,3 +405,24 @@ def test_worker_that_ends_when_the_store_has_failed_needs_no_further_look(ends_f
     group._workers._interval_s = PATIENCE_S
     assert group.run() == 2
     assert group.looks == 1
+
+
+def test_worker_that_dies_when_the_store_has_failed_is_judged_by_what_was_seen_before(caplog):
+    class FailingGroup(Group):
+        def look(self, processes, crawl_id):
+            """Show each process once; then it dies, and the store fails."""
+            process = self.started[-1]
+            if process.pid not in shown:
+                shown.append(process.pid)
+                super().look(processes, crawl_id)
+            else:
+                self.end(process, -signal.SIGKILL if len(shown) < 2 * MAX_DEATHS else 0)
+                self.events.put(Looked({}, has_failed=True))
+
+    shown = []
+    group = FailingGroup(1, join)
+    assert group.run() == 0
+    assert not group.errors
+    assert shown == list(range(100, 100 + 2 * MAX_DEATHS))
+    assert "Worker 10 (process 100) was ended by SIGKILL; another one takes its place" in caplog.text
+    assert "Worker 15 (process 105) was ended by SIGKILL; another one takes its place" in caplog.text

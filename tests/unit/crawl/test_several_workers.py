@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl import membership
+from crawlers.crawl import held_sites, membership, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
@@ -162,7 +162,7 @@ class TickingCrawl(OpenedCrawl):
         self._now = seconds
 
 
-@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4)], ids=["at once", "slowly"])
+@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4)], ids=["at once", "slowly"])
 def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind, jobs):
     submitted: list[int] = []  # before the policy, and so the first round: page numbers are reserved, and beats
 
@@ -173,6 +173,43 @@ def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind
     crawl = kind(sqlite_url, policy, {"sites": [SiteLimits(site) for site in SITES[:4]]}, WORKER_DEADLINE_SECONDS=30.0)
     crawl.kill()
     assert submitted == [jobs]
+
+
+def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkeypatch):
+    monkeypatch.setattr(session, "PULLS_PER_BEAT", 1)
+    mission = {"sites": [SiteLimits(site) for site in SITES[:4]], "page_budget": 10}
+    first = OpenedCrawl(sqlite_url, None, mission)
+    for lease in leases(first)[:3]:
+        end(first, lease)
+    first.kill()
+    submitted: list[int] = []
+
+    def policy(session: CrawlSession) -> CrawlPolicy:
+        submitted.append(session.writer.submitted)
+        return CrawlPolicy()
+
+    crawl = TickingCrawl(sqlite_url, policy, mission, WORKER_DEADLINE_SECONDS=30.0)
+    crawl.kill()
+    assert submitted == [1 + 4 + 4 + 3]
+
+
+def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_url, monkeypatch):
+    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
+    submitted: list[tuple[str, int]] = []
+
+    class NotingPolicy(CrawlPolicy):
+        def __init__(self, session: CrawlSession) -> None:
+            self._session = session
+
+        def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+            submitted.extend((row.site, self._session.writer.submitted) for row in rows)
+            return super().load_sites(rows)
+
+    sites = [SiteLimits(site) for site in SITES[:4]]
+    crawl = TickingCrawl(sqlite_url, NotingPolicy, {"sites": sites}, WORKER_DEADLINE_SECONDS=30.0)
+    crawl.kill()
+    first = submitted[0][1]
+    assert submitted == [(site, first + number) for number, site in enumerate(SITES[:4])]
 
 
 def test_busy_site_is_given_up_when_nothing_of_it_is_in_flight(opened):
