@@ -16,11 +16,12 @@ from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
 from crawlers.reports.catalogue.crawl_report import Row, rows_of
-from crawlers.reports.catalogue.exporting import FORMATS
+from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
 from crawlers.reports.catalogue.text_report import text_report
 from crawlers.storage.database import Database
+from crawlers.storage.files.parquet_files import check_parquet
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +50,11 @@ class Command(ProjectCommand):
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
         parser.add_argument(
-            "--format", metavar="FORMAT", choices=(TABLE, *FORMATS), default=TABLE, help="table (default), csv, jsonl"
+            "--format",
+            metavar="FORMAT",
+            choices=(TABLE, *FORMATS),
+            default=TABLE,
+            help="table (default), csv, jsonl, parquet",
         )
         parser.add_argument(
             "--limit", type=int, metavar="N", help="rows to print; 0 = all (default: 50 of a table, all of files)"
@@ -75,6 +80,8 @@ class Command(ProjectCommand):
                 print("\n".join(f"{name:{width}}  {report.about}" for name, report in REPORTS.items()))
                 return
             self.check_settings()
+            if opts.format == PARQUET:
+                check_parquet(f"--format {PARQUET}")
             report = report_named(args[0])
             filters = parsed_filters({name: vars(opts)[name] or "" for name in Filters._fields}, report.filters)
             limit = whole_number("--limit", 50 if opts.limit is None and opts.format == TABLE else opts.limit or 0, 0)

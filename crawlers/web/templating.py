@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
-from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
 from crawlers.storage.files.cells import clean
 from crawlers.web.forms import session_of
 from crawlers.web.panel import panel_of
@@ -133,5 +133,5 @@ def _environment(language: str) -> jinja2.Environment:
         return number(value) if isinstance(value, (int, float)) else clean(str(value))
 
     environment.filters.update(number=number, size=size, moment=moment, cell=cell)
-    environment.globals["Kind"] = Kind
+    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC)
     return environment

@@ -30,10 +30,14 @@ class Kind(Enum):
 
     TEXT = "text"
     URL = "url"
-    NUMBER = "number"
+    NUMBER = "number"  # whole
+    DECIMAL = "decimal"
     BYTES = "bytes"
     SECONDS = "seconds"  # a duration
     TIME = "time"  # seconds since 1970
+
+
+NUMERIC = frozenset({Kind.NUMBER, Kind.DECIMAL, Kind.BYTES, Kind.SECONDS})
 
 
 class Column(NamedTuple):

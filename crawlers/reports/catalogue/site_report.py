@@ -50,7 +50,7 @@ class Sites(ComputedReport):
         Column("rejected", "Left out", Kind.NUMBER),
         Column("deepest", "Depth", Kind.NUMBER),
         Column("max_level", "Level limit", Kind.NUMBER),
-        Column("yield", "Yield", Kind.NUMBER),
+        Column("yield", "Yield", Kind.DECIMAL),
         Column("parallel", "At a time", Kind.NUMBER),
         Column("delay_s", "Delay", Kind.SECONDS),
         Column("robots_delay_s", "Crawl-delay", Kind.SECONDS),

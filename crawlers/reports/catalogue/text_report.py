@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
 from crawlers.reports.history_wording import cut
 from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.files.cells import clean
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 CELL_CHARS = 70
-_RIGHT = (Kind.NUMBER, Kind.BYTES, Kind.SECONDS)
 
 
 def text_report(columns: Sequence[Column], rows: Iterator[Row], limit: int) -> list[str]:
@@ -28,7 +27,7 @@ def text_report(columns: Sequence[Column], rows: Iterator[Row], limit: int) -> l
         return ["no rows"]
     headings = [column.title for column in columns]
     cells = [[_text(value, column.kind) for value, column in zip(row.cells, columns, strict=True)] for row in shown]
-    lines = table([headings, *cells], "".join("r" if column.kind in _RIGHT else " " for column in columns)).split("\n")
+    lines = table([headings, *cells], "".join("r" if column.kind in NUMERIC else " " for column in columns)).split("\n")
     if next(rows, None) is not None:
         return [*lines, "", f"The first {counted(limit, 'row')}; there are more: add --limit 0, or filters."]
     return lines
@@ -41,6 +40,6 @@ def _text(value: Value, kind: Kind) -> str:
         return time_of(value)
     if kind is Kind.SECONDS and isinstance(value, float):
         return f"{value:.2f} s"
-    if isinstance(value, int):
+    if isinstance(value, (int, float)):
         return f"{value:,}"
     return cut(" ".join(clean(str(value)).split()), CELL_CHARS)

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-ColumnType = Literal["int16", "int32", "int64", "string", "strings", "timestamp"]
+ColumnType = Literal["int16", "int32", "int64", "float64", "string", "strings", "timestamp"]
 # Values that repeat are written once per row group (dictionary); ascending numbers as differences (delta).
 Encoding = Literal["plain", "dictionary", "delta"]
 
@@ -42,11 +43,46 @@ def arrow_schema(columns: Sequence[ParquetColumn]) -> Any:
         "int16": arrow.int16(),
         "int32": arrow.int32(),
         "int64": arrow.int64(),
+        "float64": arrow.float64(),
         "string": arrow.string(),
         "strings": arrow.list_(arrow.string()),
         "timestamp": arrow.timestamp("ms", tz="UTC"),
     }
     return arrow.schema([(column.name, types[column.type]) for column in columns])
+
+
+class _Drain(io.RawIOBase):
+    """A file that keeps what was written until it is taken."""
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._written += data
+        return len(data)
+
+    def taken(self) -> bytes:
+        taken = bytes(self._written)
+        self._written.clear()
+        return taken
+
+
+def parquet_parts(columns: Sequence[ParquetColumn], groups: Iterable[Sequence[Sequence[Any]]]) -> Iterator[bytes]:
+    """Yield a Parquet file in parts, each with a row group; *groups* are the values of each column.
+
+    One row group is kept in memory. pyarrow must be installed, see `check_parquet`.
+    """
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    schema, file = arrow_schema(columns), _Drain()
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for values in groups:
+            writer.write_table(arrow.table(list(values), schema=schema))
+            yield file.taken()
+    yield file.taken()
 
 
 class PartWriter:

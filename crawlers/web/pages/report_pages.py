@@ -12,9 +12,10 @@ from starlette.routing import Route
 
 from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
 from crawlers.reports.catalogue.crawl_report import Row, Slice, cursor_text, parsed_cursor, rows_of, slice_of
-from crawlers.reports.catalogue.exporting import FORMATS
+from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.web.pages.crawl_pages import crawl_of
 from crawlers.web.panel import panel_of
 from crawlers.web.templating import render
@@ -34,7 +35,11 @@ ROWS = 50
 COUNT_S = 0.2  # for the numbers of rows in the list of reports; others are left out
 COUNTED_ROWS = 1000
 SEARCH_S = 0.25  # then a page shows what was found, and the browser goes on by itself
-MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/jsonl",
+    PARQUET: "application/vnd.apache.parquet",
+}
 
 
 class Order(NamedTuple):
@@ -147,6 +152,9 @@ def export(request: Request) -> Response:
     name = request.path_params["format"]
     if name not in FORMATS:
         raise HTTPException(404, f"There is no format {name}; there are {', '.join(FORMATS)}.")
+
+    if name == PARQUET:
+        check_parquet("Parquet")
 
     def parts() -> Iterator[bytes]:
         if isinstance(shown, ComputedReport):  # what the table shows, in its order

@@ -57,7 +57,7 @@ def test_export_has_the_rows_that_the_filters_let_through_without_formulas(brows
     [
         ("/crawls/9", 404, "There is no crawl 9 in the store."),
         ("/crawls/1/reports/x", 404, "There is no report x; there are pages,"),
-        ("/crawls/1/reports/pages.exe", 404, "There is no format exe; there are csv, jsonl."),
+        ("/crawls/1/reports/pages.exe", 404, "There is no format exe; there are csv, jsonl, parquet."),
         ("/crawls/1/reports/pages?level=x", 400, "must be a whole number from 0 to"),
         ("/crawls/1/reports/pages?after=1.2", 400, "begin with the first page of the report"),
         ("/crawls/1/reports/..%2f..%2fetc%2fpasswd.csv", 404, "There is no such page."),
