@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from crawlers.items import ExternalLink, State
 from crawlers.storage.page_rows import add_external_rows
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
-from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite
+from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, NewPage, SiteAvailability, page
 from crawlers.storage.site_rows import count_sites, known_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -58,14 +58,14 @@ class SiteLimit:
             self._refused.update(dict.fromkeys(new[room:]))
             self._untold += new[room:]
         if self._refused:
-            self._refuse(changes)
+            self._refuse(connection, changes)
 
     def take_refused(self) -> list[str]:
         """Return the sites that were refused since the last call."""
         refused, self._untold = self._untold, []
         return refused
 
-    def _refuse(self, changes: ChangeSet) -> None:
+    def _refuse(self, connection: Connection, changes: ChangeSet) -> None:
         sites, seeds = changes[FoundSite], changes[FoundSeed]
         sites[:] = [row for row in sites if row.site not in self._refused]
         seeds[:] = [row for row in seeds if row.site not in self._refused]
@@ -74,16 +74,21 @@ class SiteLimit:
         if not refused:
             return
         messages[:] = [one for one in messages if one.site not in self._refused]
-        moved: dict[int, str] = {}
+        moved: dict[int, str] = {}  # reasons, by page
+        roots: set[int] = set()  # those of them on level 0
         for one in refused:
             if one.source_id == NO_PAGE:
                 continue
             if one.hops:  # else it is a link
-                moved[one.source_id] = one.url
+                moved[one.source_id] = f"redirects to another site: {one.url}"
+                if one.level == 0:
+                    roots.add(one.source_id)
             link = ExternalLink(one.url, one.key, one.site, "", "", "", "", "")
             add_external_rows(changes, one.source_id, [(link, max(1, one.count))])
         ended = changes[EndedPage]
         ended[:] = [_refused_redirect(row, moved[row.id]) if row.id in moved else row for row in ended]
+        if roots:
+            changes.add(*_unavailable(connection, {root: moved[root] for root in roots}, changes))
         if self._carries_cash:
             self._return_cash(refused, changes)
 
@@ -96,5 +101,19 @@ class SiteLimit:
         changes.add(*(row for row in returned.values() if row.carried))
 
 
-def _refused_redirect(row: EndedPage, url: str) -> EndedPage:
-    return row._replace(state=int(State.REFUSED), reason=f"redirects to another site: {url}")
+def _refused_redirect(row: EndedPage, reason: str) -> EndedPage:
+    return row._replace(state=int(State.REFUSED), reason=reason)
+
+
+def _unavailable(connection: Connection, reasons: Mapping[int, str], changes: ChangeSet) -> list[SiteAvailability]:
+    """Return why the sites of refused roots are not available, unless another root was read or says why.
+
+    *reasons* are those of the roots, by number, which are stored or new in *changes*.
+    """
+    site_ids = {row.id: row.site_id for row in changes[NewPage] if row.id in reasons}
+    stored = select(page.c.id, page.c.site_id).where(page.c.id.in_(reasons))
+    site_ids.update((number, site_id) for number, site_id in connection.execute(stored))
+    are_read = (page.c.level == 0, page.c.state == int(State.DONE))
+    read = select(page.c.site_id).where(page.c.site_id.in_(set(site_ids.values())), *are_read)
+    known = {row.id for row in changes[SiteAvailability]}.union(connection.execute(read).scalars())
+    return [SiteAvailability(its, reasons[number]) for number, its in site_ids.items() if its not in known]

@@ -12,7 +12,16 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, message
-from crawlers.storage.schema.tables import EndedPage, FoundSite, NewPage, external_link, external_url, seed, site
+from crawlers.storage.schema.tables import (
+    EndedPage,
+    FoundSite,
+    NewPage,
+    SiteAvailability,
+    external_link,
+    external_url,
+    seed,
+    site,
+)
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
@@ -64,6 +73,45 @@ def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(datab
     assert sent == [f"http://{name}.test/x" for name in "bccb"]
     assert [tuple(row) for row in outside] == [("http://d.test/x", 2), ("http://e.test/x", 2)]
     assert seeds == [A, "http://b.test", "http://c.test"]
+
+
+@pytest.mark.parametrize(
+    ("level", "is_stored", "other_root", "later", "availability"),
+    [
+        (0, True, None, [], "redirects to another site: http://b.test/x"),
+        (0, False, None, [], "redirects to another site: http://b.test/x"),
+        (0, True, State.FAILED, [], "redirects to another site: http://b.test/x"),
+        (0, True, State.DONE, [], None),
+        (0, True, None, [None], None),
+        (1, True, None, [], None),
+    ],
+    ids=["stored", "new", "another failed", "another read", "another just read", "no root"],
+)
+def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
+    database: Database,
+    level: int,
+    is_stored: bool,
+    other_root: State | None,
+    later: list[None],
+    availability: str | None,
+) -> None:
+    begun = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
+    (own,) = begun.sites
+    more = (None, None, None, 0.0, 0.0, 0)
+    pages = [NewPage(PAGE, own.id, 1, f"{A}/", 0, level, 0, 0.0, int(State.WAITING), *more)]
+    if other_root is not None:
+        pages.append(NewPage(8, own.id, 2, f"{A}/2", 0, 0, 0, 0.0, int(other_root), *more))
+    changes = ChangeSet(*(SiteAvailability(own.id, one) for one in later))
+    changes.extend(found(begun.id, 11, "http://b.test", hops=1))
+    changes[Message][:] = [one._replace(level=level) for one in changes[Message]]
+    if is_stored:
+        with database.write() as connection:
+            write_changes(connection, ChangeSet(*pages))
+    else:
+        changes.add(*pages)
+    apply(database, SiteLimit(begun.id, 1), changes)
+    with database.read() as connection:
+        assert connection.execute(select(site.c.availability)).scalar_one() == availability
 
 
 def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -> None:
