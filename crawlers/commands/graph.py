@@ -27,6 +27,7 @@ from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, LAYOUTS, GraphLayout, graph_layout
+from crawlers.graphs.seen_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.rule_settings import virtual_share
@@ -107,7 +108,7 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
         )
-        parser.add_argument("--measure", action="append", choices=tuple(MEASURES), help="node attributes to compute")
+        parser.add_argument("--measure", action="append", choices=(*MEASURES, *SEEN), help="node attributes to compute")
         parser.add_argument(
             "--layout", action="append", choices=LAYOUTS, help="colours and sizes of GEXF nodes, which get positions"
         )
@@ -133,6 +134,8 @@ class Command(ProjectCommand):
         if opts.level != "site" and (opts.group or opts.targets_only):
             option = "--group" if opts.group else "--targets-only"
             raise UsageError(f"{option} needs --level site; write --level site as well", print_help=False)
+        if opts.level == "site" and (times := [name for name in opts.measure or () if name in SEEN]):
+            raise UsageError(f"--measure {times[0]} is of pages; leave out --level site", print_help=False)
         if opts.format and PARQUET in opts.format and (opts.level == "site" or opts.measure):
             option = "--level site" if opts.level == "site" else "--measure"
             raise UsageError(f"--format {PARQUET} contains pages and links; leave out {option}", print_help=False)
@@ -293,7 +296,7 @@ def _write_fragment(
 ) -> None:
     counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
     graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
-    if measures:
+    if measures := [name for name in measures if name not in SEEN]:  # which are of pages
         graph = AnalysedGraph(graph, analyse(graph, measures))
     base = folder / FRAGMENT
     for name in formats:

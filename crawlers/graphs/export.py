@@ -10,6 +10,7 @@ from crawlers.graphs.analysis import AnalysedGraph, analyse
 from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.importance_columns import ImportanceGraph
 from crawlers.graphs.looks import laid_out
+from crawlers.graphs.seen_columns import SEEN, SeenGraph
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.files.names import file_stem
 from crawlers.storage.importance import shares_of_site, totals_of
@@ -72,6 +73,7 @@ def write_site_graphs(
     """Write the graphs of *sites* in all *formats*; yield each site with the paths and the size of its graph.
 
     A site without a page that was read is left out, and its files of earlier crawls stay as they are.
+    *measures* are names of `MEASURES` and `SEEN`.
     Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
     file name must contain https. With a *layout*, the graphs of formats that can hold it look like a map.
     """
@@ -83,8 +85,10 @@ def write_site_graphs(
         if not len(pages):
             continue
         graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
-        if measures:
-            graph = AnalysedGraph(graph, analyse(graph, measures))
+        if times := [name for name in measures if name in SEEN]:
+            graph = SeenGraph(graph, pages, database, site.id, times)
+        if computed := [name for name in measures if name not in SEEN]:
+            graph = AnalysedGraph(graph, analyse(graph, computed))
         base = folder / file_stem(site.site, names, site.folder or "")
         for name in formats:
             size = write_laid_out(graph, base, name, layout, warn)

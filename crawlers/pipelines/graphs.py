@@ -20,6 +20,7 @@ from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import ALL_FORMATS, PARQUET
 from crawlers.graphs.looks import graph_layout
+from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -63,9 +64,10 @@ class GraphPipeline:
         if PARQUET in formats:
             check_parquet("GRAPH_FORMATS")
         measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
-        unknown = set(measures) - set(MEASURES)
+        known = (*MEASURES, *SEEN)
+        unknown = set(measures) - set(known)
         if unknown:
-            raise _unknown("GRAPH_MEASURES", unknown, MEASURES)
+            raise _unknown("GRAPH_MEASURES", unknown, known)
         layout = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
         pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures, layout)
         if not isinstance(crawler.spider, SiteSpider):

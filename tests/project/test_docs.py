@@ -30,6 +30,7 @@ from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.files import ALL_FORMATS
 from crawlers.graphs.looks import LAYOUTS
+from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
 from crawlers.storage.database import Database
@@ -103,7 +104,7 @@ def test_all_values_of_settings_with_names_are_documented():
         ("ORDER", ORDERS),
         ("GRAPH_FORMATS", ALL_FORMATS),
         ("GRAPH_LAYOUT", LAYOUTS),
-        ("GRAPH_MEASURES", MEASURES),
+        ("GRAPH_MEASURES", (*MEASURES, *SEEN)),
     ):
         missing = [name for name in names if name not in SECTIONS[setting]]
         assert not missing, setting

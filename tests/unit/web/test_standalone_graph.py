@@ -57,9 +57,13 @@ def test_policy_allows_the_scripts_and_styles_of_the_file_alone() -> None:
         assert f"'sha256-{digest}'" in policy
 
 
-def test_libraries_have_their_licences() -> None:
-    for name in ("sigma", "graphology"):
-        assert "MIT" in (STATIC / "vendor" / f"{name}.LICENSE.txt").read_text("utf-8")
+def test_libraries_are_the_listed_ones_with_their_licences() -> None:
+    vendor = STATIC / "vendor"
+    listed = [line.split() for line in (vendor / "VERSIONS").read_text("utf-8").splitlines() if line[0] != "#"]
+    for _, _, _, name, digest in listed:
+        assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == digest
+        assert (vendor / f"{name.partition('.')[0]}.LICENSE.txt").read_text("utf-8")
+    assert {name for _, _, _, name, _ in listed} == {path.name for path in vendor.glob("*.js")}
 
 
 @pytest.fixture(scope="module")
