@@ -77,9 +77,10 @@ class ComparedGraph:
             yield source, [(edge.target, edge.weight) for edge in found]
 
     def nodes(self) -> Iterator[Row]:
-        for number, (_, page) in enumerate(page_keys(self._database, *self._sites), 1):
-            if number > len(self._keys):
-                return  # a page of a crawl that is still running
+        for key, page in page_keys(self._database, *self._sites):
+            number = self._number(key)
+            if number is None:
+                continue  # requested after the nodes were numbered: a crawl is still running
             yield (
                 number,
                 page.url,
