@@ -21,6 +21,7 @@ from crawlers import settings as defaults
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl, RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
+from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.spiders.extlinks import ExtLinksSpider
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class _Run:
                 *(self._settings, spec, lambda session, control: CrawlPolicy(), _Stats(), lambda: self._now),
                 stop=lambda reason: None,
                 wake=lambda: None,
-                versions={},
+                origin=CrawlOrigin({}, CrawlCommand("timed", {}, {})),
                 share=self._workers,
             )
         )
