@@ -9,7 +9,7 @@ import time
 from itertools import product
 from string import ascii_lowercase
 
-from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
+from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 
 WORDS = ["".join(letters) for letters in product(ascii_lowercase, repeat=4)]
 URL = "http://a.test/" + "ab" * 1000 + "%24"

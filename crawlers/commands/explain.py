@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
@@ -15,20 +15,22 @@ from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.url_settings import normalization, normalization_recorded
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.linking_pages import linking_facts
+from crawlers.reports.histories.url_history import BAD_LINK, url_history
 from crawlers.reports.history_wording import when
 from crawlers.reports.pull_log import settings_of
 from crawlers.reports.search import search, sites_named
-from crawlers.reports.url_history import bad_link_history, url_history
 from crawlers.storage.database import Database
-from crawlers.storage.queries import sites_of
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawlers.algorithms.urls.normalization import Normalization
-    from crawlers.items import Target
     from crawlers.storage.queries import NamedCrawl
+
+REPLAY_S = 10.0  # for replaying the site rule up to the decision that chose the URL
+SEARCH_S = 20.0  # for searching the pages that link to it
 
 
 class Command(ProjectCommand):
@@ -66,30 +68,15 @@ class Command(ProjectCommand):
             print("\n".join(lines))
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
-        assert self.settings is not None
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
-        options = normalization_recorded(settings_of(database, crawl.id), normalization(self.settings))
-        try:
-            return url_history(database, crawl, [resolve(text, "", options)])
-        except BadUrl as error:
-            lines = bad_link_history(database, crawl, text)
-            if lines is not None:
-                return lines
-            targets = self._with_scheme(database, crawl, text, options)
-            if not targets:
-                raise BadUrl(f"{text}: {error}, and no page links to it; write a full URL, http://…") from error
-        return url_history(database, crawl, targets)
-
-    def _with_scheme(self, database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> list[Target]:
-        """Return the URLs that *text*, such as example.org/page, may stand for; none if it has no host."""
-        if "@" in text:
-            return []  # an e-mail address
-        try:
-            targets = [resolve(f"{scheme}://{text}", "", options) for scheme in ("http", "https")]
-        except BadUrl:
-            return []
-        sites = {one.site for one in sites_of(database, crawl.id)}
-        return [one for one in targets if one.site in sites or "." in one.site]
+        rules = crawl_rules(settings_of(database, crawl.id))
+        until = time.monotonic() + REPLAY_S
+        found = url_history(database, crawl, text, rules, time.time(), lambda: time.monotonic() > until)
+        until = time.monotonic() + SEARCH_S
+        links = linking_facts(database, crawl.id, found.subject, lambda: time.monotonic() > until)
+        if found.state == BAD_LINK and not links:
+            raise BadUrl(f"{text}: not the address of a page, and no page links to it; write a full URL, http://…")
+        return history_lines(found.with_facts(*links))
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         most = whole_number("--limit", opts.limit, 1)

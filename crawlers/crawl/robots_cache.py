@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawlers.crawl.robots import RobotsRules
+    from crawlers.extraction.robots_rules import RobotsRules
 
 MAX_FILES, MAX_LINES = 5_000, 500_000  # lines of all files, some 300 bytes each
 

@@ -99,10 +99,13 @@ RECORDED = (
     "LINK_TAGS",
     "MAX_LEVEL",
     "USER_AGENT",
+    "ROBOTSTXT_USER_AGENT",
     "ROBOTSTXT_OBEY",
     "URL_INCLUDE",
     "URL_EXCLUDE",
     "RENDER",
+    "RESULT_FOLDER",
+    "WARC_FILE",
 )
 
 

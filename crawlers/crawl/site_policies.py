@@ -12,8 +12,8 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
-from crawlers.crawl.robots import RobotsRules
 from crawlers.crawl.robots_cache import RobotsCache
+from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, latest_pages, robots_of

@@ -21,10 +21,10 @@ from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.domains import domain_group
 from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.crawl.robots import MAX_REDIRECTS, RobotsRules, robots_text
 from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extraction.robots_rules import MAX_REDIRECTS, RobotsRules, robots_text
 from crawlers.frontier.politeness import HostGate
 from crawlers.inputs.url_settings import normalization
 

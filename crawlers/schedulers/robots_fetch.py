@@ -12,7 +12,7 @@ from scrapy.exceptions import StopDownload
 from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
 from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
-from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS, robots_text
+from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import HOST_NOT_FOUND, REDIRECT
 from crawlers.schedulers.failures import reason_of

@@ -14,7 +14,15 @@ from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import CrawlersError
 from crawlers.web.guard import Guard
-from crawlers.web.pages import crawl_pages, login_page, preference_forms, report_pages, site_pages, start_pages
+from crawlers.web.pages import (
+    crawl_pages,
+    explain_pages,
+    login_page,
+    preference_forms,
+    report_pages,
+    site_pages,
+    start_pages,
+)
 from crawlers.web.panel import Panel
 from crawlers.web.templating import error_page
 
@@ -32,7 +40,7 @@ def panel(database: Database, access: Access, starter: Starter, folder: Path) ->
 
     *starter* starts crawls, whose files are in *folder*.
     """
-    subjects = (crawl_pages, start_pages, site_pages, report_pages, preference_forms, login_page)
+    subjects = (crawl_pages, start_pages, site_pages, report_pages, explain_pages, preference_forms, login_page)
     routes = [route for subject in subjects for route in subject.ROUTES]
     app = Starlette(
         routes=[*routes, Mount("/static", StaticFiles(directory=STATIC), name="static")],

@@ -14,18 +14,24 @@ from babel import Locale, dates, numbers
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
+from crawlers.reports.catalogue.exporting import utc
+from crawlers.reports.histories.history import Count, Moment, Url, Urls
 from crawlers.storage.files.cells import clean
 from crawlers.web.forms import session_of
 from crawlers.web.panel import panel_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
+    from crawlers.reports.histories.history import Part, Said
     from crawlers.storage.files.cells import Value
 
 logger = logging.getLogger(__name__)
@@ -107,7 +113,8 @@ def _environment(language: str) -> jinja2.Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+    texts = translations(language)
+    environment.install_gettext_translations(texts, newstyle=True)  # type: ignore[attr-defined]
     locale = Locale.parse(language)
 
     def number(value: float) -> str:
@@ -132,6 +139,31 @@ def _environment(language: str) -> jinja2.Environment:
             return size(value)
         return number(value) if isinstance(value, (int, float)) else clean(str(value))
 
-    environment.filters.update(number=number, size=size, moment=moment, cell=cell)
+    def second(seconds: float) -> str:
+        return dates.format_datetime(seconds, "yyyy-MM-dd HH:mm:ss", locale=locale)
+
+    def sentence(said: Said, link: Callable[[str], Markup]) -> Markup:
+        """Return *said* in the language of the reader; *link* draws a URL."""
+
+        def drawn(part: Part) -> Markup | str:
+            if isinstance(part, Url):
+                return link(part.url)
+            if isinstance(part, Urls):
+                some = Markup(", ").join(map(link, part.urls))
+                more = part.total - len(part.urls)
+                return some + f" +{number(more)}" if more else some
+            if isinstance(part, Moment):
+                return second(part.seconds)
+            if isinstance(part, Count):
+                return texts.ungettext(part.one, part.many, part.number) % {"number": number(part.number)}
+            if isinstance(part, (int, float)):
+                return number(part)
+            return clean(part)
+
+        template = escape(texts.ugettext(said.template))
+        return template % {name: drawn(part) for name, part in said.parts.items()}
+
+    environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
+    environment.filters["utc"] = utc
     environment.globals.update(Kind=Kind, NUMERIC=NUMERIC)
     return environment

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.urls.resolution import resolve
-from crawlers.reports.url_history import url_history
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.url_history import url_history
 from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_named
 from tests.integration.test_news import SETTINGS, WORDS, kill_before_commit, run
@@ -111,8 +112,9 @@ def test_articles_that_were_read_before_their_announcement_are_stored(paper, cra
     assert documents(crawl) == paper.stories()
     with closing(Database(f"sqlite:///{crawl.database}", create=False)) as database:
         for path, feeds in (("story-0", 1), ("story-1", 1), ("story-3", 1), ("section-1-1", 0)):
-            target = resolve(f"{paper.origin}/", path)
-            told = "\n".join(url_history(database, crawl_named(database, "news"), [target]))
+            url = f"{paper.origin}/{path}"
+            found = url_history(database, crawl_named(database, "news"), url, crawl_rules({}), 0.0, lambda: True)
+            told = "\n".join(history_lines(found))
             assert told.count("announced by") == feeds
             assert told.count("  document: Story") == feeds
             assert told.count("no document") == 1 - feeds

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.keys import url_key
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -66,7 +67,9 @@ def store(
         url = f"{base}{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
         changes.add(
-            NewPage(page_id, site_id, url_key(url), url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+            NewPage(
+                page_id, site_id, resolve(url, "").key, url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0
+            )
         )
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)

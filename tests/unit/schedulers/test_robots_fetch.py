@@ -15,7 +15,7 @@ from crawlers.algorithms.retries import RestPolicy, RetryPolicy
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.robots import MAX_BYTES, MAX_REDIRECTS
+from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch

@@ -6,10 +6,11 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.items import ARTICLE, State
-from crawlers.reports.document_history import document_history
+from crawlers.reports.histories.document_history import document_history
 from crawlers.storage.news import stored_rules
 from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
 from crawlers.storage.schema.tables import page
+from tests.support import histories
 from tests.support.news_store import SITE, NewsStore
 from tests.support.scored_store import A, Linked, store
 
@@ -22,7 +23,7 @@ def crawl(sqlite):
 def history(crawl, number):
     with crawl.database.read() as connection:
         row = connection.execute(select(page).where(page.c.id == number)).one()
-        return document_history(connection, crawl.id, row)
+        return histories.lines(*document_history(connection, crawl.id, row))
 
 
 def key_of(crawl, number):
@@ -37,24 +38,33 @@ def test_document_has_its_announcement_rule_and_versions(database):
     number = crawl.document("/news/1", 60.0, title="First", text="x" * 1500, published="1970-01-01", **about)
     crawl.write(FeedItemRow(feed, key_of(crawl, number), 30.0, 40.0, "A title"))
     rule = stored_rules.add_rule(crawl.database, "one.example", "/news/.+", 0.5)
-    lines = [
-        f"  announced by {SITE}/rss 1970-01-01 00:00:40+00:00, as published 1970-01-01 00:00:30+00:00: A title",
+    announced = [
+        f"  1970-01-01 00:00:40+00:00 announced by {SITE}/rss",
+        "    as published 1970-01-01 00:00:30+00:00",
+        "    titled A title",
+    ]
+    assert history(crawl, number) == [
         f"  matches rule {rule.number}: /news/.+ (hand, weight 0.5)",
         "  document: First",
-        "    stored 1970-01-01 00:01:00+00:00, published 1970-01-01, 1,500 characters, found by rule",
-        "    by Ada, Bob, in sport, language: en",
+        "    1,500 characters, found by rule",
+        "    published 1970-01-01",
+        "    by Ada, Bob",
+        "    in the section sport",
+        "    language: en",
         f"    canonical URL {SITE}/1",
+        *announced,
+        "  1970-01-01 00:01:00+00:00 version 1 of the document stored, 1,500 characters: First",
     ]
-    assert history(crawl, number) == lines
     crawl.document("/news/1", 120.0, again=number, title="Second", text="y")
     crawl.document("/news/1", 180.0, again=number, title="Third", text="z")
-    assert history(crawl, number)[2:] == [
+    assert history(crawl, number)[1:] == [
         "  document: Third",
-        "    stored 1970-01-01 00:01:00+00:00, 1 characters, found by rule",
+        "    1 character, found by rule",
         "    language: en",
-        "    version 3, since 1970-01-01 00:03:00+00:00; before that:",
-        "      version 2, since 1970-01-01 00:02:00+00:00, 1 characters: Second",
-        "      version 1, since 1970-01-01 00:01:00+00:00, 1,500 characters: First",
+        *announced,
+        "  1970-01-01 00:01:00+00:00 version 1 of the document stored, 1,500 characters: First",
+        "  1970-01-01 00:02:00+00:00 version 2 of the document stored, 1 character: Second",
+        "  1970-01-01 00:03:00+00:00 version 3 of the document stored, 1 character: Third",
     ]
 
 
@@ -82,8 +92,8 @@ def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
 def test_feed_has_only_its_polls(crawl):
     feed = crawl.poll("/rss", "feed", 60.0, failures=2, problem="status 500")
     assert history(crawl, feed) == [
-        "  scheduled feed: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00, failed 2 times in a "
-        "row: status 500"
+        "  scheduled feed: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
+        "    failed 2 times in a row: status 500",
     ]
     hub = crawl.poll("/", "page", 60.0)
     assert history(crawl, hub)[:2] == [
@@ -104,4 +114,4 @@ def test_other_missions_have_no_document_history(sqlite):
     crawl = store(sqlite, [Linked(f"{A}/")])
     with sqlite.read() as connection:
         row = connection.execute(select(page)).first()
-        assert document_history(connection, crawl.id, row) == []
+        assert document_history(connection, crawl.id, row) == ([], [])

@@ -10,8 +10,8 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import robots_cache, site_policies
-from crawlers.crawl.robots import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.crawl.site_policies import SitePolicies
+from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.items import SiteLimits, State
 from crawlers.storage.site_rows import SiteRow
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl

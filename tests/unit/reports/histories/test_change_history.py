@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from crawlers.items import State
-from crawlers.reports.change_history import change_history
+from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.history_wording import SHOWN
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
+from tests.support import histories
 from tests.support.scored_store import A, Linked, store
 
 PAGES = [
@@ -25,7 +26,7 @@ def history(database, crawl, changes=(), links=()):
     with database.write() as connection:
         write_changes(connection, changes)
     with database.read() as connection:
-        return change_history(connection, home)
+        return histories.lines(*change_events(connection, home))
 
 
 def time(second):
@@ -36,12 +37,12 @@ def test_page_that_never_changed_has_no_history(database):
     assert history(database, store(database, PAGES)) == []
 
 
-def test_earlier_versions_are_listed_latest_first(database):
+def test_earlier_versions_are_listed_in_order_of_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
     assert history(database, store(database, PAGES), changes) == [
-        "  changed 2 times:",
-        f"    refused, status 404 until {time(40)}; different on {time(50)}",
-        f"    done, status 200, content abababab until {time(20)}; different on {time(30)}",
+        "  changed 2 times",
+        f"  {time(30)} found changed; until {time(20)}: done, status 200, content abababab",
+        f"  {time(50)} found changed; until {time(40)}: refused, status 404",
     ]
 
 
@@ -53,25 +54,26 @@ def test_links_are_added_removed_and_change_their_count(database):
         ("gone", 40.0, 35.0, 1),
         ("more", 50.0, 45.0, 1),
     ]
-    assert history(database, store(database, PAGES), changes, links)[2:] == [
-        "  its links changed 4 times:",
-        f"    {A}/more: 1 until {time(45)}, 2 on {time(50)}",
-        f"    {A}/gone: first seen {time(30)}, last seen {time(35)}, gone on {time(40)}",
-        f"    {A}/came: first seen {time(30)}",
-        f"    {A}/gone: first seen {time(30)}",
+    lines = history(database, store(database, PAGES), changes, links)
+    assert lines[1] == "  its links changed 4 times"
+    assert lines[3:] == [
+        f"  {time(30)} new link to {A}/came",
+        f"  {time(30)} new link to {A}/gone",
+        f"  {time(40)} no link to {A}/gone any more, last seen {time(35)}",
+        f"  {time(50)} 2 links to {A}/more, until {time(45)} 1",
     ]
 
 
 def test_link_of_the_first_visit_has_no_first_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
     lines = history(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
-    assert lines[3] == f"    {A}/gone: last seen {time(20)}, gone on {time(30)}"
+    assert lines[3] == f"  {time(30)} no link to {A}/gone any more, last seen {time(20)}"
 
 
 def test_only_the_latest_of_many_changes_are_listed(database):
     changes = [(30.0 + number, 20.0, int(State.DONE), 200, "ab" * 16) for number in range(SHOWN + 2)]
     links = [("gone", 30.0 + number, 20.0, number % 2) for number in range(SHOWN + 2)]
     lines = history(database, store(database, PAGES), changes, links)
-    assert lines[0] == f"  changed {SHOWN + 2} times, the last {SHOWN} of them:"
-    assert lines[SHOWN + 1] == f"  its links changed {SHOWN + 2} times, the last {SHOWN} of them:"
+    assert lines[0] == f"  changed {SHOWN + 2} times; the last {SHOWN} are shown"
+    assert lines[1] == f"  its links changed {SHOWN + 2} times; the last {SHOWN} are shown"
     assert len(lines) == 2 * (SHOWN + 1)

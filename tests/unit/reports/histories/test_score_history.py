@@ -8,7 +8,8 @@ import pytest
 
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
-from crawlers.reports.score_history import score_history
+from crawlers.reports.histories.history_text import fact_lines
+from crawlers.reports.histories.score_history import score_facts
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
@@ -21,7 +22,7 @@ PAGES = [Linked(HOME, (OTHER,)), Linked(OTHER, (HOME, NEW)), Linked(NEW), Linked
 
 def history(database, crawl, url):
     with database.read() as connection:
-        return score_history(connection, crawl.id, crawl.pages[url])
+        return fact_lines(score_facts(connection, crawl.id, crawl.pages[url]))
 
 
 def test_page_that_was_read_has_importance_cash_and_rank(database):

@@ -1,0 +1,75 @@
+"""The changes of a page between visits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select, text
+
+from crawlers.items import State
+from crawlers.reports.histories.history import Event, Fact, Line, Moment, Topic, Url, counted_times, line
+from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.storage.schema.score_tables import link_change, page_change
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.reports.histories.history import Part
+
+# The count of a link before and after each change.
+_LINKS = """
+    SELECT c.target_id, c.changed_at, c.last_seen, c.count AS before, coalesce(
+            lead(c.count) OVER (PARTITION BY c.target_id ORDER BY c.changed_at), l.count, 0) AS after
+    FROM link_change c LEFT JOIN link l ON l.source_id = c.source_id AND l.target_id = c.target_id
+    WHERE c.source_id = :page ORDER BY c.changed_at DESC, c.target_id LIMIT :shown"""
+
+
+def change_events(connection: Connection, page_id: int) -> tuple[list[Fact], list[Event]]:
+    """Return how often a page and its links changed, and the latest of these changes."""
+    of_page = page_change.c.page_id == page_id
+    changes = connection.execute(select(func.count()).where(of_page)).scalar_one()
+    if not changes:
+        return [], []
+    facts = [_number("changed %(times)s", "changed %(times)s; the last %(shown)s are shown", changes)]
+    previous = select(page_change).where(of_page).order_by(page_change.c.changed_at.desc()).limit(SHOWN)
+    events = [Event(row.changed_at, Topic.CHANGE, _previous(row)) for row in connection.execute(previous)]
+    number = connection.execute(
+        select(func.count()).select_from(link_change).where(link_change.c.source_id == page_id)
+    ).scalar_one()
+    if number:
+        facts.append(
+            _number("its links changed %(times)s", "its links changed %(times)s; the last %(shown)s are shown", number)
+        )
+        rows = connection.execute(text(_LINKS), {"page": page_id, "shown": SHOWN}).all()
+        events += [
+            Event(row.changed_at, Topic.CHANGE, _link(row, Url(url_of(connection, row.target_id)))) for row in rows
+        ]
+    return facts, events
+
+
+def _number(all_are_shown: str, some_are_shown: str, number: int) -> Fact:
+    template = some_are_shown if number > SHOWN else all_are_shown
+    return Fact(Topic.CHANGE, line(template, times=counted_times(number), shown=SHOWN))
+
+
+def _previous(row: Any) -> Line:
+    was = [State(row.state).name.lower()]
+    was += [f"status {row.status}"] if row.status else []
+    was += [f"content {row.content_hash[:8]}"] if row.content_hash else []
+    if row.last_seen is None:
+        return line("found changed; before that: %(before)s", before=", ".join(was))
+    return line("found changed; until %(seen)s: %(before)s", seen=Moment(row.last_seen), before=", ".join(was))
+
+
+def _link(row: Any, target: Url) -> Line:
+    if not row.before:
+        return line("new link to %(url)s", url=target)
+    parts: dict[str, Part] = {"url": target, "before": row.before}
+    if row.after:
+        parts["after"] = row.after
+        if row.last_seen is None:
+            return line("%(after)s links to %(url)s, earlier %(before)s", **parts)
+        return line("%(after)s links to %(url)s, until %(seen)s %(before)s", seen=Moment(row.last_seen), **parts)
+    if row.last_seen is None:
+        return line("no link to %(url)s any more", url=target)
+    return line("no link to %(url)s any more, last seen %(seen)s", url=target, seen=Moment(row.last_seen))

@@ -1,0 +1,180 @@
+"""At which decision of the rule a page was chosen, and how the sites stood then.
+
+Pulls are stored in order, and rules are pure: a rule to which the earlier pulls are replayed is in the state in which
+it chose the page. Downloads that were in flight then are known as well, from the times at which they were chosen.
+Which sites had something to fetch at that moment is not stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.bandits.index_rule import IndexRule
+from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, line, said
+from crawlers.reports.history_wording import SHOWN
+from crawlers.storage.pulls import ROWS_AT_ONCE
+from crawlers.storage.schema.tables import page, pull, site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.reports.histories.history import Part
+
+LATER = 500  # pulls that ended after the page and may have been chosen before it: more are never in flight
+
+
+class SiteThen(NamedTuple):
+    """A site when the rule chose."""
+
+    site_id: int
+    site: str
+    promise: float  # the index; infinite while its initial pages are not read
+    pulls: int
+    reward: float  # of all of its pulls
+
+
+class Decision(NamedTuple):
+    """What the rule knew when it chose a page, from the best site to the worst."""
+
+    number: int  # of the download among those of the crawl, in the order of completion, from 1
+    in_flight: int
+    sites: list[SiteThen]
+
+
+class GivenUp(NamedTuple):
+    """A replay that took too long, after some pulls."""
+
+    pulls: int
+
+
+def decision_events(
+    connection: Connection, crawl_id: int, row: Any, rules: CrawlRules, is_over: Callable[[], bool]
+) -> list[Event]:
+    """Return the decision that chose the page *row*, and the rewards of its downloads; nothing if none was recorded."""
+    of_page = select(pull).where(pull.c.site_id == row.site_id, pull.c.page_id == row.id).order_by(pull.c.id.desc())
+    pulls = connection.execute(of_page.limit(SHOWN)).all()
+    if not pulls:
+        return []
+    events = [
+        Event(one.ended_at, Topic.DECISION, line("its reward for the rule: %(reward)s", reward=one.reward))
+        for one in pulls
+    ]
+    chosen_at = row.fetched_at if row.fetched_at is not None else pulls[0].ended_at
+    rule = rules.new_rule()
+    made = replayed(connection, crawl_id, pulls[0], chosen_at, rule, is_over)
+    return [Event(chosen_at, Topic.DECISION, _chosen(made, row.site_id, rule, rules.rule)), *events]
+
+
+def replayed(
+    connection: Connection,
+    crawl_id: int,
+    own: Any,
+    chosen_at: float,
+    rule: SiteRule | None,
+    is_over: Callable[[], bool],
+) -> Decision | GivenUp:
+    """Return what was known at *chosen_at*, before the pull *own* of the crawl; `GivenUp` if the time *is_over*."""
+    if is_over():
+        return GivenUp(0)
+    listed = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    names = {site_id: name for site_id, name in connection.execute(listed)}
+    if rule is not None:
+        for site_id in names:
+            rule.wake(site_id)
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    first = connection.execute(select(func.min(pull.c.id)).where(pull.c.site_id.in_(of_crawl))).scalar_one()
+    columns = select(pull.c.id, pull.c.site_id, pull.c.page_id, pull.c.reward, pull.c.ended_at).order_by(pull.c.id)
+    number = 1
+    pulls: Counter[int] = Counter()
+    rewards: dict[int, float] = {}
+    late: dict[int, int] = {}  # site by page, of pulls that ended after the choice
+    after = first - 1
+    while after < own.id - 1:
+        batch = connection.execute(columns.where(pull.c.id > after, pull.c.id < own.id).limit(ROWS_AT_ONCE)).all()
+        if not batch:
+            break
+        after = batch[-1].id
+        for one in batch:
+            if one.site_id not in names:
+                continue
+            number += 1
+            if one.ended_at > chosen_at:
+                late[one.page_id] = one.site_id
+                continue
+            pulls[one.site_id] += 1
+            rewards[one.site_id] = rewards.get(one.site_id, 0.0) + one.reward
+            if rule is not None:
+                rule.started(one.site_id)
+                rule.rewarded(one.site_id, one.reward)
+        if is_over():
+            return GivenUp(number)
+    later = connection.execute(columns.where(pull.c.id > own.id).limit(LATER)).all()
+    late |= {one.page_id: one.site_id for one in later if one.site_id in names}
+    before = select(page.c.id).where(page.c.id.in_(late), page.c.fetched_at < chosen_at)
+    in_flight = [late[page_id] for page_id in connection.execute(before).scalars()]
+    for site_id in in_flight:
+        pulls[site_id] += 1
+        if rule is not None:
+            rule.started(site_id)
+    index = _indices(rule, names)
+    sites = [
+        SiteThen(site_id, text, index[site_id], pulls[site_id], rewards.get(site_id, 0.0))
+        for site_id, text in names.items()
+    ]
+    sites.sort(key=lambda one: (-one.promise, one.pulls, one.site_id))
+    return Decision(number, len(in_flight), sites)
+
+
+def _indices(rule: SiteRule | None, names: Mapping[int, str]) -> dict[int, float]:
+    return {number: rule.index(number) if isinstance(rule, IndexRule) else 0.0 for number in names}
+
+
+def _chosen(made: Decision | GivenUp, site_id: int, rule: SiteRule | None, name: str) -> Line:
+    if isinstance(made, GivenUp):
+        return line(
+            "chosen by the rule %(rule)s; it is not shown how the sites stood then, because replaying the rule took "
+            "too long: more than %(pulls)s downloads came before",
+            rule=name,
+            pulls=made.pulls,
+        )
+    sentence = said(
+        "chosen by the rule %(rule)s, as download %(number)s of the crawl, with %(flight)s in flight",
+        rule=name,
+        number=made.number,
+        flight=Count(made.in_flight, "%(number)s other", "%(number)s others"),
+    )
+    if not isinstance(rule, IndexRule):
+        return Line(sentence, (line("this rule has no index: %(how)s", how=_HOW.get(name, "it takes sites in turns")),))
+    rank = next(place for place, one in enumerate(made.sites) if one.site_id == site_id)
+    shown = made.sites[:SHOWN] + ([made.sites[rank]] if rank >= SHOWN else [])
+    further = [_site(one, is_chosen=one.site_id == site_id) for one in shown]
+    if rank:
+        further.append(line("sites with a higher index had nothing to fetch, or rested between two requests"))
+    return Line(sentence, tuple(further))
+
+
+_HOW = {
+    "best": "it takes the site whose next page has the best score",
+    "sequential": "it reads one site after another",
+    "trivial": "each site gets an equal share of the budget",
+}
+
+
+def _site(one: SiteThen, *, is_chosen: bool) -> Line:
+    parts: dict[str, Part] = {"site": Url(f"{one.site}/"), "pages": counted_pages(one.pulls), "reward": one.reward}
+    if math.isinf(one.promise):
+        if is_chosen:
+            return line("chosen: %(site)s, whose first pages are read before indices count, %(pages)s so far", **parts)
+        return line("%(site)s: its first pages are read before indices count, %(pages)s so far", **parts)
+    parts["index"] = one.promise
+    if is_chosen:
+        return line("chosen: %(site)s, index %(index)s, reward %(reward)s of %(pages)s", **parts)
+    return line("%(site)s: index %(index)s, reward %(reward)s of %(pages)s", **parts)

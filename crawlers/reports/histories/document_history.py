@@ -1,0 +1,181 @@
+"""A page of a news crawl: its announcements, the rule that it matches, its document and its polls."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import or_, select
+
+from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import FEED, SITEMAP, State
+from crawlers.reports.histories.history import (
+    Count,
+    Event,
+    Fact,
+    Line,
+    Moment,
+    Topic,
+    Url,
+    counted_times,
+    line,
+    said,
+)
+from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll, url_rule
+from crawlers.storage.schema.score_tables import news_score
+from crawlers.storage.schema.tables import page, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.reports.histories.history import Part
+
+_COPY = re.compile(r"(.+) as document (\d+)$")
+
+
+def document_history(connection: Connection, crawl_id: int, row: Any) -> tuple[list[Fact], list[Event]]:
+    """Return what a news crawl knows of the page of *row*; nothing in crawls of other missions."""
+    queue = connection.execute(select(news_score.c.queue).where(news_score.c.page_id == row.id)).scalar()
+    if queue is None:
+        return [], []
+    polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
+    events = _announcements(connection, crawl_id, row)
+    if polled is not None and polled.kind in (FEED, SITEMAP):
+        return _facts(_poll(polled)), events
+    lines = [_rule(connection, row), *_poll(polled)]
+    stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
+    if stored is not None:
+        return _facts([*lines, _document(stored)]), [*events, *_versions(connection, stored)]
+    if events and queue == REVISIT and not row.reason:
+        lines.append(line("no document yet: announced after it was read, so it waits to be read again"))
+    elif row.state == State.DONE:
+        lines.append(_without_document(connection, row.reason))
+    return _facts(lines), events
+
+
+def _facts(lines: list[Line]) -> list[Fact]:
+    return [Fact(Topic.NEWS, one) for one in lines]
+
+
+def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Event]:
+    """Return an event for each feed that announced the page, or a page that redirects to it."""
+    redirect = page.alias()
+    sources = select(redirect.c.key).where(redirect.c.moved_to == row.id, redirect.c.state == State.MOVED)
+    statement = (
+        select(page.c.url, feed_item.c.found_at, feed_item.c.published_at, feed_item.c.title)
+        .join(page, page.c.id == feed_item.c.feed_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, or_(feed_item.c.key == row.key, feed_item.c.key.in_(sources)))
+        .order_by(feed_item.c.found_at, page.c.url)
+    )
+    events = []
+    for url, found_at, published_at, title in connection.execute(statement.limit(SHOWN)):
+        further = []
+        if published_at is not None:
+            further.append(line("as published %(at)s", at=Moment(published_at)))
+        if title:
+            further.append(line("titled %(title)s", title=title))
+        events.append(Event(found_at, Topic.NEWS, Line(said("announced by %(feed)s", feed=Url(url)), tuple(further))))
+    return events
+
+
+def _rule(connection: Connection, row: Any) -> Line:
+    """Describe the deciding rule of the nearest domain with rules: one that excludes, or that of highest weight."""
+    name = site_of(row.url)
+    parts = rule_domain(name).split(".")
+    domains = [".".join(parts[number:]) for number in range(len(parts))]
+    statement = select(url_rule).where(url_rule.c.domain.in_(domains))
+    rules = connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id)).all()
+    nearest = max((rule.domain for rule in rules), key=len, default=None)
+    its = [rule for rule in rules if rule.domain == nearest]
+    fitting = UrlExpressions([rule.regex for rule in its]).matching(row.url[len(name) :])
+    matching = [its[place] for place in sorted(fitting)]
+    if not matching:
+        return line("matches no rule")
+    rule = matching[-1] if matching[-1].weight == 0.0 else matching[0]
+    if rule.weight == 0.0:
+        return line("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **_of(rule))
+    return line("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.weight, **_of(rule))
+
+
+def _of(rule: Any) -> dict[str, Part]:
+    return {"number": rule.id, "regex": rule.regex, "origin": rule.origin}
+
+
+def _poll(row: Any) -> list[Line]:
+    if row is None:
+        return []
+    further = []
+    if row.failures:
+        further.append(
+            line("failed %(times)s in a row: %(why)s", times=counted_times(row.failures), why=row.problem or "")
+        )
+    elif row.problem:
+        further.append(line("its last poll: %(why)s", why=row.problem))
+    sentence = said(
+        "scheduled %(kind)s: polled %(times)s, %(items)s, next %(due)s",
+        kind=row.kind,
+        times=counted_times(row.polls),
+        items=Count(row.new_items, "%(number)s new item", "%(number)s new items"),
+        due=Moment(row.due_at),
+    )
+    return [Line(sentence, tuple(further))]
+
+
+def _document(row: Any) -> Line:
+    further = [line("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor)]
+    if row.published:
+        further.append(line("published %(published)s", published=row.published))
+    authors = ", ".join(json.loads(row.authors))
+    if authors:
+        further.append(line("by %(authors)s", authors=authors))
+    if row.section:
+        further.append(line("in the section %(section)s", section=row.section))
+    if row.language:
+        further.append(line("language: %(language)s", language=row.language))
+    if row.canonical and row.canonical != row.url:
+        further.append(line("canonical URL %(url)s", url=Url(row.canonical)))
+    return Line(said("document: %(title)s", title=row.title), tuple(further))
+
+
+def _versions(connection: Connection, stored: Any) -> list[Event]:
+    """Return when the document and its latest versions were stored."""
+    statement = (
+        select(document_version)
+        .where(document_version.c.page_id == stored.page_id)
+        .order_by(document_version.c.version.desc())
+        .limit(SHOWN)
+    )
+    rows = [(one.stored_at, one.version, one.text, one.title) for one in connection.execute(statement)]
+    rows.append((stored.changed_at or stored.stored_at, stored.version, stored.text, stored.title))
+    return [
+        Event(
+            at,
+            Topic.NEWS,
+            line(
+                "version %(version)s of the document stored, %(length)s: %(title)s",
+                version=version,
+                length=_characters(text),
+                title=title,
+            ),
+        )
+        for at, version, text, title in rows
+    ]
+
+
+def _characters(text: str) -> Count:
+    return Count(len(text), "%(number)s character", "%(number)s characters")
+
+
+def _without_document(connection: Connection, reason: str | None) -> Line:
+    copy = _COPY.match(reason or "")
+    if copy is not None:
+        return line("no document: %(why)s as %(url)s", why=copy[1], url=Url(url_of(connection, int(copy[2]))))
+    if reason:
+        return line("no document: %(why)s", why=reason)
+    return line("no document, because nothing indicates an article")

@@ -1,0 +1,159 @@
+"""The values of a history: facts about the present, and events in order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Url(NamedTuple):
+    """A URL that has a history of its own."""
+
+    url: str
+
+
+class Urls(NamedTuple):
+    """The first of *total* URLs."""
+
+    urls: tuple[str, ...]
+    total: int
+
+
+class Moment(NamedTuple):
+    """A time, in seconds since 1970."""
+
+    seconds: float
+
+
+class Count(NamedTuple):
+    """A number of things, with the sentences for one and for any other number."""
+
+    number: int
+    one: str  # %(number)s page
+    many: str  # %(number)s pages
+
+
+Part = str | int | float | Url | Urls | Moment | Count
+
+
+class Said(NamedTuple):
+    """A sentence: an English template, by which translations are found, and the parts that it names as %(name)s."""
+
+    template: str
+    parts: Mapping[str, Part]
+
+
+class Line(NamedTuple):
+    """A sentence, with further ones that belong to it."""
+
+    said: Said
+    further: tuple[Line, ...] = ()
+
+
+class Topic(Enum):
+    """What facts and events are about; facts are shown in this order. The value is a heading."""
+
+    STATE = "State"
+    WAITING = "Waits for"
+    ADVICE = "What to do"
+    CONTENT = "Content"
+    LINKS = "Links to it"
+    SCORE = "Score"
+    NEWS = "News"
+    KEPT = "Kept in"
+    FOUND = "Found"
+    NORMAL_FORM = "Normal form"
+    FILTER = "Filters"
+    DECISION = "Decision"
+    REQUEST = "Request"
+    CHANGE = "Changes"
+
+
+class Fact(NamedTuple):
+    """What is true now."""
+
+    topic: Topic
+    line: Line
+
+
+class Event(NamedTuple):
+    """What happened at a time, in seconds since 1970."""
+
+    at: float
+    topic: Topic
+    line: Line
+
+
+class Subject(NamedTuple):
+    """What links may lead to: a page with its duplicates, an external URL, or a text that is not a URL."""
+
+    page_ids: tuple[int, ...] = ()
+    external_id: int | None = None
+    raw: str | None = None
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether a link may lead to it."""
+        return bool(self.page_ids) or self.external_id is not None or self.raw is not None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The history of a URL: facts by topic, events by time."""
+
+    url: str
+    state: str  # waiting, done, moved, refused, failed, rejected, external, bad link, unknown
+    facts: tuple[Fact, ...]
+    events: tuple[Event, ...]
+    subject: Subject
+
+    def with_facts(self, *facts: Fact) -> History:
+        """Return the history with further *facts*."""
+        return history(self.url, self.state, [*self.facts, *facts], self.events, self.subject)
+
+
+def history(
+    url: str,
+    state: str,
+    facts: list[Fact],
+    events: list[Event] | tuple[Event, ...],
+    subject: Subject | None = None,
+) -> History:
+    """Return the history with these *facts* and *events* in order; those of the same topic or time keep theirs."""
+    topics = list(Topic)
+    return History(
+        url,
+        state,
+        tuple(sorted(facts, key=lambda fact: topics.index(fact.topic))),
+        tuple(sorted(events, key=lambda event: event.at)),
+        subject or Subject(),
+    )
+
+
+def said(template: str, **parts: Part) -> Said:
+    """Return the sentence of *template* and its *parts*."""
+    return Said(template, parts)
+
+
+def line(template: str, **parts: Part) -> Line:
+    """Return a sentence as a line without further ones."""
+    return Line(Said(template, parts))
+
+
+def counted_pages(number: int) -> Count:
+    """Return a number of pages."""
+    return Count(number, "%(number)s page", "%(number)s pages")
+
+
+def counted_times(number: int) -> Count:
+    """Return how many times something happened."""
+    return Count(number, "%(number)s time", "%(number)s times")
+
+
+def further_urls(number: int) -> Count:
+    """Return a number of further URLs."""
+    return Count(number, "%(number)s further URL", "%(number)s further URLs")

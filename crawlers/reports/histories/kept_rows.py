@@ -1,0 +1,60 @@
+"""Where a page is kept: its rows in the store, its node in the graph, its files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from crawlers.items import State
+from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
+from crawlers.storage.files.names import file_stem
+from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.storage.queries import NamedCrawl
+
+GRAPH_MISSIONS = ("sitegraph", "extlinks")  # whose sites have a graph each
+_FILES = ("RESULT_FOLDER", "WARC_FILE")
+
+
+def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: Any) -> list[Fact]:
+    """Return what is stored of the page *row* besides itself, and the files with it; nothing if it was not read."""
+    if row.fetched_at is None or State(row.state) not in (State.DONE, State.REFUSED, State.MOVED):
+        return []
+    numbers = [
+        connection.execute(select(func.coalesce(func.sum(table.c["count"]), 0)).where(key == row.id)).scalar_one()
+        for table, key in (
+            (link, link.c.source_id),
+            (external_link, external_link.c.page_id),
+            (bad_link, bad_link.c.page_id),
+        )
+    ]
+    internal, external, bad = numbers
+    sentence = said(
+        "its links in the store: %(internal)s, %(external)s and %(bad)s",
+        internal=Count(internal, "%(number)s within the crawl", "%(number)s within the crawl"),
+        external=Count(external, "%(number)s external link", "%(number)s external links"),
+        bad=Count(bad, "%(number)s bad link", "%(number)s bad links"),
+    )
+    facts = [Fact(Topic.KEPT, Line(sentence))] if any(numbers) else []
+    recorded = select(crawler_setting.c.name, crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl.id, crawler_setting.c.name.in_(_FILES)
+    )
+    files = {name: value for name, value in connection.execute(recorded)}
+    if crawl.mission in GRAPH_MISSIONS and row.state == State.DONE:
+        names = connection.execute(select(site.c.site).where(site.c.crawl_id == crawl.id)).scalars().all()
+        stem = file_stem(site_row.site, names, site_row.folder or "")
+        folder = files.get("RESULT_FOLDER") or "RESULT_FOLDER"
+        facts.append(
+            Fact(
+                Topic.KEPT,
+                line("in the graph of its site: %(file)s when the crawl has ended", file=f"{folder}/{stem}.gexf"),
+            )
+        )
+    warc = files.get("WARC_FILE")
+    if warc not in (None, "", "None"):
+        facts.append(Fact(Topic.KEPT, line("request and response in %(file)s", file=str(warc))))
+    return facts

@@ -1,0 +1,257 @@
+"""Finds the pages that link to a URL. There is no index of links by target, so pages are searched in bounded steps.
+
+For each page that was read, its links to the URL are looked up by the key of the table, so that a search takes time by
+the number of pages, not of links: an index by target would make storing links several times as dear.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, select, tuple_
+
+from crawlers.items import REDIRECT, State
+from crawlers.reports.catalogue.crawl_report import Column, Kind, Row, Step
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.page_steps import PageWalk, Position
+from crawlers.reports.histories.history import Fact, Line, Topic, Url, Urls, counted_pages, counted_times, line, said
+from crawlers.reports.history_wording import SHOWN
+from crawlers.storage.schema.score_tables import link_text
+from crawlers.storage.schema.tables import (
+    bad_link,
+    external_link,
+    link,
+    link_anchor,
+    link_context,
+    page,
+    site,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.reports.histories.history import Part, Subject
+    from crawlers.storage.database import Database
+
+# Others have no links. A page that was read may wait again.
+_WITH_LINKS = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)
+CURSOR_LENGTH = len(Position._fields)
+COLUMNS = (
+    Column("url", "Page", Kind.URL),
+    Column("level", "Level", Kind.NUMBER),
+    Column("links", "Links", Kind.NUMBER),
+    Column("anchor", "Text"),
+    Column("position", "Place"),
+    Column("read_at", "Read", Kind.TIME),
+)
+
+
+class Holder(NamedTuple):
+    """A page with links to the URL, in one context: the cells of its row. A redirect to it has no links."""
+
+    url: str
+    level: int
+    links: int
+    anchor: str
+    position: str  # on the page; or redirect
+    read_at: float | None
+
+
+class Searched(NamedTuple):
+    """The outcome of a search that may have ended early: *cursor* is where it goes on, None at its end."""
+
+    first: list[Holder]
+    pages: int
+    links: int
+    redirects: list[Holder]
+    cursor: Position | None
+
+
+def linking_steps(
+    connection: Connection, crawl_id: int, subject: Subject, after: Position | None = None
+) -> Iterator[Step]:
+    """Yield rows of `Holder` in the order of their pages; each step ends with a whole page."""
+    columns = (page.c.url, page.c.fetched_at, page.c.moved_to)
+    walk = PageWalk(connection, crawl_id, Filters(), columns, (page.c.fetched_at.is_not(None),), _WITH_LINKS)
+    for pages, position in walk.steps(after):
+        yield Step(list(_rows(connection, subject, pages)), position)
+
+
+def search(connection: Connection, crawl_id: int, subject: Subject, is_over: Callable[[], bool]) -> Searched:
+    """Return the pages that link to *subject*, or those found when the search *is_over*."""
+    first: list[Holder] = []
+    redirects: list[Holder] = []
+    pages: set[int] = set()
+    links = 0
+    cursor: Position | None = None
+    for step in linking_steps(connection, crawl_id, subject):
+        for row in step.rows:
+            one = Holder(*row.cells)  # type: ignore[arg-type]
+            if one.position == REDIRECT:
+                redirects.append(one)
+            else:
+                first.append(one)
+                pages.add(row.cursor[-1])
+                links += one.links
+        first = heapq.nsmallest(SHOWN, first, key=lambda one: (one.level, one.url, one.anchor))
+        redirects = heapq.nsmallest(SHOWN, redirects, key=lambda one: (one.level, one.url))
+        cursor = Position(*step.cursor) if step.cursor is not None else None
+        if is_over():
+            break
+    return Searched(first, len(pages), links, redirects, cursor)
+
+
+def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: Callable[[], bool]) -> list[Fact]:
+    """Return how many pages link to *subject*, the first of them, and those that redirect to it.
+
+    Nothing if it is a text that is not a URL, and no page has it. The search ends when the time *is_over*, and the
+    facts say so. Raises `StoreError`.
+    """
+    if not subject.is_anything:
+        return []
+    with database.read() as connection:
+        searched = search(connection, crawl_id, subject, is_over)
+        if subject.raw is not None and not searched.links and searched.cursor is None:
+            return []
+        return _facts(connection, crawl_id, searched)
+
+
+def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fact]:
+    counts: dict[str, Part] = {"times": counted_times(searched.links), "pages": counted_pages(searched.pages)}
+    further: list[Line] = []
+    if any(one.anchor or one.position for one in searched.first):
+        sentence = said("linked to %(times)s from %(pages)s", **counts)
+        further = [_holder(one) for one in searched.first]
+    elif searched.links:
+        urls = tuple(dict.fromkeys(one.url for one in searched.first))
+        sentence = said("linked to %(times)s from %(pages)s: %(urls)s", **counts, urls=Urls(urls, searched.pages))
+    else:
+        sentence = said("no stored page links to it")
+    facts = [Fact(Topic.LINKS, Line(sentence, tuple(further)))]
+    if searched.redirects:
+        urls = tuple(one.url for one in searched.redirects)
+        facts.append(Fact(Topic.LINKS, line("redirects lead to it from %(urls)s", urls=Urls(urls, len(urls)))))
+    if searched.cursor is not None:
+        done, total = progress(connection, crawl_id, searched.cursor)
+        facts.append(
+            Fact(
+                Topic.LINKS,
+                line(
+                    "only %(done)s of %(total)s URLs were searched for links in the time that was allowed; the page "
+                    "of the URL in scrapy web searches all of them",
+                    done=done,
+                    total=total,
+                ),
+            )
+        )
+    return facts
+
+
+def progress(connection: Connection, crawl_id: int, cursor: Position) -> tuple[int, int]:
+    """Return how many URLs of the crawl were searched before *cursor*, and the number of all."""
+    of_crawl = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
+    place = tuple_(page.c.site_id, page.c.state, page.c.level, page.c.id)
+    count = select(func.count()).select_from(page).where(of_crawl)
+    return (
+        connection.execute(count.where(place <= tuple_(*cursor))).scalar_one(),
+        connection.execute(count).scalar_one(),
+    )
+
+
+def _holder(one: Holder) -> Line:
+    parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": one.position}
+    if one.anchor and one.position:
+        return line('as "%(text)s" in %(place)s on %(url)s', **parts)
+    if one.anchor:
+        return line('as "%(text)s" on %(url)s', url=Url(one.url), text=one.anchor)
+    if one.position:
+        return line("in %(place)s on %(url)s", url=Url(one.url), place=one.position)
+    return line("on %(url)s", url=Url(one.url))
+
+
+def _rows(connection: Connection, subject: Subject, pages: Sequence[Any]) -> Iterator[Row]:
+    page_ids = [one.id for one in pages]
+    if not page_ids:
+        return
+    if subject.page_ids:
+        found = _internal(connection, subject.page_ids, page_ids)
+    elif subject.external_id is not None:
+        found = _external(connection, subject.external_id, page_ids)
+    else:
+        found = _bad(connection, subject.raw or "", page_ids)
+    targets = set(subject.page_ids)
+    for one in pages:
+        place = (one.site_id, one.state, one.level, one.id)
+        contexts = list(found.get(one.id, ()))
+        if one.moved_to in targets:
+            contexts.append((0, "", REDIRECT))
+        for links, anchor, position in contexts:
+            yield Row(tuple(Holder(one.url, one.level, links, anchor, position, one.fetched_at)), place)
+
+
+_Contexts = dict[int, list[tuple[int, str, str]]]  # (links, text, place) by page
+
+
+def _internal(connection: Connection, targets: Sequence[int], page_ids: Sequence[int]) -> _Contexts:
+    counts: dict[int, int] = {}
+    links = select(link.c.source_id, link.c["count"]).where(
+        link.c.source_id.in_(page_ids), link.c.target_id.in_(targets)
+    )
+    for source, number in connection.execute(links):
+        counts[source] = counts.get(source, 0) + number
+    if not counts:
+        return {}
+    contexts = link_texts(connection, list(counts), targets)
+    return {source: [(number, *contexts.get(source, ("", "")))] for source, number in counts.items()}
+
+
+def link_texts(connection: Connection, sources: Sequence[int], targets: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Return the text and the place of the first link to one of *targets*, by source, as far as they are stored."""
+    of_links = (link_text.c.source_id.in_(sources), link_text.c.target_id.in_(targets))
+    texts = (
+        select(link_text.c.source_id, link_context.c.anchor, link_context.c.position)
+        .join(link_context, link_context.c.id == link_text.c.context_id)
+        .where(*of_links)
+        .order_by(link_context.c.anchor, link_context.c.position)
+    )
+    anchors = select(link_anchor.c.source_id, link_anchor.c.anchor).where(
+        link_anchor.c.source_id.in_(sources), link_anchor.c.target_id.in_(targets)
+    )
+    found: dict[int, tuple[str, str]] = {}
+    for source, anchor, position in connection.execute(texts):
+        found.setdefault(source, (anchor, position))
+    for source, anchor in connection.execute(anchors):
+        found.setdefault(source, (anchor, ""))
+    return found
+
+
+def _external(connection: Connection, url_id: int, page_ids: Sequence[int]) -> _Contexts:
+    links = (
+        select(
+            external_link.c.page_id,
+            external_link.c["count"],
+            link_context.c.anchor,
+            link_context.c.position,
+            link_context.c.tag,
+        )
+        .join(link_context, link_context.c.id == external_link.c.context_id)
+        .where(external_link.c.page_id.in_(page_ids), external_link.c.url_id == url_id)
+        .order_by(external_link.c.page_id, external_link.c.context_id)
+    )
+    found: _Contexts = {}
+    for source, number, anchor, position, tag in connection.execute(links):
+        found.setdefault(source, []).append((number, anchor, REDIRECT if tag == REDIRECT else position))
+    return found
+
+
+def _bad(connection: Connection, raw: str, page_ids: Sequence[int]) -> _Contexts:
+    links = select(bad_link.c.page_id, bad_link.c["count"], bad_link.c.anchor).where(
+        bad_link.c.page_id.in_(page_ids), bad_link.c.raw == raw
+    )
+    found: _Contexts = {}
+    for source, number, anchor in connection.execute(links):
+        found.setdefault(source, []).append((number, anchor or "", ""))
+    return found

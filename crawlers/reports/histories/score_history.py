@@ -1,0 +1,125 @@
+"""The scores of a page in an order with scores, and each part of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.reports.histories.history import Fact, Line, Topic, line
+from crawlers.storage.importance import standing
+from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
+from crawlers.storage.schema.tables import crawler_setting, pull
+from crawlers.storage.topic.topics import TOPIC
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Table
+
+_NEWS_QUEUES = {
+    ARCHIVE: "lists and archives",
+    FIT: "URLs that a rule classifies as articles",
+    FRESH: "announced or recent pages",
+}
+
+
+def score_facts(connection: Connection, crawl_id: int, page_id: int) -> list[Fact]:
+    """Return the importance of a page, or its relevance to a topic, with its parts; nothing without scores."""
+    row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
+    if row is not None:
+        return [Fact(Topic.SCORE, one) for one in _importance(connection, crawl_id, row)]
+    row = connection.execute(select(relevance).where(relevance.c.page_id == page_id)).one_or_none()
+    if row is not None:
+        return [Fact(Topic.SCORE, one) for one in _relevance(connection, crawl_id, row)]
+    row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
+    return [] if row is None else [Fact(Topic.SCORE, one) for one in _news(connection, row)]
+
+
+def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
+    lines = []
+    found = standing(connection, crawl_id, row.page_id)
+    if found is not None:
+        if found.rank is not None:
+            rank, pages = found.rank
+            lines.append(
+                line(
+                    "importance %(importance)s, number %(rank)s of %(pages)s pages read",
+                    importance=f"{found.importance:.12g}",
+                    rank=rank,
+                    pages=pages,
+                )
+            )
+        lines.append(line("cash %(cash)s", cash=found.cash))
+    visits = connection.execute(
+        select(func.count()).where(pull.c.site_id == row.site_id, pull.c.page_id == row.page_id)
+    ).scalar_one()
+    if visits:
+        lines.append(line("downloads counted so far: %(downloads)s", downloads=visits))
+    return lines + _waiting(connection, importance, row)
+
+
+def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
+    recorded = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == TOPIC
+    )
+    totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
+    topic = connection.execute(recorded).scalar()
+    weights = STRATEGIES["mixed"] if topic is None else Weights(*json.loads(topic)[2])
+    scores = TopicScores(weights)
+    scores.recall_totals(json.loads(connection.execute(totals).scalar_one()))
+    scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
+    anchor, distance, rank = scores.parts(row.page_id)
+    lines = [
+        line(
+            "score %(score)s = %(alpha)s x %(anchor)s (text of links) + %(beta)s x %(near)s (1 over its distance "
+            "%(distance)s) + %(gamma)s x %(rank)s (TimelyRank)",
+            score=f"{scores.score(row.page_id):.4f}",
+            alpha=weights.alpha,
+            anchor=f"{anchor:.4f}",
+            beta=weights.beta,
+            near=f"{distance:.4f}",
+            distance=row.level + 1,
+            gamma=weights.gamma,
+            rank=f"{rank:.4f}",
+        )
+    ]
+    similarity = connection.execute(
+        select(topic_page.c.similarity).where(topic_page.c.page_id == row.page_id)
+    ).scalar_one_or_none()
+    if similarity is not None:
+        lines.append(line("similarity to the topic %(similarity)s", similarity=f"{similarity:.4f}"))
+    return lines + _waiting(connection, relevance, row)
+
+
+def _news(connection: Connection, row: Any) -> list[Line]:
+    lines = _waiting(connection, news_score, row)
+    if lines and row.queue in _NEWS_QUEUES:
+        lines.append(
+            line(
+                "in the queue of %(kind)s, received %(opic)s of the importance of others",
+                kind=_NEWS_QUEUES[row.queue],
+                opic=row.opic,
+            )
+        )
+    return lines
+
+
+def _waiting(connection: Connection, table: Table, row: Any) -> list[Line]:
+    """Return the position of a waiting page, by scores as of their last increase, as the frontier reads them."""
+    if row.queue < 0:
+        return []
+    columns = table.c
+    before = connection.execute(
+        select(func.count()).where(
+            columns.site_id == row.site_id, columns.queue == row.queue, columns.score > row.score
+        )
+    ).scalar_one()
+    if row.queue == REVISIT:
+        kind = "waits to be fetched again: %(before)s such pages of its site have a higher score"
+    else:
+        kind = "waits to be fetched for the first time: %(before)s such pages of its site have a higher score"
+    return [line(kind, before=before)]

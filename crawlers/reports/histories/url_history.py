@@ -1,0 +1,406 @@
+"""The history of any URL in a crawl: of pages, external URLs, texts that are not URLs, and unknown ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import collate, func, select
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.algorithms.urls.normal_form_steps import form_steps
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.errors import BadUrl
+from crawlers.items import State
+from crawlers.reports.histories.change_history import change_events
+from crawlers.reports.histories.decisions import decision_events
+from crawlers.reports.histories.document_history import document_history
+from crawlers.reports.histories.history import (
+    Count,
+    Event,
+    Fact,
+    History,
+    Line,
+    Moment,
+    Subject,
+    Topic,
+    Url,
+    Urls,
+    further_urls,
+    history,
+    line,
+    said,
+)
+from crawlers.reports.histories.kept_rows import kept_facts
+from crawlers.reports.histories.linking_pages import link_texts
+from crawlers.reports.histories.refusals import robots_lines, verdict
+from crawlers.reports.histories.score_history import score_facts
+from crawlers.reports.histories.waiting import waiting_facts
+from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.storage.queries import addresses_of, sites_of
+from crawlers.storage.schema.message_tables import message
+from crawlers.storage.schema.score_tables import importance, news_score, relevance
+from crawlers.storage.schema.tables import crawl as crawled
+from crawlers.storage.schema.tables import external_url, link_group, page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.items import Target
+    from crawlers.reports.histories.history import Part
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+
+BAD_LINK = "bad link"  # the state of a text that is not the address of a page
+MAX_CHAIN = 20  # redirects
+MAX_DUPLICATES = 20  # whose links count as those of their page
+
+
+def url_history(
+    database: Database, crawl: NamedCrawl, text: str, rules: CrawlRules, now: float, is_over: Callable[[], bool]
+) -> History:
+    """Return the history of the URL *text*, which may lack its scheme, or of a link that is not a URL.
+
+    The rule is not replayed further when the time *is_over*; *now* is in seconds since 1970. Raises `StoreError`.
+    """
+    targets = _targets(database, crawl, text, rules.normalization)
+    if not targets:
+        return _bad_link(crawl, text, rules.normalization)
+    addresses = addresses_of(database, crawl.id)
+    targets = [addresses.of_site(target) for target in targets]
+    with database.read() as connection:
+        for target in targets:
+            row = connection.execute(
+                select(page)
+                .join(site, site.c.id == page.c.site_id)
+                .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
+            ).one_or_none()
+            if row is not None:
+                return _Known(connection, crawl, target, row, rules, now).history(is_over)
+        for target in targets:
+            if (found := _external(connection, crawl, target, rules)) is not None:
+                return found
+        return _unknown(connection, crawl, targets, rules)
+
+
+def _targets(database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> list[Target]:
+    """Return the URLs that *text*, such as example.org/page, may stand for; none if it is not the address of a page."""
+    try:
+        return [resolve(text, "", options)]
+    except BadUrl:
+        if "@" in text:
+            return []  # an e-mail address
+    try:
+        targets = [resolve(f"{scheme}://{text}", "", options) for scheme in ("http", "https")]
+    except BadUrl:
+        return []
+    sites = {one.site for one in sites_of(database, crawl.id)}
+    return [one for one in targets if one.site in sites or "." in one.site]
+
+
+class _Known:
+    """The history of a page of the crawl."""
+
+    def __init__(
+        self, connection: Connection, crawl: NamedCrawl, target: Target, row: Any, rules: CrawlRules, now: float
+    ) -> None:
+        self._connection = connection
+        self._crawl = crawl
+        self._target = target
+        self._row = row
+        self._rules = rules
+        self._now = now
+        self._site = connection.execute(select(site).where(site.c.id == row.site_id)).one()
+        self._state = State(row.state)
+
+    def history(self, is_over: Callable[[], bool]) -> History:
+        connection, row = self._connection, self._row
+        facts = [*self._standing(), *self._content()]
+        scored = score_facts(connection, self._crawl.id, row.id)
+        if self._state is State.WAITING:
+            facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
+        documents, announced = document_history(connection, self._crawl.id, row)
+        changes, changed = change_events(connection, row.id)
+        facts += [*scored, *documents, *changes, *kept_facts(connection, self._crawl, self._site, row)]
+        events = [*self._found(), *self._judged(), *announced, *changed]
+        events += decision_events(connection, self._crawl.id, row, self._rules, is_over)
+        events += self._requested()
+        return history(row.url, self._state.name.lower(), facts, events, Subject(self._alike()))
+
+    def _standing(self) -> list[Fact]:
+        row = self._row
+        state: dict[str, Part] = {"state": self._state.name.lower(), "since": Moment(row.state_at)}
+        if row.reason:
+            first = line("%(state)s: %(reason)s, since %(since)s", reason=row.reason, **state)
+        else:
+            first = line("%(state)s, since %(since)s", **state)
+        where: dict[str, Part] = {
+            "crawl": self._crawl.name,
+            "number": self._crawl.id,
+            "level": row.level,
+            "page": str(row.id),
+        }
+        lines = [
+            first,
+            line("in crawl %(crawl)s (number %(number)s), level %(level)s, page %(page)s", **where),
+            line("known as %(url)s", url=self._target.normalized),
+        ]
+        if row.moved_to is not None:
+            lines.append(line("moved to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
+        return [Fact(Topic.STATE, one) for one in lines]
+
+    def _has_scores(self) -> bool:
+        return any(
+            self._connection.execute(select(table.c.page_id).where(table.c.page_id == self._row.id)).scalar()
+            is not None
+            for table in (importance, relevance, news_score)
+        )
+
+    def _content(self) -> list[Fact]:
+        row = self._row
+        lines = [line("title: %(title)s", title=row.title)] if row.title else []
+        if row.canonical and row.canonical != row.url:
+            lines.append(line("names %(url)s as its canonical URL", url=Url(row.canonical)))
+        return [Fact(Topic.CONTENT, one) for one in [*lines, *self._copies()]]
+
+    def _copies(self) -> list[Line]:
+        row = self._row
+        if row.content_hash is None:
+            return []
+        if row.duplicates:
+            return [
+                line(
+                    "represents %(urls)s with the same content, whose rows were deleted",
+                    urls=further_urls(row.duplicates),
+                )
+            ]
+        urls = self._same()
+        if len(urls) == 1:
+            return [line("no other page has the same content")]
+        first = urls[0]
+        if first.id == row.id:
+            others = tuple(one.url for one in urls[1 : SHOWN + 1])
+            return [
+                line(
+                    "represents %(number)s with the same content: %(urls)s",
+                    number=further_urls(len(urls) - 1),
+                    urls=Urls(others, len(urls) - 1),
+                )
+            ]
+        return [line("a duplicate of %(url)s, which represents it in the graph", url=Url(first.url))]
+
+    def _same(self) -> Sequence[Any]:
+        """Return the pages with the same content, the one that represents them first."""
+        same = (page.c.site_id == self._row.site_id) & (page.c.content_hash == self._row.content_hash)
+        order = _url_order(self._connection)
+        return self._connection.execute(select(page.c.id, page.c.url).where(same).order_by(page.c.level, order)).all()
+
+    def _alike(self) -> tuple[int, ...]:
+        """Return the page and those that are the same node of the graph: links to any of them lead to it."""
+        if self._row.content_hash is None:
+            return (self._row.id,)
+        return (self._row.id, *[one.id for one in self._same() if one.id != self._row.id][: MAX_DUPLICATES - 1])
+
+    def _found(self) -> list[Event]:
+        row = self._row
+        if row.found_on is None:
+            return [Event(row.found_at, Topic.FOUND, Line(said("found in the list of sites"), self._form()))]
+        source = Url(url_of(self._connection, row.found_on))
+        anchor, position = link_texts(self._connection, [row.found_on], [row.id]).get(row.found_on, ("", ""))
+        if anchor and position:
+            sentence = said('found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=position)
+        elif anchor:
+            sentence = said('found on %(page)s as "%(text)s"', page=source, text=anchor)
+        else:
+            sentence = said("found on %(page)s", page=source)
+        return [Event(row.found_at, Topic.FOUND, Line(sentence, (*self._form(), *self._queue())))]
+
+    def _form(self) -> tuple[Line, ...]:
+        lines = form_lines(self._row.url, self._rules.normalization)
+        if not self._row.url.startswith(f"{self._target.site}/"):
+            lines = (*lines, line("its address belongs to the site %(site)s", site=Url(f"{self._target.site}/")))
+        return lines
+
+    def _queue(self) -> tuple[Line, ...]:
+        if not self._row.link_group:
+            return ()
+        name = self._connection.execute(
+            select(link_group.c.name).where(
+                link_group.c.site_id == self._row.site_id, link_group.c.number == self._row.link_group
+            )
+        ).scalar()
+        return (line("put in the queue of links like %(group)s", group=name),) if name else ()
+
+    def _judged(self) -> list[Event]:
+        row = self._row
+        if self._state is not State.REJECTED:
+            return []
+        further = verdict(row.reason or "")
+        if (row.reason or "").startswith("robots.txt"):
+            further = (*further, *robots_lines(self._site, row.url, self._rules.robots_token))
+        sentence = said("rejected, never requested: %(reason)s", reason=row.reason or "")
+        return [Event(row.state_at, Topic.FILTER, Line(sentence, further))]
+
+    def _requested(self) -> list[Event]:
+        row = self._row
+        if row.fetched_at is None or self._state is State.REJECTED:
+            return []
+        if row.status:
+            sentence = said(
+                "requested, attempt %(attempt)s: status %(status)s, %(type)s, %(size)s bytes",
+                attempt=row.attempts,
+                status=row.status,
+                type=row.content_type or "no content type",
+                size=row.size_bytes or 0,
+            )
+        else:
+            sentence = said("requested, attempt %(attempt)s: no response", attempt=row.attempts)
+        events = [Event(row.fetched_at, Topic.REQUEST, Line(sentence))]
+        if self._state in (State.REFUSED, State.FAILED):
+            ended = said("%(state)s: %(reason)s", state=self._state.name.lower(), reason=row.reason or "")
+            events.append(Event(row.state_at, Topic.REQUEST, Line(ended)))
+        if row.moved_to is not None:
+            events.append(Event(row.state_at, Topic.REQUEST, Line(said("redirects"), tuple(self._chain()))))
+        return events
+
+    def _chain(self) -> list[Line]:
+        """Return where the redirect leads, and those of its targets, up to the last one."""
+        lines: list[Line] = []
+        passed, number = {self._row.id}, self._row.moved_to
+        while number is not None and len(lines) < MAX_CHAIN:
+            columns = (page.c.url, page.c.state, page.c.status, page.c.moved_to)
+            row = self._connection.execute(select(*columns).where(page.c.id == number)).one_or_none()
+            if row is None:
+                lines.append(line("to page %(number)s, whose row was deleted", number=str(number)))
+                break
+            parts: dict[str, Part] = {"url": Url(row.url), "state": State(row.state).name.lower()}
+            if row.status:
+                lines.append(line("to %(url)s: %(state)s, status %(status)s", status=row.status, **parts))
+            else:
+                lines.append(line("to %(url)s: %(state)s", **parts))
+            if number in passed:
+                lines.append(line("which is a loop"))
+                break
+            passed.add(number)
+            number = row.moved_to
+        return lines
+
+
+def form_lines(url: str, options: Normalization) -> tuple[Line, ...]:
+    """Return the steps that changed *url* to its normal form."""
+    return tuple(
+        line(
+            "normal form, %(step)s: %(url)s",
+            step=f"URL_{step.name.upper()}" if step.name != "url_standard" else "URL standard",
+            url=step.url,
+        )
+        for step in form_steps(url, options)
+    )
+
+
+def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
+    reason = "not a URL"
+    try:
+        resolve("http://page.invalid/", raw, options)  # as the link of a page
+    except BadUrl as error:
+        reason = str(error)
+    facts = [
+        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=reason)),
+        Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
+    ]
+    return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
+
+
+def _external(connection: Connection, crawl: NamedCrawl, target: Target, rules: CrawlRules) -> History | None:
+    url_id = url_key(target.url)
+    row = connection.execute(select(external_url).where(external_url.c.id == url_id)).one_or_none()
+    if row is None:
+        return None
+    facts = [
+        Fact(Topic.STATE, line("external: its site is not part of the crawl; not followed")),
+        Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
+        Fact(Topic.STATE, line("known as %(url)s", url=target.normalized)),
+    ]
+    facts += [Fact(Topic.NORMAL_FORM, one) for one in form_lines(target.url, rules.normalization)]
+    return history(row.url, "external", facts, [], Subject(external_id=url_id))
+
+
+def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], rules: CrawlRules) -> History:
+    target = targets[0]
+    facts = [
+        Fact(
+            Topic.STATE,
+            line("never found in the crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
+        ),
+        Fact(Topic.STATE, line("known as %(url)s", url=target.normalized)),
+    ]
+    facts += [Fact(Topic.NORMAL_FORM, one) for one in form_lines(target.url, rules.normalization)]
+    other = connection.execute(
+        select(crawled.c.id, crawled.c.name)
+        .join(site, site.c.crawl_id == crawled.c.id)
+        .join(page, page.c.site_id == site.c.id)
+        .where(site.c.site.in_([one.site for one in targets]), page.c.key.in_([one.key for one in targets]))
+        .order_by(crawled.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    if other is not None:
+        there = {"crawl": other.name, "number": other.id}
+        facts.append(
+            Fact(Topic.STATE, line("found in the crawl %(crawl)s (number %(number)s): add --crawl %(number)s", **there))
+        )
+    return history(target.url, "unknown", facts + _advice(connection, crawl, targets, rules), [], Subject())
+
+
+def _advice(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], rules: CrawlRules) -> list[Fact]:
+    of_site = (site.c.crawl_id == crawl.id, site.c.site.in_([one.site for one in targets]))
+    row = connection.execute(select(site).where(*of_site).limit(1)).one_or_none()
+    if row is None:
+        name = Url(f"{targets[0].site}/")
+        advice = [
+            line("its site %(site)s is not part of the crawl; add it to the list of sites to crawl it", site=name)
+        ]
+        return [Fact(Topic.ADVICE, one) for one in advice]
+    target = next(one for one in targets if one.site == row.site)
+    advice = []
+    sent = connection.execute(
+        select(message.c.source_id, message.c.sent_at)
+        .where(message.c.crawl_id == crawl.id, message.c.site_id == row.id, message.c.key == target.key)
+        .limit(1)
+    ).one_or_none()
+    if sent is not None:
+        advice.append(
+            line(
+                "%(page)s links to it since %(at)s, but the worker of its site has not taken that up yet",
+                page=Url(url_of(connection, sent.source_id)),
+                at=Moment(sent.sent_at),
+            )
+        )
+    if row.availability is not None:
+        advice.append(line("its site is not available: %(why)s", why=row.availability))
+    waiting = connection.execute(
+        select(func.count()).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
+    ).scalar_one()
+    if waiting:
+        urls = Count(
+            waiting,
+            "%(number)s URL of its site waits; it may link to it",
+            "%(number)s URLs of its site wait; pages that link to it may be among them",
+        )
+        advice.append(line("%(urls)s", urls=urls))
+    else:
+        advice.append(
+            line(
+                "no page of its site that was read links to it; if nothing does, name it as the start page of the "
+                "site in the list of sites"
+            )
+        )
+    refused = [one for one in robots_lines(row, target.url, rules.robots_token) if "rule" in one.said.parts]
+    return [Fact(Topic.ADVICE, one) for one in [*advice, *refused]]
+
+
+def _url_order(connection: Connection) -> Any:
+    """Return the order of URLs by code points, as in graphs: PostgreSQL would use the database's language."""
+    return page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")

@@ -1,0 +1,47 @@
+"""Settings that a crawl recorded are read as they were."""
+
+from __future__ import annotations
+
+from crawlers.algorithms.bandits.beebot import BatchGreedy
+from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
+
+VALUES = {
+    "PAGE_BUDGET": "900",
+    "RAW_UCB_C": "0.5",
+    "ROBOTSTXT_OBEY": "True",
+    "MAX_LEVEL": "None",
+    "URL_IGNORED_PARAMETERS": "['a', 'b']",
+    "URL_IP_NAMES": "{'[::1]': 'a.test'}",
+    "RULE": "",
+    "PROFILE": "institutes",
+    "USER_AGENT": "mybot/1 (+http://a.test)",
+}
+
+
+def test_texts_are_read_as_values():
+    settings = RecordedSettings(VALUES)
+    assert settings.getint("PAGE_BUDGET") == 900
+    assert settings.getfloat("RAW_UCB_C") == 0.5
+    assert settings.getbool("ROBOTSTXT_OBEY")
+    assert settings.get("MAX_LEVEL") is None
+    assert settings.getlist("URL_IGNORED_PARAMETERS") == ["a", "b"]
+    assert settings.getdict("URL_IP_NAMES") == {"[::1]": "a.test"}
+
+
+def test_others_have_their_defaults():
+    settings = RecordedSettings({})
+    assert (settings.get("ORDER"), settings.getint("UCB1_INITIAL_PAGES")) == ("bfs", 5)
+    assert (settings.getlist("URL_EXCLUDE"), settings.getdict("URL_IP_NAMES")) == ([], {})
+    assert settings.get("NO_SUCH_SETTING") is None
+
+
+def test_rules_of_a_crawl_are_those_that_it_recorded():
+    rules = crawl_rules(VALUES)
+    assert rules.normalization.ignored_parameters == ("a", "b")
+    assert (rules.rule, rules.robots_token) == ("gittins", "mybot")
+    assert isinstance(rules.new_rule(), BatchGreedy)
+    assert rules.rule_options.page_budget == 900
+
+
+def test_rule_that_this_version_does_not_know_is_none():
+    assert crawl_rules({"RULE": "tomorrow"}).new_rule() is None

@@ -1,0 +1,132 @@
+"""The decision that chose a page, and how the sites stood then."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from sqlalchemy import select
+
+from crawlers.algorithms.bandits.beebot import UCB1
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.histories.decisions import Decision, GivenUp, decision_events, replayed
+from crawlers.reports.histories.history import Fact
+from crawlers.reports.histories.history_text import fact_lines
+from crawlers.storage import crawls
+from crawlers.storage.schema.tables import PullRow, page, pull
+from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
+from tests.support.topic_store import add_page
+
+SITES = ("http://a.test", "http://b.test", "http://c.test")
+INITIAL = 2  # pages of each site
+
+
+class Pulled:
+    """A crawl whose pages were pulled one after another: (site, reward, chosen at, ended at)."""
+
+    def __init__(self, database, pulls, name="mine"):
+        self.database = database
+        begun = crawls.begin(database, name, "extlinks", [SiteRow(0, one, 1, None, 0.0) for one in SITES], {}, 0.0)
+        self.id, self.sites = begun.id, [one.id for one in begun.sites]
+        self.rules = crawl_rules({"RULE": "ucb1", "UCB1_INITIAL_PAGES": str(INITIAL)})
+        for number, (place, _, chosen_at, _) in enumerate(pulls, 1 + 100 * begun.id):
+            add_page(database, number, self.sites[place], f"{SITES[place]}/{number}", fetched_at=chosen_at)
+        rows = [
+            PullRow(self.sites[place], number, reward, ended_at)
+            for number, (place, reward, _, ended_at) in enumerate(pulls, 1 + 100 * begun.id)
+        ]
+        write_rows(database, *rows)
+
+    def rows(self):
+        with self.database.read() as connection:
+            pulls = connection.execute(select(pull).order_by(pull.c.id)).all()
+            return [one for one in pulls if one.site_id in self.sites]
+
+    def replayed(self, place, chosen_at, rule, *, is_over=False):
+        with self.database.read() as connection:
+            return replayed(connection, self.id, self.rows()[place], chosen_at, rule, lambda: is_over)
+
+    def lines(self, place, rules=None):
+        with self.database.read() as connection:
+            row = connection.execute(select(page).where(page.c.id == self.rows()[place].page_id)).one()
+            events = decision_events(connection, self.id, row, rules or self.rules, lambda: False)
+        return [text for event in events for text in fact_lines([Fact(event.topic, event.line)])]
+
+
+# Two pages of each site, then a page of the best one.
+ONE_BY_ONE = [(n % 3, float(n % 3), float(n), n + 0.5) for n in range(6)] + [(2, 7.0, 6.0, 6.5)]
+
+
+def test_rule_stands_as_after_the_pulls_before(database):
+    # Another crawl comes before, in the same table.
+    Pulled(database, ONE_BY_ONE, "other")
+    crawl = Pulled(database, ONE_BY_ONE)
+    made = crawl.replayed(6, 6.0, UCB1(INITIAL))
+    rule = UCB1(INITIAL)
+    for place, reward, *_ in ONE_BY_ONE[:6]:
+        rule.started(place)
+        rule.rewarded(place, reward)
+    assert isinstance(made, Decision)
+    assert (made.number, made.in_flight) == (7, 0)
+    assert [(one.site, one.promise, one.pulls, one.reward) for one in made.sites] == [
+        (SITES[place], rule.index(place), 2, 2.0 * place) for place in (2, 1, 0)
+    ]
+
+
+def test_pulls_in_flight_count_without_reward(database):
+    # The third ended after the choice; so did the last one, which was chosen before and is stored later.
+    pulls = [(0, 1.0, 0.0, 0.5), (1, 1.0, 1.0, 1.5), (1, 9.0, 2.0, 5.5), (0, 1.0, 4.0, 6.0), (2, 9.0, 3.0, 9.0)]
+    made = Pulled(database, pulls).replayed(3, 4.0, UCB1(1))
+    assert isinstance(made, Decision)
+    assert (made.number, made.in_flight) == (4, 2)
+    assert {one.site: (one.pulls, one.reward) for one in made.sites} == {
+        SITES[0]: (1, 1.0),
+        SITES[1]: (2, 1.0),
+        SITES[2]: (1, 0.0),
+    }
+
+
+def test_first_pull_has_only_initial_pages_before_it(database):
+    made = Pulled(database, ONE_BY_ONE).replayed(0, 0.0, UCB1(INITIAL))
+    assert isinstance(made, Decision)
+    assert (made.number, {one.promise for one in made.sites}) == (1, {math.inf})
+
+
+def test_replay_that_takes_too_long_is_given_up(database):
+    assert Pulled(database, ONE_BY_ONE).replayed(6, 6.0, UCB1(INITIAL), is_over=True) == GivenUp(0)
+
+
+def test_decision_names_the_best_sites_and_the_reward(database):
+    crawl = Pulled(database, ONE_BY_ONE)
+    lines = crawl.lines(6)
+    assert lines[0] == "  chosen by the rule ucb1, as download 7 of the crawl, with 0 others in flight"
+    assert lines[1].startswith("    chosen: http://c.test/, index ")
+    assert lines[1].endswith(", reward 4 of 2 pages")
+    assert lines[2].startswith("    http://b.test/: index ")
+    assert lines[4:] == ["  its reward for the rule: 7"]
+
+
+def test_site_that_was_not_the_best_was_available(database):
+    crawl = Pulled(database, [*ONE_BY_ONE[:6], (0, 7.0, 6.0, 6.5)])
+    lines = crawl.lines(6)
+    assert lines[3].startswith("    chosen: http://a.test/, index ")
+    assert lines[4] == "    sites with a higher index had nothing to fetch, or rested between two requests"
+
+
+@pytest.mark.parametrize(
+    ("rule", "how"),
+    [("roundrobin", "it takes sites in turns"), ("best", "it takes the site whose next page has the best score")],
+)
+def test_rule_without_an_index_says_how_it_chooses(database, rule, how):
+    crawl = Pulled(database, ONE_BY_ONE)
+    assert crawl.lines(6, crawl_rules({"RULE": rule}))[1] == f"    this rule has no index: {how}"
+
+
+def test_page_without_pulls_has_no_decision(sqlite):
+    crawl = Pulled(sqlite, ONE_BY_ONE)
+    with sqlite.write() as connection:
+        connection.exec_driver_sql("DELETE FROM pull")
+    with sqlite.read() as connection:
+        row = connection.execute(select(page)).first()
+        assert decision_events(connection, crawl.id, row, crawl.rules, lambda: False) == []

@@ -1,0 +1,92 @@
+"""The search for the pages that link to a URL: in bounded steps, of which none is lost."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from crawlers.items import State
+from crawlers.reports.catalogue.crawl_report import rows_of, slice_of
+from crawlers.reports.catalogue.page_steps import Position
+from crawlers.reports.histories.history import Subject
+from crawlers.reports.histories.history_text import fact_lines
+from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps, progress
+from crawlers.storage.schema.score_tables import LinkTextRow
+from crawlers.storage.schema.tables import LinkContextRow
+from tests.support.stored_rows import write_rows
+from tests.support.topic_store import add_links, add_page, begin_topic
+
+PAGES = 250
+
+
+@pytest.fixture
+def crawl_id(database):
+    """A crawl of two sites, in which each page links to page 1, and each tenth to page 2."""
+    crawl_id, (first, second) = begin_topic(database)
+    for number in range(1, PAGES + 1):
+        state = State.WAITING if number % 7 == 0 else State.DONE
+        add_page(database, number, first if number % 2 else second, f"http://a.test/{number:03}", state=int(state))
+    links = [(number, target, 1 + number % 2) for number in range(1, PAGES + 1) for target in (1, 2)]
+    add_links(database, *(one for one in links if one[1] == 1 or one[0] % 10 == 0))
+    write_rows(database, LinkContextRow(5, "Five", "", "nav", "", "a"), LinkTextRow(20, 2, 5))
+    return crawl_id
+
+
+def found(database, crawl_id, subject):
+    with database.read() as connection:
+        return [Holder(*row.cells) for row in rows_of(linking_steps(connection, crawl_id, subject))]
+
+
+def test_all_pages_that_link_to_it_are_found_also_those_that_wait_again(database, crawl_id):
+    assert len(found(database, crawl_id, Subject((1,)))) == PAGES
+    assert {one.url[-3:] for one in found(database, crawl_id, Subject((2,)))} == {
+        f"{number:03}" for number in range(10, PAGES + 1, 10)
+    }
+
+
+def test_links_to_several_targets_are_added(database, crawl_id):
+    links = {one.url[-3:]: one.links for one in found(database, crawl_id, Subject((1, 2)))}
+    assert (links["009"], links["010"], links["020"]) == (2, 2, 2)
+
+
+def test_text_and_place_of_a_link_are_told_if_they_are_stored(database, crawl_id):
+    texts = {one.url[-3:]: (one.anchor, one.position) for one in found(database, crawl_id, Subject((2,)))}
+    assert (texts["010"], texts["020"]) == (("", ""), ("Five", "nav"))
+
+
+def test_search_that_is_interrupted_goes_on_where_it_was(database, crawl_id):
+    rng = random.Random(1)
+    rows, after = [], None
+    while True:
+        with database.read() as connection:
+            steps = linking_steps(connection, crawl_id, Subject((1,)), after)
+            part = slice_of(steps, 30, lambda: rng.random() < 0.5)
+        rows += part.rows
+        if part.cursor is None:
+            break
+        after = Position(*part.cursor)
+    assert [Holder(*row.cells) for row in rows] == found(database, crawl_id, Subject((1,)))
+
+
+def test_search_without_time_says_how_far_it_came(database, crawl_id):
+    lines = fact_lines(linking_facts(database, crawl_id, Subject((1,)), lambda: True))
+    assert lines[0].startswith("  linked to ")
+    assert " times from 0 pages" not in lines[0]
+    assert lines[1].endswith(
+        f" of {PAGES} URLs were searched for links in the time that was allowed; the page of the URL in scrapy web "
+        "searches all of them"
+    )
+    assert len(fact_lines(linking_facts(database, crawl_id, Subject((1,)), lambda: False))) == 1
+
+
+def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
+    with database.read() as connection:
+        step = next(linking_steps(connection, crawl_id, Subject((1,))))
+        done, total = progress(connection, crawl_id, Position(*step.cursor))
+    assert (done, total) == (len(step.rows), PAGES)
+
+
+def test_nothing_is_searched_for_an_unknown_url(database, crawl_id):
+    assert linking_facts(database, crawl_id, Subject(), lambda: False) == []
+    assert linking_facts(database, crawl_id, Subject(raw="tel:1"), lambda: False) == []

@@ -1,0 +1,352 @@
+"""The history of a URL of each kind: what is true now, and what happened, in order of time."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.algorithms.urls.resolution import resolve
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.items import REDIRECT, State
+from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.linking_pages import linking_facts
+from crawlers.reports.histories.url_history import url_history
+from crawlers.storage import crawls
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.message_tables import message
+from crawlers.storage.schema.tables import (
+    BadLinkRow,
+    ExternalLinkRow,
+    ExternalUrlRow,
+    LinkAnchorRow,
+    LinkContextRow,
+    LinkGroupRow,
+    crawl,
+    page,
+    site,
+)
+from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
+from tests.support.topic_store import add_links, add_page
+
+SITE = "http://a.test"
+ROBOTS = "User-agent: crawlers\nDisallow: /secret/\nDisallow: /secret/x\nAllow: /\n"
+
+
+def time(second):
+    return f"1970-01-01 00:00:{second:02}+00:00"
+
+
+class Stored:
+    """A crawl whose home page is page 1."""
+
+    def __init__(self, database):
+        self.database = database
+        settings = {"USER_AGENT": "crawlers/1", "RESULT_FOLDER": "out", "WARC_FILE": "all.warc.gz", "PAGE_BUDGET": 0}
+        begun = crawls.begin(database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {"settings": settings}, 0.0)
+        self.id, self.site = begun.id, begun.sites[0].id
+        self.set_site(robots_status=200, robots_text=ROBOTS, robots_at=1.0)
+        self.add(1, "/", level=0, found_on=None)
+
+    def add(self, number, path, **columns):
+        url = path if "://" in path else SITE + path
+        found = {"found_on": 1, "found_at": 3.0, "fetched_at": 5.0, "state_at": 6.0, "status": 200, "attempts": 1}
+        found |= {"content_type": "text/html", "size_bytes": 9, "content_hash": f"{number:032x}"} | columns
+        key = resolve(url.replace("www.", ""), "").key  # the pages of a site have the keys of its name
+        add_page(self.database, number, self.site, url, key=key, **found)
+
+    def wait(self, number, path, **columns):
+        fetched = {"fetched_at": None, "status": None, "attempts": 0, "content_hash": None, "state": State.WAITING}
+        self.add(number, path, **{**fetched, **columns})
+
+    def set_site(self, **columns):
+        with self.database.write() as connection:
+            connection.execute(update(site).values(**columns))
+
+    def set_crawl(self, **columns):
+        with self.database.write() as connection:
+            connection.execute(update(crawl).values(**columns))
+
+    def history(self, text):
+        text = SITE + text if text.startswith("/") else text
+        named = crawl_named(self.database, "mine")
+        rules = crawl_rules({"USER_AGENT": "crawlers/1", "RULE": "roundrobin"})
+        return url_history(self.database, named, text, rules, 100.0, lambda: False)
+
+    def lines(self, text):
+        found = self.history(text)
+        return history_lines(found.with_facts(*linking_facts(self.database, self.id, found.subject, lambda: False)))
+
+
+@pytest.fixture
+def stored(database):
+    return Stored(database)
+
+
+def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
+    stored.add(2, "/x", title="A title", link_group=1)
+    add_links(stored.database, (1, 2, 2), (2, 1, 1))
+    write_rows(stored.database, LinkAnchorRow(1, 2, "To x"), LinkGroupRow(stored.site, 1, "nav /#"))
+    assert stored.lines("/x") == [
+        f"{SITE}/x",
+        f"  done, since {time(6)}",
+        f"  in crawl mine (number {stored.id}), level 1, page 2",
+        f"  known as {SITE}/x/",
+        "  title: A title",
+        "  no other page has the same content",
+        "  linked to 2 times from 1 page",
+        f'    as "To x" on {SITE}/',
+        "  its links in the store: 1 within the crawl, 0 external links and 0 bad links",
+        "  in the graph of its site: out/a.test.gexf when the crawl has ended",
+        "  request and response in all.warc.gz",
+        f'  {time(3)} found on {SITE}/ as "To x"',
+        f"    normal form, URL_ADD_TRAILING_SLASH: {SITE}/x/",
+        "    put in the queue of links like nav /#",
+        f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
+    ]
+
+
+def test_start_page_was_found_in_the_list(stored):
+    assert f"  {time(3)} found in the list of sites" in stored.lines("/")
+
+
+def test_links_to_a_duplicate_lead_to_the_page_that_represents_it(stored):
+    stored.add(2, "/x/", content_hash="ab")
+    stored.add(3, "/y/", content_hash="ab")
+    add_links(stored.database, (1, 3, 1))
+    assert f"  represents 1 further URL with the same content: {SITE}/y/" in stored.lines("/x/")
+    assert f"  linked to 1 time from 1 page: {SITE}/" in stored.lines("/x/")
+    assert f"  a duplicate of {SITE}/x/, which represents it in the graph" in stored.lines("/y/")
+
+
+def test_redirect_has_its_chain_and_its_target_the_redirect(stored):
+    stored.add(2, "/old/", state=State.MOVED, status=301, moved_to=3, content_hash=None)
+    stored.add(3, "/new/", state=State.MOVED, status=302, moved_to=4, content_hash=None)
+    stored.add(4, "/newest/", state=State.REFUSED, status=404, reason="status 404", content_hash=None)
+    lines = stored.lines("/old/")
+    assert f"  moved to {SITE}/new/" in lines
+    assert lines[-3:] == [
+        f"  {time(6)} redirects",
+        f"    to {SITE}/new/: moved, status 302",
+        f"    to {SITE}/newest/: refused, status 404",
+    ]
+    lines = stored.lines("/newest/")
+    assert f"  redirects lead to it from {SITE}/new/" in lines
+    assert lines[-1] == f"  {time(6)} refused: status 404"
+
+
+def test_loop_of_redirects_ends(stored):
+    stored.add(2, "/a/", state=State.MOVED, status=301, moved_to=3, content_hash=None)
+    stored.add(3, "/b/", state=State.MOVED, status=301, moved_to=2, content_hash=None)
+    assert stored.lines("/a/")[-1] == "    which is a loop"
+
+
+def test_page_without_response_says_so(stored):
+    stored.add(2, "/x/", state=State.FAILED, status=0, reason="timeout", attempts=3, content_hash=None)
+    assert stored.lines("/x/")[-2:] == [
+        f"  {time(5)} requested, attempt 3: no response",
+        f"  {time(6)} failed: timeout",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "reason", "further"),
+    [
+        (
+            "/secret/x.html",
+            "robots.txt disallows it",
+            [
+                "judged by the robots.txt of its site",
+                "only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own",
+                f'its robots.txt, read {time(1)}, says "Disallow: /secret/x" to crawlers',
+            ],
+        ),
+        (
+            "/open.html",
+            "robots.txt disallows it",
+            [
+                "judged by the robots.txt of its site",
+                "only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own",
+                f"its robots.txt, read {time(1)}, allows it now",
+            ],
+        ),
+        (
+            "/x.pdf",
+            "extension pdf",
+            [
+                "judged by its extension, which is one of IGNORED_EXTENSIONS",
+                "to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl",
+            ],
+        ),
+        (
+            "/deep/",
+            "too deep: level 4, the limit is 3",
+            [
+                "judged by the limit of levels",
+                "to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again",
+            ],
+        ),
+        (
+            "/calendar/1/",
+            "trap: 150 pages like /calendar/#/ repeat the same content",
+            [
+                "judged by the detection of traps: endless parts of sites",
+                "to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl",
+            ],
+        ),
+    ],
+)
+def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, path, reason, further):
+    stored.wait(2, path, state=State.REJECTED, reason=reason)
+    lines = stored.lines(path)
+    assert f"  rejected: {reason}, since {time(6)}" in lines
+    place = lines.index(f"  {time(6)} rejected, never requested: {reason}")
+    assert lines[place + 1 :] == [f"    {one}" for one in further]
+    assert not [one for one in lines if " requested, attempt" in one]
+
+
+@pytest.mark.parametrize(
+    ("of_crawl", "of_site", "of_page", "why"),
+    [
+        ({}, {}, {}, "waits for its turn"),
+        ({}, {"robots_status": None}, {}, "waits for the robots.txt of its site, which was not read yet"),
+        (
+            {},
+            {"robots_status": 503},
+            {},
+            "waits until the robots.txt of its site can be read, which was not possible: status 503",
+        ),
+        (
+            {},
+            {"robots_status": 0, "robots_text": "timeout"},
+            {},
+            "waits until the robots.txt of its site can be read, which was not possible: timeout",
+        ),
+        ({}, {"rest_until": 200.0}, {}, "its host asked for a rest until 1970-01-01 00:03:20+00:00"),
+        ({}, {"rest_until": 50.0}, {}, "waits for its turn"),
+        ({}, {}, {"retry_at": 59.0, "reason": "timeout"}, f"waits for another attempt, not before {time(59)}"),
+        ({}, {"worker_id": None}, {}, "waits until a worker takes its site"),
+        ({}, {"availability": "status 500"}, {}, "its site is not available: status 500"),
+        (
+            {},
+            {"is_open": False},
+            {},
+            "its site is missing from the list of sites of the latest run; add it to go on",
+        ),
+        ({"control": "pause"}, {}, {}, "waits because the crawl is paused"),
+        ({"control": "stop"}, {}, {}, "waits because the crawl is being stopped"),
+        ({"state": "interrupted"}, {}, {}, "waits until the crawl goes on: the command that began it resumes it"),
+        (
+            {"state": "finished"},
+            {},
+            {},
+            "the crawl is finished; the same command begins another one",
+        ),
+    ],
+)
+def test_waiting_url_says_what_it_waits_for(stored, of_crawl, of_site, of_page, why):
+    stored.wait(2, "/first/", priority=1.0)
+    stored.wait(3, "/second/", priority=2.0, **of_page)
+    stored.set_site(**{"worker_id": 7, **of_site})
+    stored.set_crawl(**{"state": "running", **of_crawl})
+    lines = stored.lines("/second/")
+    place = lines.index("  1 URL of its site comes before it in its queue")
+    assert lines[place - 1] == f"  {why}"
+
+
+def test_used_up_budget_is_named(stored):
+    with stored.database.write() as connection:
+        connection.exec_driver_sql("UPDATE crawler_setting SET value = '5' WHERE name = 'PAGE_BUDGET'")
+    stored.set_crawl(earlier_pulls=5)
+    stored.wait(2, "/x/")
+    expected = "  the budget of 5 pages is used up; resume the crawl with a larger PAGE_BUDGET"
+    assert expected in stored.lines("/x/")
+
+
+def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
+    url = "http://b.test/there"
+    stored.add(2, "/x/")
+    write_rows(
+        stored.database,
+        ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)),
+        LinkContextRow(1, "There", "go There", "nav", "", "a"),
+        LinkContextRow(2, "", "", "", "", REDIRECT),
+        ExternalLinkRow(1, url_key(url), 1, 2),
+        ExternalLinkRow(2, url_key(url), 2, 1),
+    )
+    assert stored.lines(url) == [
+        url,
+        "  external: its site is not part of the crawl; not followed",
+        f"  in crawl mine (number {stored.id})",
+        f"  known as {url}/",
+        "  linked to 2 times from 1 page",
+        f'    as "There" in nav on {SITE}/',
+        f"  redirects lead to it from {SITE}/x/",
+        f"  normal form, URL_ADD_TRAILING_SLASH: {url}/",
+    ]
+    assert stored.lines("b.test/there") == stored.lines(url)
+
+
+def test_bad_link_has_its_reason_and_its_pages(stored):
+    write_rows(stored.database, BadLinkRow(1, "mailto:x@y.test", "scheme mailto", 2, "write"))
+    assert stored.lines("mailto:x@y.test") == [
+        "mailto:x@y.test",
+        "  a bad link: scheme mailto; not followed",
+        f"  in crawl mine (number {stored.id})",
+        "  linked to 2 times from 1 page",
+        f'    as "write" on {SITE}/',
+    ]
+
+
+def test_unknown_url_says_what_to_do(stored):
+    assert stored.lines("/never/") == [
+        f"{SITE}/never/",
+        f"  never found in the crawl mine (number {stored.id})",
+        f"  known as {SITE}/never/",
+        "  no page of its site that was read links to it; if nothing does, name it as the start page of the site in "
+        "the list of sites",
+    ]
+    assert stored.lines("c.test/x/")[3] == (
+        "  its site http://c.test/ is not part of the crawl; add it to the list of sites to crawl it"
+    )
+    stored.wait(2, "/x/")
+    assert stored.lines("/secret/never/")[3:] == [
+        "  1 URL of its site waits; it may link to it",
+        f'  its robots.txt, read {time(1)}, says "Disallow: /secret/" to crawlers',
+    ]
+
+
+def test_url_that_waits_for_the_worker_of_its_site_says_so(stored):
+    target = resolve(f"{SITE}/sent/", "")
+    row = {"crawl_id": stored.id, "site_id": stored.site, "source_id": 1, "key": target.key, "url": target.url}
+    row |= {"level": 1, "hops": 0, "count": 1, "value": 0.0, "carried": 0.0, "sent_at": 9.0}
+    with stored.database.write() as connection:
+        connection.execute(insert(message), row)
+    expected = f"  {SITE}/ links to it since {time(9)}, but the worker of its site has not taken that up yet"
+    assert expected in stored.lines("/sent/")
+
+
+def test_address_of_another_host_belongs_to_its_site(stored):
+    stored.set_site(aliases="http://www.a.test")
+    stored.add(2, "http://www.a.test/x/")
+    lines = stored.lines("http://www.a.test/x/")
+    assert f"  known as {SITE}/x/" in lines
+    assert f"    its address belongs to the site {SITE}/" in lines
+
+
+def test_history_of_a_deleted_page_that_held_the_link_has_its_number(stored):
+    stored.add(2, "/x/", found_on=77)
+    with stored.database.write() as connection:
+        connection.execute(update(page).where(page.c.id == 2).values(duplicates=2))
+    assert f"  {time(3)} found on page 77" in stored.lines("/x/")
+    assert "  represents 2 further URLs with the same content, whose rows were deleted" in stored.lines("/x/")
+
+
+def test_histories_are_values(stored):
+    found = stored.history("/")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.url = ""
+    assert found == stored.history("/")
