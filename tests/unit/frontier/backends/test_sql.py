@@ -50,7 +50,7 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
     [
         (_WAITING, "page_waiting"),
         (_WAITING_GROUPS, "page_waiting"),
-        (f"{_KNOWN} = :site", "page_key"),
+        (f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit", "page_key"),
         (f"{_KNOWN} = :site AND key{_AMONG['sqlite']}", "page_key"),
         (_NUMBERS_KNOWN.format(among=_AMONG["sqlite"]), "page_key"),
         (f"{_KNOWN}{_AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
@@ -58,7 +58,7 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
-    values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "keys": "[1]"}
+    values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "keys": "[1]"}
     with sqlite.read() as connection:
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     assert any(index in line for line in plan)
@@ -68,7 +68,7 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: st
 def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite: Database) -> None:
     statement = _BEST_OF.format(table="news_score", among=_AMONG["sqlite"])
     with sqlite.read() as connection:
-        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "keys": "[1]"})
+        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "key": 0, "keys": "[1]"})
         steps = [line[3] for line in plan]
     assert any("USING COVERING INDEX news_score_waiting (site_id=? AND queue>?)" in step for step in steps)
 
