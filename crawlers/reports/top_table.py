@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from crawlers.reports.catalogue.exporting import utc
 from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.importance import TopPage
 
@@ -37,5 +37,4 @@ def _cells(page: TopPage) -> list[Value]:
 
 
 def _time(seconds: float | None) -> str | None:
-    """Return the time in the format that spreadsheets read."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return None if seconds is None else utc(seconds)
