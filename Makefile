@@ -9,7 +9,7 @@ SPARK := $(VENV)/.spark
 INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test spark check docs bench mutants clean help
+.PHONY: demo test spark check docs texts screenshots bench mutants clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
@@ -17,6 +17,8 @@ help:
 	@echo "make spark   install Spark, for spark/ and its test"
 	@echo "make check   ruff, mypy, import-linter, and a strict build of the documentation"
 	@echo "make docs    set up, and build the documentation as a site in build/site"
+	@echo "make screenshots  save the pages of the panel of the demo as pictures in build/screenshots"
+	@echo "make texts   bring the files of the panel's translations up to date, and say what is missing"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
 	@echo "make clean   remove what the other targets made"
@@ -59,6 +61,13 @@ check: $(DEV)
 docs: $(DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open build/site/index.html in a browser; to search it as well: python3 -m http.server -d build/site"
+
+texts: $(RUNTIME)
+	$(BIN)/python -m crawlers.web.texts
+
+screenshots: $(DEV)
+	@test -d demo || $(BIN)/python -m crawlers.demo demo
+	@$(BIN)/python -m docs.screenshots demo build/screenshots
 
 bench: $(DEV)
 	$(BIN)/python -m bench

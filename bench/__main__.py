@@ -1,6 +1,6 @@
 """`make bench`: every measurement that needs no other sites, one after the other.
 
-The last two need nginx, and the last one servers of PostgreSQL and Redis, and the package index.
+The last ones need nginx; redis_crawls also PostgreSQL, Redis and the package index; newcomer Chromium and that index.
 
 Figures of absolute time mean little on a shared machine; the ratios do. See docs/measurements/performance.md.
 """
@@ -26,6 +26,9 @@ COMMANDS = (
     ["bench.scale.row_sizes", "--pages", "50000"],
     ["bench.scale.messages", "--sites", "10000", "--workers", "10", "--backlog", "20000"],
     ["bench.scale.graph_dataset", "--pages", "200000", "--links", "2000000"],
+    ["bench.scale.panel", "--rounds", "5"],
+    ["bench.speed.panel_load"],
+    ["bench.speed.page_index"],
     ["bench.scale.growth", "--documents", "100000", "--links", "5000000"],
     ["bench.news.press", "bench-out/press", "--pages", "5000"],
     [
@@ -54,6 +57,7 @@ COMMANDS = (
     ["bench.speed.workers", "--sites", "6", "--rounds", "1", "--stores", "sqlite"],
     ["bench.speed.redis_crawls", "--sites", "3", "--rounds", "1", "--waiting", "10000"],
     ["bench.quality.worker_links", "--budgets", "600", "--seeds", "1"],
+    ["bench.speed.newcomer"],
 )
 
 

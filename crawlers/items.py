@@ -173,13 +173,11 @@ class Article:
     canonical_url: str  # absolute
     image: str  # absolute
     extractor: str  # rule, json-ld or trafilatura
-
-
-class Simhash(NamedTuple):
-    """A similarity-preserving fingerprint of a text; see `algorithms.dedup.simhash`."""
-
-    value: int  # signed, 64 bits
-    least_certain: tuple[int, ...]  # the numbers of all bits, the least certain first
+    description: str = ""  # in a sentence or two
+    keywords: tuple[str, ...] = ()
+    modified_at: float | None = None  # of its latest change, like the date of publication
+    modified: str = ""
+    is_free: bool | None = None  # False: behind a paywall; None: the page does not say
 
 
 Key128 = tuple[int, int]  # the high and the low half, both signed, as databases store them
@@ -193,7 +191,7 @@ class DocumentFingerprint(NamedTuple):
     url: Key128
     canonical: Key128 | None  # of the canonical URL of the page, if it is credible
     text: Key128
-    simhash: Simhash
+    bands: tuple[int, ...]  # of the text; near-duplicates share some, see `algorithms.dedup.min_hash`
 
     @property
     def text_hash(self) -> str:
@@ -233,6 +231,8 @@ HOME = "home"  # a start page, which is always polled
 ARTICLE = "article"  # fetched once more, to find changes
 
 NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # outcomes of documents
+UNSURE = "too little evidence for an article"  # why a page is no document, until a rule classifies its URL as one
+LIST = "its content is that of a list of links"  # although a rule classifies its URL as an article
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +274,7 @@ class Page:
     etag: str = ""  # the server's name for this version
     last_modified: str = ""  # the time of the last change, as the server writes it
     latency_s: float | None = None  # from the request to the head of the response; None: not measured
+    is_indexable: bool = True  # it does not ask search engines to leave it out, or names another canonical URL
     is_unchanged: bool = False  # the server says that nothing changed since the last visit; only the headers are known
     is_transient: bool = False  # the fetch failed, but may succeed the next time
     retry_after_s: float | None = None  # None: the host did not ask for a pause

@@ -5,7 +5,7 @@ Scrapy's own settings that matter here come last; all others keep Scrapy's defau
 
 from __future__ import annotations
 
-# What users type
+# The crawl
 
 SETTINGS_FILE = ""  # a TOML file with further settings; empty: none
 DATABASE_URL = "sqlite:///crawl.sqlite"  # the database of everything; postgresql+psycopg://user@host/name
@@ -20,6 +20,7 @@ PAGE_BUDGET = 0  # pages of the whole crawl, including failed downloads; 0: no l
 REWARD = "new_links"  # what a harvest counts: new_links, links, new_hosts
 LINK_TAGS = "a"  # tags whose links count: a, area, frame, iframe, link, meta
 RESULT_FOLDER = "result"  # for graphs and other results
+RESULT_FOLDER_PER_CRAWL = False  # below it, each crawl has a folder of its own: NAME-NUMBER
 SAVE_DUPLICATES = True  # keep the rows of duplicate pages after the crawl
 STOP_FILE = "stop.txt"  # the crawl stops when this file appears; empty: no such file
 TIMEOUT_SECONDS = 0.0  # seconds after which the crawl stops; 0: never
@@ -67,6 +68,12 @@ URL_INCLUDE: list[str] = []  # only URLs that contain one of them are fetched; e
 URL_EXCLUDE: list[str] = []  # URLs that contain one of them are not fetched
 TRAPS_ENABLED = True  # cut calendars, session ids and other endless parts of sites
 
+# Sitemaps: of site graphs, to be compared with the pages
+
+SITEMAPS_ENABLED = True  # read the sitemaps of each site; off: none, and reports about them are empty
+SITEMAPS_MAX_FILES = 100  # sitemaps of a site, indexes among them
+SITEMAPS_MAX_URLS = 1_000_000  # URLs of a site's sitemaps, some 100 bytes each in the store
+
 # Rules: which site next
 
 RULE_INDEX_SHARE = 0.9  # share of the best index that a site needs while better ones rest; 0: nobody waits
@@ -100,6 +107,7 @@ EXPLORE_SHARE = 0.05  # of a site's downloads, for URLs that match no rule while
 ARCHIVE_SHARE = 0.03  # of a site's downloads, for pagination and calendars, likewise
 NEWS_RULES_ENABLED = True  # use the stored rules, manual or learnt; off: only feeds tell which URLs are articles
 NEWS_LEARN_RULES = True  # learn which URLs of a site are articles
+NEWS_PRIOR_ENABLED = True  # until a site has rules, a model of the URLs of all sites tells which are probably articles
 NEWS_HUBS = 20  # pages of a site that are polled for new articles, in addition to its feeds
 NEWS_ONCE = False  # end the crawl when nothing waits except later polls
 NEWS_RECHECK_HOURS = 0.0  # hours after which an article is fetched once more to find changes; 0: never
@@ -118,7 +126,6 @@ NEWS_FAIL_ON_ALARM = False  # exit with a status other than 0 if alarms are open
 DOCUMENTS_PARQUET = ""  # a Parquet file of all documents, written when the crawl stops; empty: none
 EXTRACTION_PROCESSES = 2  # processes that extract articles from pages
 EXTRACTION_TIMEOUT_SECONDS = 30.0  # seconds per page
-DUPLICATE_DISTANCE = 12  # bits of 64 in which the fingerprints of two texts may differ to be compared word by word
 DOCUMENT_KEYS_URL = ""  # database of document keys: redis://host/0; empty: the store
 
 # URLs: steps of the normal form, which is the same for all variants of a URL
@@ -162,7 +169,7 @@ WARC_FILE = ""  # a .warc.gz file to which every response is appended; empty: no
 # Graphs
 
 GRAPH_FORMATS = ["gexf"]  # written when the crawl stops: gexf, graphml, csv, parquet; empty: none
-GRAPH_LAYOUT: list[str] = []  # how GEXF files look: level or community (colours), in_degree or pagerank (sizes)
+GRAPH_LAYOUT = ["level", "in_degree"]  # of GEXF: level or community (colours), in_degree or pagerank (sizes)
 GRAPH_MEASURES: list[str] = []  # computed for graphs: pagerank, hub, authority, component, component_size
 
 # Tables of URLs and links
@@ -243,7 +250,7 @@ DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # bytes; a larger page is refused
 DOWNLOAD_WARNSIZE = 0  # a large page has a state and a reason instead of a warning
 RETRY_TIMES = 2  # retries after an error
 LOG_LEVEL = "INFO"  # the least level of log lines: DEBUG, INFO, WARNING, ERROR
-COOKIES_ENABLED = False  # a crawl must not depend on the order of pages; and tldextract would use the network
+COOKIES_ENABLED = False  # a crawl must not depend on the order of pages (and tldextract would use the network)
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # no code is run in a crawl from outside
 FEED_EXPORT_ENCODING = "utf-8"

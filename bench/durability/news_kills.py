@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from crawlers.algorithms.dedup.document_fingerprints import compared_words
-from crawlers.algorithms.dedup.simhash import nearly_same
+from crawlers.algorithms.dedup.shingles import nearly_same
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import resolve
 from tests.support.processes import until

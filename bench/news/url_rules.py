@@ -15,11 +15,13 @@ import os
 import random
 import re
 import time
+import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
@@ -153,6 +155,11 @@ UNSEEN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("/?cat={page}", "/?m={y}{m}", "/?author={page}", "/?p={id}&replytocom={id}", "/?paged={page}", "/?s={word}",
          "/?attachment_id={id}"),
     ),
+    "article and UUID in one word": (
+        ("/{section}/article_{uuid}.html",),
+        ("/{section}/collection_{uuid}.html", "/{section}/video_{uuid}.html", "/{section}/article_{uuid}/comments.html",
+         "/users/profile_{uuid}/", "/{section}/image_{uuid}.html"),
+    ),
 }  # fmt: skip
 
 _NAME = re.compile(r"\{(\w+)\}")
@@ -179,6 +186,7 @@ def filled(template: str, rng: random.Random) -> str:
         "cyr": lambda: title([foreign() for _ in range(9)]),
         "cyrword": foreign,
         "id": lambda: str(int(10 ** rng.uniform(4, 7.5))),
+        "uuid": lambda: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
         "id3": lambda: f"{rng.randint(1, 300):03}",
         "hash": lambda: f"{rng.choice('bcdxyz')}{rng.getrandbits(36):09x}{rng.randint(0, 9)}",
         "page": lambda: str(int(10 ** rng.uniform(0.3, 2.3))),
@@ -207,8 +215,8 @@ def labelled(schema: str, articles: int, others: int, noise: float, rng: random.
 
 
 def learnt(labels: dict[str, bool]) -> list[UrlRule]:
-    """The rules of these labels."""
-    learner = RuleLearner("example.org")
+    """The rules of these labels, learnt as a crawl does."""
+    learner = RuleLearner("example.org", UrlPrior(shipped_weights()).base)
     for target, is_article in labels.items():
         learner.label(f"https://example.org{target}", is_article)
     return learner.learn(0.0)

@@ -27,7 +27,6 @@ import xxhash
 from bench.quality.reprints import GeneratedPress
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import signed
-from crawlers.settings import DUPLICATE_DISTANCE
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
@@ -52,7 +51,7 @@ def documents(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-duplicates-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
         writer = Writer(database)
-        duplicates = Duplicates(database, SqlDocumentKeys(database, writer), writer, options.distance)
+        duplicates = Duplicates(database, SqlDocumentKeys(database, writer), writer)
         document_of: dict[int, int] = {}  # by the number of what was written: the page that is stored
         shown, missed, lost = Counter[str](), Counter[str](), Counter[str]()
         reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -73,7 +72,7 @@ def documents(options: argparse.Namespace) -> None:
                 document_of.setdefault(page.written, page_id)
                 texts = [page.article.title, page.article.text]
                 row = (page_id, 1, page.url, None, *texts, None, None, "[]", None, None, None, "rule")
-                changes.add(DocumentRow(*row, fingerprint.text_hash, fingerprint.simhash.value, 1, 0.0, None))
+                changes.add(DocumentRow(*row, fingerprint.text_hash, 1, 0.0, None))
             else:
                 lost[page.kind] += copy.page_id != original
                 reasons[page.kind][copy.reason] += 1
@@ -90,7 +89,7 @@ def documents(options: argparse.Namespace) -> None:
         print(f"| {kind} | {number:,} | {missed[kind]} | {lost[kind]} | {told} |")
     judged = sorted(1000 * one for one in judge_s)
     report(
-        "documents", pages=options.pages, domains=options.domains, distance=options.distance,
+        "documents", pages=options.pages, domains=options.domains,
         written=len(document_of), stored=stored, copies_stored=missed.total(), distinct_lost=lost.total(),
         pages_per_s=round(options.pages / seconds), print_ms=round(1000 * statistics.mean(print_s), 3),
         judge_ms=round(statistics.mean(judged), 3), judge_ms_99=round(judged[len(judged) * 99 // 100], 3),
@@ -195,7 +194,6 @@ def main() -> None:
     one = parts_.add_parser("documents")
     one.add_argument("--pages", type=int, default=100_000)
     one.add_argument("--domains", type=int, default=100)
-    one.add_argument("--distance", type=int, default=DUPLICATE_DISTANCE)
     one.set_defaults(run=documents)
     other = parts_.add_parser("keys")
     other.add_argument("--keys", type=int, default=10_000_000)

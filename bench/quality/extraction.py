@@ -1,9 +1,10 @@
-"""How well articles are extracted: our chain beside trafilatura alone, on pages whose contents are known.
+"""How well articles are extracted: our chain beside trafilatura and htmldate alone, on pages whose contents are known.
 
-python -m bench.quality.extraction FOLDER
+python -m bench.quality.extraction FOLDER [--half tuning|set-aside]
 
 Reads `articles.json` there (URL -> file, title, date, author, body or strings that must and must not be in the text)
-and the gzipped pages that it names. See docs/measurements/articles.md for what the columns mean.
+and the gzipped pages that it names. The halves are by registered domain: pages of the set-aside half decide nothing.
+See docs/measurements/articles.md for what the columns mean.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from htmldate import find_date
 from trafilatura import bare_extraction
 
+from bench.halves import is_set_aside
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.extraction.article.article_reader import extract_article
 
 if TYPE_CHECKING:
@@ -53,7 +58,22 @@ def our_chain(body: bytes, url: str) -> Found:
     return Found(article.title, article.published[:10], article.authors, article.text)
 
 
-EXTRACTORS: dict[str, Callable[[bytes, str], Found]] = {"trafilatura": trafilatura_alone, "ours": our_chain}
+def htmldate_alone(body: bytes, url: str) -> Found:
+    return Found(date=find_date(body, url=url, original_date=True, extensive_search=True) or "")
+
+
+EXTRACTORS: dict[str, Callable[[bytes, str], Found]] = {
+    "trafilatura": trafilatura_alone,
+    "htmldate": htmldate_alone,
+    "ours": our_chain,
+}
+DATES_ONLY = "htmldate"
+HALVES = ("tuning", "set-aside")
+
+
+def half(url: str) -> str:
+    """Return the half that the page at *url* belongs to, by its registered domain."""
+    return HALVES[is_set_aside(rule_domain(site_of(url)))]
 
 
 def plain(text: str) -> str:
@@ -123,12 +143,14 @@ def summary(values: dict[str, list[float]]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--half", choices=HALVES, help="only these pages")
+    arguments = parser.parse_args()
+    folder = arguments.folder
     pages = json.loads((folder / "articles.json").read_text())
     for source in ("fundus", "trafilatura"):
         values: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in EXTRACTORS}
         for url, truth in pages.items():
-            if truth["source"] != source:
+            if truth["source"] != source or arguments.half not in (None, half(url)):
                 continue
             body = gzip.decompress((folder / truth["file"]).read_bytes())
             for name, extract in EXTRACTORS.items():
@@ -136,12 +158,14 @@ def main() -> None:
                 found = extract(body, url)
                 values[name]["ms"].append((time.process_time() - start) * 1000)
                 for measure, value in measures(truth, found):
-                    values[name][measure].append(value)
+                    if name != DATES_ONLY or measure == "date":
+                        values[name][measure].append(value)
         sums = {name: summary(some) for name, some in values.items()}
         print(f"\n| {source} | pages | {' | '.join(EXTRACTORS)} |\n|---|---|{'---|' * len(EXTRACTORS)}")
-        for measure in next(iter(sums.values())):
-            count = len(next(iter(values.values())).get(measure, ())) or len(values["ours"]["ms"])
-            cells = [f"{some[measure]:.3f}" if measure != "ms" else f"{some[measure]:.0f}" for some in sums.values()]
+        for measure in sums["ours"]:
+            count = len(values["ours"].get(measure, ())) or len(values["ours"]["ms"])
+            digits = 0 if measure == "ms" else 3
+            cells = [f"{some[measure]:.{digits}f}" if measure in some else "" for some in sums.values()]
             print(f"| {measure} | {count} | {' | '.join(cells)} |")
 
 

@@ -33,7 +33,7 @@ from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Decision, SiteState
 from crawlers.items import QueueSlot
-from crawlers.settings import DUPLICATE_DISTANCE, FRONTIER_CACHE_URLS
+from crawlers.settings import FRONTIER_CACHE_URLS
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
@@ -103,7 +103,7 @@ class Growing:
         self.open_s = time.perf_counter() - start
         self._first_site = crawl.sites[0].id
         self._keys = SqlDocumentKeys(self.database, self._writer)
-        self._duplicates = Duplicates(self.database, self._keys, self._writer, DUPLICATE_DISTANCE)
+        self._duplicates = Duplicates(self.database, self._keys, self._writer)
         self._texts = self._generated(made.GeneratedTexts(last))
         self._reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
         self._taken = 0

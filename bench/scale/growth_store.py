@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
-from crawlers.algorithms.dedup.simhash import BANDS, bands
+from crawlers.algorithms.dedup.min_hash import BANDS
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.algorithms.urls.keys import page_key
@@ -42,7 +42,7 @@ FACTORS = {FIT: 1.0, ARCHIVE: 0.01, OTHER: 0.01, GONE: 0.01, REVISIT: 0.01}
 TITLE, CONTENT_TYPE = "What happened yesterday in a town", "text/html; charset=utf-8"
 VOCABULARY = 200_000
 WORDS = (170, 290)  # of a text, the least and the most: 1.1 to 2.1 KB
-PRINTS = 4_000  # real fingerprints that documents are given in turn; to make two million would take an hour
+PRINTS = 4_000  # real bands that documents are given in turn; to make two million would take an hour
 _LETTERS = "aeiouybcdfghklmnprstvz"
 _AT_ONCE = 50_000
 
@@ -180,10 +180,10 @@ _COLUMNS = {
     "link": ("source_id", "target_id", "count"),
     "document": (
         "page_id", "site_id", "url", "title", "text", "published_at", "published", "authors", "section", "language",
-        "extractor", "text_hash", "simhash", "version", "stored_at",
+        "extractor", "text_hash", "version", "stored_at",
     ),
     "document_key": ("high", "low", "page_id"),
-    "document_band": ("band", "page_id", "simhash"),
+    "document_band": ("band", "page_id"),
     "order_totals": ("crawl_id", "worker_id", "totals", "base"),
 }  # fmt: skip
 
@@ -268,7 +268,7 @@ def _documents(shape: Shape, first_site: int, rng: random.Random) -> Iterator[tu
             pair = next(left)
         key = rng.getrandbits(63)
         row = (page_id(site, number), first_site + site, target(site, number).url, *pair, BEGAN_AT, "2026-11-21")
-        yield *row, '["A. Writer"]', "news", "en", "json-ld", f"{key:032x}", key, 1, BEGAN_AT + number
+        yield *row, '["A. Writer"]', "news", "en", "json-ld", f"{key:032x}", 1, BEGAN_AT + number
 
 
 def _keys(shape: Shape, rng: random.Random) -> Iterator[tuple[Any, ...]]:
@@ -287,14 +287,14 @@ def _bands(shape: Shape, rng: random.Random) -> Iterator[tuple[Any, ...]]:
     if not shape.documents:
         return
     texts = GeneratedTexts(rng.randrange(1 << 30))
-    fingerprint = [document_fingerprint(site_name(0), article(*pair)).simhash.value for pair in texts.some(PRINTS)]
-    columns = np.empty((3, BANDS * (shape.documents // SITES) * SITES), dtype=np.int64)
+    fingerprints = [document_fingerprint(site_name(0), article(*pair)).bands for pair in texts.some(PRINTS)]
+    columns = np.empty((2, BANDS * (shape.documents // SITES) * SITES), dtype=np.int64)
     place = 0
     for site, number in _document_numbers(shape):
-        value = rng.choice(fingerprint)
-        for band in bands(site_name(site).partition("www.")[2], value):
-            columns[:, place] = band, page_id(site, number), value
+        for band in rng.choice(fingerprints):
+            columns[:, place] = band ^ site << 40, page_id(site, number)  # no site shares a band with another
             place += 1
+    columns = columns[:, :place]
     order = np.lexsort((columns[1], columns[0]))
     for first in range(0, place, _AT_ONCE):
         yield from zip(*columns[:, order[first : first + _AT_ONCE]].tolist(), strict=True)

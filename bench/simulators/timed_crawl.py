@@ -19,7 +19,8 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.running_crawl import Crawl, RobotsNeeded
+from crawlers.crawl.running_crawl import Crawl
+from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.spiders.extlinks import ExtLinksSpider

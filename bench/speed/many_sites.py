@@ -7,6 +7,7 @@ site has an address of its own in 127.0.0.0/8, because other crawlers tell hosts
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -21,11 +22,13 @@ from bench.speed.website import make_pages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+OTHER_FILES = 4096  # for the crawlers' connections, and pages
 CONFIGURATION = """
 {user}daemon off;
 pid {folder}/pid;
 worker_processes 1;
-events {{ worker_connections 4096; }}
+worker_rlimit_nofile {files};
+events {{ worker_connections {files}; }}
 http {{
     types {{ text/html html; }}
     default_type text/html;
@@ -96,7 +99,10 @@ def serve_sites(sites: int, pages: Mapping[str, bytes] | None = None) -> Iterato
         listen = " ".join(f"listen {address}:{port};" for address in addresses)
         user = "user root; " if os.geteuid() == 0 else ""  # who may read the temporary folder
         configuration = folder / "nginx.conf"
-        configuration.write_text(CONFIGURATION.format(folder=folder, listen=listen, user=user), "utf-8")
+        files = sites + OTHER_FILES  # each address is an open file, and a connection
+        text = CONFIGURATION.format(folder=folder, listen=listen, user=user, files=files)
+        configuration.write_text(text, "utf-8")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, max(files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
         command = [program, "-p", str(folder), "-c", str(configuration), "-e", str(folder / "error.log")]
         with subprocess.Popen(command) as process:
             try:

@@ -16,6 +16,7 @@ from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import BadUrl
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.inputs.text_file import shortened
 from crawlers.reports.histories.history_text import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import BAD_LINK, url_history
@@ -75,7 +76,9 @@ class Command(ProjectCommand):
         until = time.monotonic() + SEARCH_S
         links = linking_facts(database, crawl.id, found.subject, lambda: time.monotonic() > until)
         if found.state == BAD_LINK and not links:
-            raise BadUrl(f"{text}: not the address of a page, and no page links to it; write a full URL, http://…")
+            raise BadUrl(
+                f"{shortened(text)}: not the address of a page, and no page links to it; write a full URL, http://…"
+            )
         return history_lines(found.with_facts(*links))
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:

@@ -26,7 +26,7 @@ from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_p
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
-from crawlers.graphs.looks import COMMUNITY, LAYOUTS, GraphLayout, graph_layout
+from crawlers.graphs.looks import COMMUNITY, LAYOUTS, MAX_NODES, GraphLayout, graph_layout
 from crawlers.graphs.seen_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
@@ -42,6 +42,7 @@ from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import sites_of
+from crawlers.storage.result_folders import free_folder, recorded_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,15 +156,16 @@ class Command(ProjectCommand):
 
     def _write(self, database: Database, wanted: Sequence[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
         formats = opts.format or [name for name in self.settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
         measures = opts.measure or [name for name in self.settings.getlist("GRAPH_MEASURES") if name]
-        layout = graph_layout(opts.layout or [name for name in self.settings.getlist("GRAPH_LAYOUT") if name])
+        by_default = graph_layout([name for name in self.settings.getlist("GRAPH_LAYOUT") if name])
+        layout = graph_layout(opts.layout, MAX_NODES) if opts.layout else by_default
         crawl = read_crawl(database, opts.crawl, self.settings)
         check_has_links(crawl)
         if opts.picture or opts.html:
-            _draw(database, crawl, wanted, layout or GraphLayout(COMMUNITY), opts)
+            _draw(database, crawl, wanted, (opts.layout and layout) or GraphLayout(COMMUNITY), opts)
             return
+        folder = Path(opts.folder) if opts.folder else self._result_folder(database, crawl)
         if opts.level == "site":
             site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
             _write_fragment(database, crawl, folder, site_formats, measures, layout, opts)
@@ -189,6 +191,14 @@ class Command(ProjectCommand):
         tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
         for path, rows, noun in tables:
             print(f"{path}: {counted(rows, noun)}")
+
+    def _result_folder(self, database: Database, crawl: NamedCrawl) -> Path:
+        assert self.settings is not None
+        wanted, is_own = Path(self.settings.get("RESULT_FOLDER")), self.settings.getbool("RESULT_FOLDER_PER_CRAWL")
+        with database.read() as connection:
+            own = free_folder(connection, crawl.id, wanted, is_own=True)
+            has_own = is_own or recorded_folder(connection, crawl.id) == own.absolute()
+            return own if has_own else free_folder(connection, crawl.id, wanted)
 
 
 def _write_site_graphs(
@@ -236,6 +246,10 @@ def _draw(
         graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
     else:
         named = chosen_sites(database, sites_of(database, crawl.id), wanted, crawl.name)
+        if not named:
+            raise ConfigError(
+                f"the crawl {crawl.name} (number {crawl.id}) has no site in the store; choose another one"
+            )
         if len(named) != 1:
             option = "--picture" if opts.picture else "--html"
             names = ", ".join(shortened_list([site.site for site in named]))

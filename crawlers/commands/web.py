@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.storage.database import Database
-from crawlers.web.app import panel
-from crawlers.web.scrapyd_starter import ScrapydStarter
-from crawlers.web.serving import access_on, serve
-from crawlers.web.starting import LocalStarter
 
 if TYPE_CHECKING:
     import argparse
@@ -46,20 +42,28 @@ class Command(ProjectCommand):
         parser.add_argument("--port", type=int, metavar="PORT", default=8060, help="default: %(default)s")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        # Scrapy imports all commands for each of them: the others must not wait for the panel.
+        from crawlers.web.app import panel
+        from crawlers.web.serving import access_on, in_url, serve
+
         assert self.settings is not None
         with reporting_errors(self):
             self.check_settings()
             names = [name for name in self.settings.getlist("WEB_HOSTS") if name]
-            access = access_on(opts.host, opts.port, self.settings.get("WEB_PASSWORD") or "", names)
+            access = access_on(opts.host, opts.port, str(self.settings.get("WEB_PASSWORD") or ""), names)
             with closing(Database(self.settings.get("DATABASE_URL"))) as database:
-                address = f"http://{opts.host}:{opts.port}/"
+                database.follow_file()
+                address = f"http://{in_url(opts.host)}:{opts.port}/"
                 print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
                 serve(panel(database, access, self._starter(database, opts), Path.cwd()), opts.host, opts.port)
 
     def _starter(self, database: Database, opts: argparse.Namespace) -> Starter:
+        from crawlers.web.scrapyd_starter import ScrapydStarter
+        from crawlers.web.starting import LocalStarter
+
         assert self.settings is not None
         if url := self.settings.get("SCRAPYD_URL"):
-            return ScrapydStarter(database, url)
+            return ScrapydStarter(database, url, Path.cwd())
         passed_on = [word for one in opts.set if not one.startswith(OWN) for word in ("-s", one)]
         if opts.settings_file:
             passed_on += ["--settings-file", opts.settings_file]

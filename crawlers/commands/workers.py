@@ -13,6 +13,7 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
+from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
 from crawlers.storage.database import Database
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
@@ -70,7 +71,7 @@ class Command(ProjectCommand):
                     deadline = Deadline(self.settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
                     print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
                 else:
-                    print(suggested(nobody_works(crawl)))
+                    print(suggested(sentence(nobody_works(crawl))))
 
 
 def _working(found: CrawlWorkers) -> set[int]:
@@ -84,8 +85,8 @@ def _ask(database: Database, crawl: NamedCrawl, action: str, before: str | None,
     """
     if not workers:
         if action == "pause":
-            raise ConfigError(f"there is nothing to pause. {nobody_works(crawl)}")
-        return nobody_works(crawl)
+            raise ConfigError(f"there is nothing to pause. {sentence(nobody_works(crawl))}")
+        return sentence(nobody_works(crawl))
     if not set_control(database, crawl.id, ACTIONS[action]):
         return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
     number = counted(workers, "worker")

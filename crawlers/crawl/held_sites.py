@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.site_sitemaps import SiteSitemaps
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import CrawlFrontier
@@ -53,7 +54,7 @@ class Claimed(NamedTuple):
 
     sources: Sequence[list[SiteRow]]
     sites: Sequence[tuple[SiteRow, SiteStart]]
-    open: Callable[[float], None]  # opens the sites in the policy of the mission
+    open: Callable[[float], None]  # opens the sites in the policy of the mission, and what is known of their sitemaps
 
 
 class HeldSites:
@@ -68,6 +69,7 @@ class HeldSites:
         sites: SitePolicies,
         trials: Trials,
         homes: HomeAddresses,
+        sitemaps: SiteSitemaps,
         policy: Callable[[], CrawlPolicy],
         open_sites: Callable[[Claimed], None],
         clock: Callable[[], float],
@@ -76,6 +78,7 @@ class HeldSites:
         self._sites = sites
         self._trials = trials
         self._homes = homes
+        self._sitemaps = sitemaps
         self._policy = policy
         self._open_sites = open_sites
         self._clock = clock
@@ -127,7 +130,13 @@ class HeldSites:
         some = next(batches(frontier, sources))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
-        return Claimed(some, list(zip(rows, starts, strict=True)), self._policy().load_sites(rows))
+        open_policy, open_sitemaps = self._policy().load_sites(rows), self._sitemaps.load(rows)
+
+        def open_further(now: float) -> None:
+            open_policy(now)
+            open_sitemaps()
+
+        return Claimed(some, list(zip(rows, starts, strict=True)), open_further)
 
     def share(self, hungry: int, active: int) -> None:
         """Give up some sources, if *hungry* of the *active* workers have nothing to do. Raises `StoreError`."""
@@ -178,6 +187,7 @@ class HeldSites:
             changes.extend(frontier.close_site(site_id, self._clock()))
             self._trials.closed(site_id)
             self._homes.closed(site_id)
+            self._sitemaps.closed(site_id)
             self._session.rewards.forget(site_id)
             self._sites.close(site_id)
         self._policy().close_sites(its)

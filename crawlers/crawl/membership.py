@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.items import State
 from crawlers.storage import messages, workers
 from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.locks import is_free
@@ -132,8 +133,8 @@ class Membership:
         """Begin a transaction that writes *changes*. Raises `ClaimsLost` if this worker was declared lost."""
         self._fenced_at = self._clock()
         now = workers.server_time(connection)
-        ended = len(changes[PullRow]), len(changes[EndedPage])
-        workers.fence(connection, self.worker_id, now, *ended, idle_s=self._deadline_s)
+        requested = sum(one.state != State.REJECTED for one in changes[EndedPage])
+        workers.fence(connection, self.worker_id, now, len(changes[PullRow]), requested, idle_s=self._deadline_s)
         self._site_limit.apply(connection, changes)
 
     def submit(self, writer: Writer, report: Report, *, lacks_pulls: bool) -> Future[Exchanged]:

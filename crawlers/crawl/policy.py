@@ -42,6 +42,11 @@ class CrawlPolicy:
         return messages
 
     @property
+    def has_more(self) -> bool:
+        """Whether further pages may have to be fetched although none waits: the crawl is not over then."""
+        return False
+
+    @property
     def is_ready(self) -> bool:
         """Whether pages may be requested."""
         return True

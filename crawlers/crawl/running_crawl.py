@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.plurals import counted
@@ -20,7 +21,8 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.crawl.held_sites import HeldSites, batches
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
-from crawlers.crawl.site_policies import SitePolicies
+from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
+from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
@@ -44,8 +46,10 @@ if TYPE_CHECKING:
     from crawlers.crawl.held_sites import Claimed
     from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlControl, CrawlPolicy
+    from crawlers.crawl.site_sitemaps import SitemapContent, SitemapResponse
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.stats import StatsCounter
+    from crawlers.extraction.response import WebResponse
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import CrawlFrontier, Lease
     from crawlers.inputs.crawl_command import CrawlOrigin
@@ -61,13 +65,6 @@ MAX_REJECTED = 500
 MAX_REJECTING_S = 0.1
 # Errors after which this worker ends without a further trace; the same command may join the crawl again.
 PASSING = (ClaimsLost, StoreUnavailable)
-
-
-class RobotsNeeded(NamedTuple):
-    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.robots_known`."""
-
-    site_id: int
-    address: str  # scheme://host[:port]
 
 
 class Crawl:
@@ -145,8 +142,26 @@ class Crawl:
                 self.session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses, spec.sites
             )
             self._homes = HomeAddresses(self.sites, spec.addresses, self._options)
+            self._sitemaps = SiteSitemaps(
+                self.session.database,
+                self.sites,
+                spec.addresses,
+                self._url_filter,
+                self._options,
+                is_enabled=spec.reads_sitemaps,
+                most_files=settings.getint("SITEMAPS_MAX_FILES"),
+                most_urls=settings.getint("SITEMAPS_MAX_URLS"),
+            )
+            self._sitemap_turns: dict[int, int] = {}  # by site, the page in whose place a sitemap is requested
             self._held = HeldSites(
-                self.session, self.sites, self._trials, self._homes, lambda: self._policy, self._open_claimed, clock
+                self.session,
+                self.sites,
+                self._trials,
+                self._homes,
+                self._sitemaps,
+                lambda: self._policy,
+                self._open_claimed,
+                clock,
             )
             self._rounds = WorkerRounds(
                 self.session,
@@ -201,7 +216,9 @@ class Crawl:
     def _load_policy(self, rows: Sequence[SiteRow], now: float) -> None:
         for sources in batches(self.frontier, [[row] for row in rows]):
             self.session.beat()
-            self._policy.load_sites([row for its in sources for row in its])(now)
+            some = [row for its in sources for row in its]
+            self._policy.load_sites(some)(now)
+            self._sitemaps.load(some)()
 
     def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
         self.sites.open(row, now, start)
@@ -296,7 +313,7 @@ class Crawl:
     @property
     def _has_only_later_polls(self) -> bool:
         """Whether the crawl ends early, and only polls are left that became due since it began."""
-        if self._ends_after is None or not self._held.are_all_open:
+        if self._ends_after is None or not self._held.are_all_open or self._policy.has_more:
             return False
         return self.frontier.only_revisits(self._ends_after)
 
@@ -335,8 +352,8 @@ class Crawl:
         """Whether anything may be requested now: the crawl is not paused, and this worker is certainly not lost."""
         return self._members.may_lease
 
-    def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | None:
-        """Return the URL to fetch next, or a site whose robots.txt is needed; None if nothing may be fetched yet.
+    def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
+        """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
 
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
@@ -353,10 +370,15 @@ class Crawl:
                 self._rounds.found_nothing()
                 return None
             (lease,) = leases
-            if (address := self.sites.robots_needed(lease)) is not None:
-                self.frontier.release(lease, now)
-                self.frontier.pause(lease.site_id, is_awaited=True)
-                return RobotsNeeded(lease.site_id, address)
+            if (robots := self.sites.robots_needed(lease)) is not None:
+                self._put_off(lease, now)
+                return robots
+            if self._sitemaps.wait(lease.site_id) and self.sites.robots_allow(lease):
+                if not self._trials.admits(lease.site_id, in_flight):
+                    self._await_trial(lease, now)
+                    continue
+                if (needed := self._sitemap_needed(lease, now)) is not None:
+                    return needed
             reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
             if reason is not None:
                 self.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
@@ -366,12 +388,36 @@ class Crawl:
                 self._rounds.leased()
                 return lease
             else:
-                self.frontier.release(lease, now)
-                self.frontier.pause(lease.site_id, wait=Wait.TRIAL)
-                self._trials.wait(lease.site_id)
+                self._await_trial(lease, now)
             if self.clock() - now > MAX_REJECTING_S:
                 break
         return None
+
+    def _await_trial(self, lease: Lease, now: float) -> None:
+        """Let the site of *lease* wait for room among the sites on trial."""
+        self.frontier.release(lease, now)
+        self.frontier.pause(lease.site_id, wait=Wait.TRIAL)
+        self._trials.wait(lease.site_id)
+
+    def _put_off(self, lease: Lease, now: float, wait: Wait = Wait.ROBOTS) -> None:
+        """Let the site of *lease* wait for something that is needed before its pages."""
+        self.frontier.release(lease, now)
+        self.frontier.pause(lease.site_id, is_awaited=True, wait=wait)
+
+    def _sitemap_needed(self, lease: Lease, now: float) -> SitemapNeeded | RobotsNeeded | None:
+        """Return the sitemap that is to be requested in place of *lease*, or the robots.txt before it; None if none."""
+        needed, rows = self._sitemaps.needed(lease.site_id)
+        if rows:
+            self.session.writer.submit(ChangeSet(*rows))
+        if isinstance(needed, RobotsNeeded):
+            self._put_off(lease, now)
+        elif needed is not None:
+            self._put_off(lease, now, Wait.SITEMAP)
+            self._trials.started(lease.site_id, lease.id)
+            self._sitemap_turns[lease.site_id] = lease.id
+            self.sites.fetching.add(lease.site_id)
+            self._rests = False
+        return needed
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
@@ -385,7 +431,7 @@ class Crawl:
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
-        if not self._policy.is_ready or self.frontier.leases:
+        if not self._policy.is_ready or self.frontier.leases or self._sitemap_turns:
             return False
         if self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
             self._rests = True
@@ -394,7 +440,8 @@ class Crawl:
         return self._rests and self._members.are_idle
 
     def _is_full(self, in_flight: int) -> bool:
-        return not self._is_foreign and self.frontier.leases + in_flight >= self._most_leases
+        requests = self.frontier.leases + len(self._sitemap_turns) + in_flight
+        return not self._is_foreign and requests >= self._most_leases
 
     def sent(self, lease: Lease) -> None:
         """Note that the request for *lease* is sent now: the delay of its host counts from then, not from the lease.
@@ -424,12 +471,54 @@ class Crawl:
                 self.frontier.pause(site_id)
                 return
             self.sites.robots_known(site_id, status, text)
+            self._sitemaps.robots_known(site_id, address, text if status == 200 and text else "")
             self.frontier.gate(site_id).asked(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
             self._add_urls(self._policy.found_by_robots(text or ""), now, changes)
         except StoreError as error:
             self.abort(error)
+
+    # Sitemaps ---------------------------------------------------------------------------------------
+
+    def sitemap_sent(self, site_id: int) -> None:
+        """Note that the request for a sitemap of a site is sent now."""
+        if site_id in self._sitemap_turns:
+            self.frontier.gate(site_id).asked(self.clock())
+
+    def sitemap_due_at(self, site_id: int) -> float:
+        """Return when a sitemap of a site may be requested again, at the earliest."""
+        return self.frontier.gate(site_id).next_at
+
+    def sitemap_refused(self, site_id: int, retry_after_s: float | None) -> None:
+        """Let a site rest that asks for it in the response to the request for a sitemap."""
+        self.frontier.gate(site_id).refused(self.clock(), retry_after_s)
+
+    def may_follow_sitemap(self, site_id: int, url: str) -> bool:
+        """Return whether a sitemap that redirects to *url* is requested there."""
+        return self._sitemaps.may_follow(site_id, url)
+
+    async def read_sitemap(self, site_id: int, response: WebResponse) -> SitemapContent:
+        """Return the content of a sitemap, read in another thread."""
+        content = partial(self._sitemaps.content, site_id, response, self.clock())
+        return await self.session.reader.run(content)
+
+    def sitemap_ended(self, site_id: int, response: SitemapResponse) -> None:
+        """Store what the sitemap of a site says, or why it was not read; the site goes on."""
+        page_id = self._sitemap_turns.pop(site_id, None)
+        if page_id is None or self.failure is not None or self.is_closed:
+            return
+        now = self.clock()
+        try:
+            self._trials.ended(site_id, page_id, responded=response.status > 0)
+            self.sites.fetching.discard(site_id)
+            self.session.writer.submit(self._sitemaps.ended(site_id, response, now))
+            self._stats.sitemap_ended(is_read=response.content is not None and response.content.kind != "")
+            self.frontier.resume(site_id, now)
+        except StoreError as error:
+            self.abort(error)
+        except Exception as error:
+            self.abort_by_bug("a sitemap can't be stored", error)
 
     # Results ----------------------------------------------------------------------------------------
 
@@ -495,7 +584,8 @@ class Crawl:
         if home is not None:
             decision.changes.add(home)
         new, page = self.frontier.acknowledge(lease, decision, now, earned)
-        self._rounds.ended()
+        if page.state is not State.REJECTED:
+            self._rounds.ended()
         if self.frontier.is_drained(lease.site_id):
             self.sites.release_watch(lease.site_id)
         self._stats.ended(lease, page, new, now)

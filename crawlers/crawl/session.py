@@ -86,6 +86,9 @@ RECORDED = (
     "RAW_UCB_C",
     "SCOPE",
     "SCOPE_MAX_SITES",
+    "SITEMAPS_ENABLED",
+    "SITEMAPS_MAX_FILES",
+    "SITEMAPS_MAX_URLS",
     "TOPIC_LEARNING_RATE",
     "FIT_FACTOR",
     "FIT_ELSE_FACTOR",
@@ -93,6 +96,7 @@ RECORDED = (
     "ARCHIVE_SHARE",
     "NEWS_RULES_ENABLED",
     "NEWS_LEARN_RULES",
+    "NEWS_PRIOR_ENABLED",
     "AOPIC_VIRTUAL_SHARE",
     "AOPIC_WINDOW_VISITS",
     "AOPIC_UNCRAWLED_WEIGHT",
@@ -101,6 +105,7 @@ RECORDED = (
     "USER_AGENT",
     "ROBOTSTXT_USER_AGENT",
     "ROBOTSTXT_OBEY",
+    "ROBOTS_MAX_DELAY_SECONDS",
     "URL_INCLUDE",
     "URL_EXCLUDE",
     "RENDER",
@@ -268,8 +273,15 @@ class CrawlSession:
                 "platform": platform.platform(),
             },
             "settings": settings,
+            "further_settings": {name: value for name, value in origin.settings.items() if name not in settings},
+            "of_spider": [*origin.of_spider],
             "seeds": [site_limits.site for site_limits in mission.sites],
-            "command": {"arguments": {**origin.command.arguments}, "settings": {**origin.command.settings}},
+            "site_options": {one.site: {**one.options} for one in mission.sites if one.options},
+            "command": {
+                "arguments": {**origin.command.arguments},
+                "settings": {**origin.command.settings},
+                "left_out": [*origin.command.left_out],
+            },
         }
 
     def warn_of_left_out(self) -> None:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections import Counter, OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
@@ -39,6 +39,13 @@ MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
 MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
+
+
+class RobotsNeeded(NamedTuple):
+    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.robots_known`."""
+
+    site_id: int
+    address: str  # scheme://host[:port]
 
 
 class SitePolicies:
@@ -77,7 +84,7 @@ class SitePolicies:
         self._elsewhere: set[str] = set()  # sites of the crawl that are not open here, as far as they were needed
         self._has_robots: set[str] = set()  # addresses with a known robots.txt
         self._asked: dict[int, str] = {}  # addresses whose robots.txt was needed last, by site
-        self.fetching: set[int] = set()  # sites whose robots.txt was requested, and is not known yet
+        self.fetching: set[int] = set()  # sites whose robots.txt or sitemap was requested, and is not known yet
         self._ask_again_at: dict[str, float] = {}  # for inaccessible ones
         self._rules = RobotsCache()  # others are parsed again from their rows
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
@@ -263,16 +270,19 @@ class SitePolicies:
 
     # robots.txt -------------------------------------------------------------------------------------
 
-    def robots_needed(self, lease: Lease) -> str | None:
-        """Return the address whose robots.txt is needed before the leased URL is requested; None if none is."""
-        address = self._address_of(lease)
+    def robots_needed(self, lease: Lease) -> RobotsNeeded | None:
+        """Return the robots.txt that is needed before the leased URL is requested; None if none is."""
+        return self.robots_needed_of(lease.site_id, self._address_of(lease))
+
+    def robots_needed_of(self, site_id: int, address: str) -> RobotsNeeded | None:
+        """Return the robots.txt of an *address* of a site, if it is needed before a request there."""
         if self._clock() >= self._ask_again_at.get(address, math.inf):
             del self._ask_again_at[address]
             self._has_robots.discard(address)
         if not self.obeys_robots or address in self._has_robots:
             return None
-        self._asked[lease.site_id] = address
-        return address
+        self._asked[site_id] = address
+        return RobotsNeeded(site_id, address)
 
     def _address_of(self, lease: Lease) -> str:
         """Return the address of the site from which the leased URL is requested."""
@@ -307,6 +317,10 @@ class SitePolicies:
         """Return why robots.txt of *address* forbids *url*, or None."""
         rules = self._rules_of(address) if self.obeys_robots else None
         return rules.reason_against(url) if rules is not None else None
+
+    def robots_allow(self, lease: Lease) -> bool:
+        """Return whether robots.txt allows the leased URL."""
+        return self.robots_against(self._address_of(lease), lease.url) is None
 
     def knows_robots(self, address: str) -> bool:
         """Return whether the robots.txt of *address* is known to be readable, or not."""

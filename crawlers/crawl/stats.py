@@ -49,6 +49,13 @@ class CrawlStats:
         """Count a site whose robots.txt could not be read, and will be requested again."""
         self._stats.inc_value("robots/rests")
 
+    def sitemap_ended(self, *, is_read: bool) -> None:
+        """Count a sitemap that was requested."""
+        if is_read:
+            self._stats.inc_value("sitemaps/read")
+        else:
+            self._stats.inc_value("sitemaps/unread")
+
     def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:

@@ -64,6 +64,12 @@ class UrlFilter:
             return f"extension {extension.lower()}"
         return shape_reason(target.normalized) if self._traps else None
 
+    def leaves_out(self, target: Target) -> bool:
+        """Return whether folder and selection leave a URL out. Changes nothing, so that any thread may call it."""
+        if target.key in self._always:
+            return False
+        return self._not_selected(target, urlsplit(target.normalized).path) is not None
+
     def _not_selected(self, target: Target, path: str) -> str | None:
         if not self._is_in_folder(target, path):
             return f"outside of the folder {self._folders[target.site][0]}"

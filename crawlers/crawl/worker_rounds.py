@@ -92,7 +92,7 @@ class WorkerRounds:
         self._leased += 1
 
     def ended(self) -> None:
-        """Note that a page was stored."""
+        """Note that a page was requested, and is stored."""
         self._ended += 1
 
     def found_nothing(self) -> None:

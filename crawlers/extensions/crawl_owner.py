@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from scrapy import __version__ as scrapy_version
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
+from crawlers.algorithms.typed_values import typed
 from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
 from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
-from crawlers.inputs.offered_settings import offered_settings, typed
+from crawlers.inputs.offered_settings import offered_settings
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.base import SiteSpider
+from crawlers.storage.result_folders import claimed_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -33,6 +36,15 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
+WORKERS = "WORKERS"
+# Results may depend on their versions: they download, read URLs, pages and feeds, and compute.
+LIBRARIES = (
+    *("Scrapy", "Twisted", "pycurl", "SQLAlchemy", "selectolax", "can_ada", "xxhash", "protego", "w3lib"),
+    *("webencodings", "charset-normalizer", "tldextract", "google-re2", "snowballstemmer", "feedparser", "lxml"),
+    *("trafilatura", "htmldate", "networkx", "numpy", "scipy", "crategraph-forceatlas2"),
+)
+# Whoever runs the command again has these of its own; what the file says is among the other settings.
+OF_THE_RUN = ("CRAWL", "DATABASE_URL", "LOG_ENABLED", "LOG_FILE", "SETTINGS_FILE")
 
 E = TypeVar("E")
 
@@ -46,6 +58,7 @@ class CrawlOwner:
         self._failure: BaseException | None = None
         self.outputs: list[Callable[[], None]] = []  # see `add_output`
         self.files: list[Path] = []  # that the outputs wrote
+        self._folder: Path | None = None  # see `result_folder`
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -91,7 +104,7 @@ class CrawlOwner:
                 ForwardClock(),
                 stop=self._stop,
                 wake=wake,
-                origin=CrawlOrigin({"scrapy": scrapy_version}, _command(spider, place.workers if place else 1)),
+                origin=_origin(spider, place.workers if place else 1),
                 share=place.workers if place is not None else 1,
                 joins=crawl_to_join(),
             )
@@ -104,6 +117,19 @@ class CrawlOwner:
                 f"the crawl can't begin: {type(error).__name__} {error}; correct the spider, or please report it"
             )
         return self._crawl
+
+    def result_folder(self) -> Path:
+        """Return the folder to which the outputs write; from now on, crawls of other names keep out of it.
+
+        Only outputs may ask for it: the writer of the crawl is closed before them. Raises `StoreError`.
+        """
+        if self._folder is None:
+            settings, session = self._crawler.settings, self.crawl.session
+            wanted, is_own = Path(settings.get("RESULT_FOLDER")), settings.getbool("RESULT_FOLDER_PER_CRAWL")
+            self._folder = claimed_folder(session.database, session.row.id, wanted, is_own=is_own)
+            if self._folder != wanted and not is_own:
+                logger.info("%s has files of another crawl; those of %s are in %s", wanted, session.name, self._folder)
+        return self._folder
 
     def close(self, reason: str) -> None:
         """Close the crawl, if it could begin."""
@@ -166,16 +192,29 @@ def _spec_of(spider: Spider) -> CrawlSpec:
     return CrawlSpec(spider.name, page_budget=spider.settings.getint("PAGE_BUDGET"), is_foreign=True)
 
 
+def _origin(spider: Spider, workers: int) -> CrawlOrigin:
+    """Return what is stored of the command, the settings in force and the software of the crawl of *spider*."""
+    settings = spider.settings
+    versions = {}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):  # a library that was copied instead of installed
+            versions[name.lower()] = version(name)
+    in_force = {name: settings.get(name) for name in offered_settings()}
+    by_spider = [name for name in in_force if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
+    return CrawlOrigin(versions, _command(spider, workers), in_force, by_spider)
+
+
 def _command(spider: Spider, workers: int) -> CrawlCommand:
-    """Return the command that runs the crawl of *spider*, with those of its settings that people may choose."""
+    """Return the command that runs the crawl of *spider*, with those of its settings that people may choose.
+
+    Values of others may be secrets, or belong to the machine: their names are enough to tell that they are not kept.
+    """
     settings, names = spider.settings, spider.arguments if isinstance(spider, SiteSpider) else ()
     arguments = {name: str(vars(spider)[name]) for name in names if vars(spider).get(name)}
-    given = {
-        name: typed(settings.get(name))
-        for name in offered_settings()
-        if name != "WORKERS" and settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
-    }
-    return CrawlCommand(spider.name, arguments, given | ({"WORKERS": str(workers)} if workers > 1 else {}))
+    typed_names = [name for name in settings if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
+    given = {name: typed(settings.get(name)) for name in offered_settings() if name in typed_names and name != WORKERS}
+    left_out = sorted({*typed_names} - {*offered_settings(), *OF_THE_RUN})
+    return CrawlCommand(spider.name, arguments, given | ({WORKERS: str(workers)} if workers > 1 else {}), left_out)
 
 
 def _no_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:

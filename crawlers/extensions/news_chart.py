@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlers.extensions.crawl_owner import add_output
+from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.news_curves import curves_of, draw_curves
 from crawlers.spiders.news import NewsSpider
@@ -29,12 +29,11 @@ FILE_NAME = "news.svg"
 
 
 class NewsChart:
-    """The chart of the crawl *name*, at *path*; only for news crawls."""
+    """The chart of the crawl *name*; only for news crawls."""
 
-    def __init__(self, database_url: str, name: str, path: Path) -> None:
-        self._database_url = database_url
+    def __init__(self, crawler: Crawler, name: str) -> None:
+        self._crawler = crawler
         self._name = name
-        self._path = path
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -43,21 +42,20 @@ class NewsChart:
         if find_spec("matplotlib") is None:
             raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
         settings = crawler.settings
-        path = Path(settings.get("RESULT_FOLDER")) / FILE_NAME
-        name = crawl_name(settings, crawler.spider)
-        extension = cls(settings.get("DATABASE_URL"), name, path)
-        check_file(path, "RESULT_FOLDER")
+        extension = cls(crawler, crawl_name(settings, crawler.spider))
+        check_file(Path(settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER")
         add_output(crawler, extension._draw)
         return extension
 
     def _draw(self) -> list[Path]:
-        database = Database(self._database_url, create=False)
+        database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
         try:
             last = last_iteration(database, crawl_named(database, self._name).id)
             if last is None:
                 return []
-            draw_curves(self._path, curves_of(database, [self._name]))
-            logger.info("%s; drawn in %s", last, self._path)
-            return [self._path]
+            path = owner_of(self._crawler).result_folder() / FILE_NAME
+            draw_curves(path, curves_of(database, [self._name]))
+            logger.info("%s; drawn in %s", last, path)
+            return [path]
         finally:
             database.close()

@@ -23,7 +23,7 @@ from crawlers.inputs.worker_place import worker_place
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
-from crawlers.storage.queries import crawl_named
+from crawlers.storage.queries import crawl_numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,8 @@ class CrawlSummary:
                     program(),
                     "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
                 )
-                crawl = crawl_named(database, str(row.id))
+                crawl = crawl_numbered(database, row.id)
+                assert crawl is not None
                 found = crawl_summary(database, crawl, row.run_started_at, run_s, places)
                 lines = [suggested(line) for line in found]
         except CrawlersError as error:

@@ -9,15 +9,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
-from crawlers.algorithms.news.article_labels import DATED, IN_FEED, SURE, log_odds
+from crawlers.algorithms.news.article_labels import DATED, IN_FEED, SURE, is_list, log_odds
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.extraction.article.article_evidence import evidence
-from crawlers.extraction.article.article_reader import extract_article
 from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.extraction.response import page_of
-from crawlers.items import DUPLICATE, FEED, SITEMAP, Announced, ExternalLink, KnownCopy, News, Page, State, Target
+from crawlers.items import (
+    DUPLICATE,
+    FEED,
+    LIST,
+    SITEMAP,
+    UNSURE,
+    Announced,
+    ExternalLink,
+    KnownCopy,
+    News,
+    Page,
+    State,
+    Target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -96,12 +108,15 @@ class NewsReader:
             feeds=() if fits else news.feeds,  # the feeds that an article names are those of its site
             problem=f"is not a {news.kind}" if news.kind in (FEED, SITEMAP) else "",
         )
-        if not fits and news.odds < PROMISING:
+        support = 0.0 if fits else self._classifier.support(site, page.url)
+        if is_list(news.odds) and not is_in_feed:
+            return replace(news, reason=LIST) if fits else news
+        if not fits and news.odds + support < PROMISING:
             return news
         copy = await self._copy_of(page)
         if copy is not None:
             return replace(news, outcome=DUPLICATE, reason=copy.reason, is_alternate_url=copy.is_alternate_url)
-        return await self._article(news, response, site, now)
+        return await self._article(news, response, site, support, now)
 
     def analysis(self, page: Page, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl], text: str) -> Page:
         """Return *page* with the evidence for an article, and near the home page with the feeds that it names."""
@@ -111,7 +126,7 @@ class NewsReader:
         feeds = _good(targets, feeds_of(parsed)) if page.level <= NEAREST_LEVELS else ()
         return replace(page, news=News(odds=log_odds(seen), has_date=seen.has_date, feeds=feeds))
 
-    async def _article(self, news: News, response: WebResponse, site: str, now: float) -> News:
+    async def _article(self, news: News, response: WebResponse, site: str, support: float, now: float) -> News:
         """Return *news* with the extracted article, or the reason why there is none."""
         rules = dict(self._content_rules.get(rule_domain(site), {}))
         found = await self._run(site, article_of, response.body, response.url, response.content_type, rules, now)
@@ -121,9 +136,9 @@ class NewsReader:
         odds = news.odds
         if article.published_at is not None and not news.has_date:
             odds += DATED  # the text contains a date although the markup does not
-        if news.fits or odds > SURE:
+        if news.fits or odds + support > SURE:
             return replace(news, odds=odds, article=article, fingerprint=fingerprint)
-        return replace(news, odds=odds, reason="too little evidence for an article")
+        return replace(news, odds=odds, reason=UNSURE)
 
     async def _feed(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         here = self._reader.site(response.url)
@@ -178,5 +193,7 @@ def article_of(
     body: bytes, url: str, content_type: str | None, rules: dict[str, str], now: float
 ) -> tuple[Article, DocumentFingerprint] | str:
     """Return the article on a page and its fingerprint, or the reason why there is none. Runs in another process."""
+    from crawlers.extraction.article.article_reader import extract_article  # 30 MB, which the crawler does not need
+
     found = extract_article(body, url, content_type, rules, now)
     return found if isinstance(found, str) else (found, document_fingerprint(url, found))

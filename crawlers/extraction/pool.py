@@ -28,6 +28,8 @@ TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a 
 MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
 MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine
+STARTS = 3  # attempts, if workers die while they start
+KILLED = "killed its process"
 
 
 class ExtractionPool:
@@ -37,6 +39,8 @@ class ExtractionPool:
         self._timeout_s = timeout_s
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of active owners
         self._strikes: Counter[str] = Counter()  # consecutive pages of an owner that took too long
+        self._killers: set[str] = set()  # owners whose latest page killed its process when it was alone, too
+        self._taking = asyncio.Lock()  # of those who wait for workers, in their order
         self._workers = [_Worker(memory_bytes) for _ in range(processes)]
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # warm workers first
         for worker in self._workers:
@@ -48,60 +52,90 @@ class ExtractionPool:
         No *owner* (a site) gets all workers, and after each timeout its next call gets a quarter of the time; otherwise
         one site whose pages all time out would block the workers for the others.
 
+        A call whose worker died, which may have been killed for the memory of others, is repeated once, alone: no other
+        call runs meanwhile. If it dies again, later calls of its owner are not repeated until one returns.
+
         The worker imports *function* by name. Its exceptions are raised here, except for lack of memory.
         """
         turn = self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
         async with turn:
-            worker = await self._idle.get()
-            strikes = self._strikes[owner]
+            call, timeout_s = pickle.dumps((function, args, named)), self._timeout_s / 4 ** self._strikes[owner]
             try:
-                result: T | str = await worker.run(pickle.dumps((function, args, named)), self._timeout_s / 4**strikes)
-            finally:
-                self._idle.put_nowait(worker)
-            if worker.was_slow:
-                self._strikes[owner] = min(MAX_STRIKES, strikes + 1)
+                result: T | str = await self._run(call, timeout_s)
+            except _Died:
+                result = KILLED if owner in self._killers else await self._repeat(owner, call, timeout_s)
+            else:
+                self._killers.discard(owner)
+            if result == _too_slow(timeout_s):
+                self._strikes[owner] = min(MAX_STRIKES, self._strikes[owner] + 1)
             else:
                 del self._strikes[owner]
             return result
+
+    async def _run(self, call: bytes, timeout_s: float) -> Any:
+        async with self._taking:
+            worker = await self._idle.get()
+        try:
+            return await worker.run(call, timeout_s)
+        finally:
+            self._idle.put_nowait(worker)
+
+    async def _repeat(self, owner: str, call: bytes, timeout_s: float) -> Any:
+        """Run *call* while no other runs."""
+        taken: list[_Worker] = []
+        async with self._taking:
+            try:
+                while len(taken) < len(self._workers):
+                    taken.append(await self._idle.get())
+                return await taken[0].run(call, timeout_s)
+            except _Died:
+                self._killers.add(owner)
+                return KILLED
+            finally:
+                for worker in reversed(taken):
+                    self._idle.put_nowait(worker)
 
     async def close(self) -> None:
         """End the workers, including busy ones."""
         await asyncio.gather(*(worker.end() for worker in self._workers))
 
 
+class _Died(Exception):
+    """The worker died during a call."""
+
+
+def _too_slow(timeout_s: float) -> str:
+    return f"took longer than {timeout_s:.3g} s"
+
+
 class _Worker:
     """One process, replaced when it dies and after a number of tasks."""
 
     def __init__(self, memory_bytes: int) -> None:
-        self.was_slow = False  # whether the latest task timed out
         self._memory_bytes = memory_bytes
         self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
 
     async def run(self, call: bytes, timeout_s: float) -> Any:
-        self.was_slow = False
-        for _ in range(2):  # a worker that died may have been killed for the memory of others
-            try:
-                kind, value = await self._call(call, timeout_s)
-            except TimeoutError:
-                await self.end()
-                self.was_slow = True
-                return f"took longer than {timeout_s:.3g} s"
-            except (asyncio.IncompleteReadError, OSError):
-                await self.end()
-                continue
-            except asyncio.CancelledError:
-                await self.end()  # otherwise its result would be read as that of the next call
-                raise
-            if kind == MEMORY:
-                await self.end()
-            elif kind == RAISED:
-                raise value
-            return value
-        return "killed its process"
+        """Return the result of *call*, or the reason for having none; raises `_Died`."""
+        try:
+            kind, value = await self._call(await self._started(), call, timeout_s)
+        except TimeoutError:
+            await self.end()
+            return _too_slow(timeout_s)
+        except (asyncio.IncompleteReadError, OSError) as error:
+            await self.end()
+            raise _Died from error
+        except asyncio.CancelledError:
+            await self.end()  # otherwise its result would be read as that of the next call
+            raise
+        if kind == MEMORY:
+            await self.end()
+        elif kind == RAISED:
+            raise value
+        return value
 
-    async def _call(self, call: bytes, timeout_s: float) -> tuple[str, Any]:
-        process = await self._started()
+    async def _call(self, process: asyncio.subprocess.Process, call: bytes, timeout_s: float) -> tuple[str, Any]:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(LENGTH.pack(len(call)) + call)
@@ -112,30 +146,46 @@ class _Worker:
         return result
 
     async def _started(self) -> asyncio.subprocess.Process:
-        if self._tasks >= TASKS_PER_WORKER:
+        """Return the process, a new one if there is none or it died while it was idle."""
+        if self._tasks >= TASKS_PER_WORKER or (self._process is not None and self._process.returncode is not None):
             await self.end()
-        if self._process is None:
-            command = [sys.executable, "-m", "crawlers.extraction.worker", str(self._memory_bytes)]
-            self._process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # may contain an egg
-                start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers itself
-            )
-            assert self._process.stdout is not None
+        attempts = 0
+        while self._process is None:
             try:
-                async with asyncio.timeout(START_S):
-                    await self._process.stdout.readexactly(1)
-            except TimeoutError as error:
-                raise OSError("the worker did not start") from error
+                self._process = await self._start()
+            except asyncio.IncompleteReadError:  # no page is to blame
+                attempts += 1
+                if attempts == STARTS:
+                    raise
         self._tasks += 1
         return self._process
 
+    async def _start(self) -> asyncio.subprocess.Process:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "crawlers.extraction.worker", str(self._memory_bytes)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # may contain an egg
+            start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers itself
+        )
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(START_S):
+                await process.stdout.readexactly(1)
+        except BaseException as error:
+            await _ended(process)
+            if isinstance(error, TimeoutError):
+                raise OSError("the worker did not start") from error
+            raise
+        return process
+
     async def end(self) -> None:
         process, self._process, self._tasks = self._process, None, 0
-        if process is None:
-            return
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        if process is not None:
+            await _ended(process)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
+    await process.wait()

@@ -42,6 +42,7 @@ class WebResponse:
     etag: str | None = None
     last_modified: str | None = None
     latency_s: float | None = None  # from the request to the head of the response
+    robots_tag: str | None = None  # X-Robots-Tag
     is_conditional: bool = False  # the request was for the case that the page changed since the last visit
 
 
@@ -122,9 +123,17 @@ class ResponseReader:
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
+            is_indexable=_may_be_indexed(response, parsed) and self._is_canonical(response.url, parsed, targets),
             **self._sorted_links(response.url, parsed, targets),
         )
         return page if self.analysis is None else self.analysis(page, parsed, targets, text)
+
+    def _is_canonical(self, url: str, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> bool:
+        """Return whether the page at *url* names no other URL as its canonical one; its variants are the same."""
+        if parsed.canonical in ("", url):
+            return True
+        canonical, own = targets[parsed.canonical], self.resolver.directory(url)[""]
+        return not (isinstance(canonical, Target) and isinstance(own, Target)) or canonical.key == own.key
 
     def _targets(self, url: str, parsed: ParsedPage) -> Mapping[str, Target | BadUrl]:
         if parsed.base is not None:
@@ -186,6 +195,12 @@ def _reason(response: WebResponse, parsed: ParsedPage) -> str:
     if response.is_truncated:
         return "the body ended early"
     return TOO_MANY_LINKS if parsed.has_more_links else ""
+
+
+def _may_be_indexed(response: WebResponse, parsed: ParsedPage) -> bool:
+    """Return whether neither the page nor its header asks search engines to leave it out."""
+    directives = {one.strip() for one in (response.robots_tag or "").lower().split(",")}
+    return "noindex" not in parsed.robots and directives.isdisjoint({"noindex", "none"})
 
 
 def page_of(response: WebResponse, page_id: int, level: int, state: State, **fields: Any) -> Page:

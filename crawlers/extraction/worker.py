@@ -25,7 +25,8 @@ def main(memory_bytes: int) -> None:
     calls, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output printed by libraries is not a result
     os.nice(NICENESS)
-    from crawlers.extraction import news_reader  # noqa: F401 - no call has to wait for its imports
+    from crawlers.extraction import news_reader  # noqa: F401 - no call has to wait for these imports
+    from crawlers.extraction.article import article_reader  # noqa: F401
 
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     results.write(b"+")

@@ -456,6 +456,10 @@ class QueuedFrontier:
 
     # Requeueing known pages -------------------------------------------------------------------------
 
+    def has_unread(self, site_id: int) -> bool:
+        site = self._schedule.site(site_id)
+        return site.pending > site.revisiting
+
     def slot(self, page_id: int) -> QueueSlot | None:
         return None if self._scoring is None else self._scoring.slot(page_id)
 
@@ -495,7 +499,7 @@ class QueuedFrontier:
         if self._scoring is None:
             return
         changes = ChangeSet()
-        hastened = self._schedule.hasten({page_id for page_id, _, _ in pages}, now)
+        hastened = self._schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
         for page_id, reason, fetched_at in pages:
             is_queued = self._scoring.fetch_again(page_id)
             site.pending += is_queued

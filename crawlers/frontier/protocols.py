@@ -236,6 +236,9 @@ class SiteControl(Protocol):
         A scheduled revisit is due at once; a revisit in flight is followed by another one.
         """
 
+    def has_unread(self, site_id: int) -> bool:
+        """Return whether any page of a site waits for its first download."""
+
     def slot(self, page_id: int) -> QueueSlot | None:
         """Return the queue slot of a page, or its last one if it is leased; None under an order without slots."""
 

@@ -26,7 +26,12 @@ def is_unchanged(page: Page, previous: PreviousVisit) -> bool:
         return page.is_unchanged or page.content_hash.hex() == previous.content_hash
     if previous.state == State.REFUSED and page.state is State.REFUSED and page.status == previous.status:
         return True
-    return page.state in (State.FAILED, State.REJECTED) or page.status >= 500 or page.status in REST_STATUSES
+    return page.state is State.REJECTED or may_pass(page)
+
+
+def may_pass(page: Page) -> bool:
+    """Whether a download failed for a reason that says nothing of the page: its host may be down."""
+    return page.state is State.FAILED or page.status >= 500 or page.status in REST_STATUSES
 
 
 def add_unchanged(changes: ChangeSet, lease: Lease, page: Page, previous: PreviousVisit) -> None:

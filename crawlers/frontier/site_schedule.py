@@ -224,9 +224,15 @@ class SiteSchedule:
         self._serial += 1
         heapq.heappush(self._resting, (until, self._serial, entry, site))
 
-    def hasten(self, pages: Set[int], now: float) -> Set[int]:
-        """End the rest of those of *pages* that wait for a revisit; return them. O(resting URLs)."""
-        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in pages and entry.group == REVISIT}
+    def hasten(self, site: SiteQueue, pages: Set[int], now: float) -> Set[int]:
+        """End the rest of those of *pages* of *site* that wait for a revisit; return them.
+
+        O(resting URLs of all sites) if one of *pages* rests, else O(*pages*).
+        """
+        resting = site.resting & pages
+        if not resting:
+            return resting
+        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in resting and entry.group == REVISIT}
         if hastened:
             self._resting = [(now if one[2].id in hastened else one[0], *one[1:]) for one in self._resting]
             heapq.heapify(self._resting)

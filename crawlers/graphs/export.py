@@ -45,17 +45,17 @@ def write_laid_out(
     base: Path,
     name: str,
     layout: GraphLayout | None,
-    warn: Callable[[str], None] = logger.warning,
+    say: Callable[[str], None] = logger.info,
 ) -> GraphSize:
     """Write *graph* as `write_graph` does, with the look that *layout* gives it if the format *name* can hold one.
 
-    *warn* is called with a sentence about a graph without positions.
+    *say* is called with a sentence about a graph without positions.
     """
     if layout is None or not graph_format(name).has_looks:
         return write_graph(graph, base, name)
     drawn = laid_out(graph, layout)
     if drawn.remark:
-        warn(drawn.remark)
+        say(drawn.remark)
     return write_graph(drawn.graph, base, name, look=drawn.look)
 
 
@@ -68,7 +68,7 @@ def write_site_graphs(
     formats: Sequence[str],
     measures: Sequence[str],
     layout: GraphLayout | None = None,
-    warn: Callable[[str], None] = logger.warning,
+    say: Callable[[str], None] = logger.info,
 ) -> Iterator[tuple[CrawledSite, list[Path], GraphSize]]:
     """Write the graphs of *sites* in all *formats*; yield each site with the paths and the size of its graph.
 
@@ -91,5 +91,5 @@ def write_site_graphs(
             graph = AnalysedGraph(graph, analyse(graph, computed))
         base = folder / file_stem(site.site, names, site.folder or "")
         for name in formats:
-            size = write_laid_out(graph, base, name, layout, warn)
+            size = write_laid_out(graph, base, name, layout, say)
             yield site, graph_paths(base, name), size

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from heapq import nlargest, nsmallest
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.maps.force_layout import is_available
-from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, short_name
+from crawlers.algorithms.maps.graph_map import (
+    AROUND,
+    CRAWLED,
+    DEEPER,
+    OF_CLASS,
+    OF_HOST,
+    OF_LEVEL,
+    OTHER_HOSTS,
+    OTHER_SITE,
+    SMALLER,
+    GraphMap,
+    MapNode,
+    Meaning,
+    short_name,
+)
 from crawlers.algorithms.maps.map_colours import (
     COMMUNITY_COLOURS,
     LEVEL_COLOURS,
@@ -16,13 +30,14 @@ from crawlers.algorithms.maps.map_colours import (
     level_colour,
 )
 from crawlers.errors import ConfigError
-from crawlers.graphs.looks import COMMUNITY, IN_DEGREE, LEVEL, laid_out
+from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
+from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
 from crawlers.graphs.model import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.graphs.looks import GraphLayout, Look
+    from crawlers.graphs.looks import GraphLayout, LaidOutGraph
     from crawlers.graphs.model import Graph, Row
     from crawlers.storage.files.cells import Value
 
@@ -30,18 +45,32 @@ MAP_NODES = 5_000  # what a browser shows without delay, and a person can look a
 MAP_EDGES = 50_000
 
 
-def graph_map(graph: Graph, layout: GraphLayout, max_nodes: int = MAP_NODES, max_edges: int = MAP_EDGES) -> GraphMap:
-    """Return the most important part of *graph*, placed; equal graphs give equal maps.
+class Neighbourhood(NamedTuple):
+    """The nodes that at most *hops* links, in either direction, separate from the node *centre*."""
 
-    These are the *max_nodes* nodes with the most incoming edges and, between them, at most *max_edges* edges: first
-    those to nodes with few incoming ones, because a link to a page of the menu shows nothing. *graph* has a column
-    in_degree.
+    centre: int  # its id
+    hops: int
+
+
+def graph_map(
+    graph: Graph,
+    layout: GraphLayout,
+    max_nodes: int = MAP_NODES,
+    max_edges: int = MAP_EDGES,
+    around: Neighbourhood | None = None,
+) -> GraphMap:
+    """Return the most important part of *graph*, or of a neighbourhood, placed; equal graphs give equal maps.
+
+    These are the *max_nodes* nodes with the most incoming edges, in a neighbourhood first those nearest to its centre,
+    and, between them, at most *max_edges* edges: first those to nodes with few incoming ones, because a link to a page
+    of the menu shows nothing. *graph* has a column in_degree.
     Memory: for the part, not for the graph. Raises `ConfigError` if the library that places nodes is missing.
     """
     if not is_available():
         raise ConfigError("nodes can't be placed, because a library is missing: pip install crategraph-forceatlas2")
+    distances = _distances(graph, around) if around is not None else None
     all_edges = sum(len(targets) for _, targets in graph.edges())
-    part, all_nodes = _most_linked(graph, max_nodes)
+    part, all_nodes = _most_linked(graph, max_nodes, distances)
     degrees = {row[0]: _number(_values(graph, row)[IN_DEGREE]) for row in part}
     inner = _inner_edges(graph, degrees)
     chosen = sorted(edge[1:] for edge in nsmallest(max_edges, inner))
@@ -49,11 +78,27 @@ def graph_map(graph: Graph, layout: GraphLayout, max_nodes: int = MAP_NODES, max
     drawn = laid_out(MemoryGraph(part, links, graph.columns, graph.name), layout)
     rows = list(drawn.graph.nodes())
     places = {row[0]: place for place, row in enumerate(rows)}
-    nodes = [_node(drawn.graph, row, drawn.look(row)) for row in rows]
+    nodes = [_node(drawn, row) for row in rows]
     edges = [(places[source], places[target]) for source, target in chosen]
-    values = [_values(drawn.graph, row) for row in rows]
-    is_of_sites = LEVEL not in values[0] if values else False
-    return GraphMap(graph.name, nodes, edges, all_nodes, all_edges, _legend(rows, values, layout), is_of_sites)
+    is_of_sites = SET in [column.name for column in graph.columns]
+    centre = nodes[places[around.centre]].label if around is not None else ""
+    legend = _legend(nodes, drawn.group)
+    return GraphMap(graph.name, nodes, edges, all_nodes, all_edges, legend, is_of_sites, centre)
+
+
+def _distances(graph: Graph, around: Neighbourhood) -> dict[int, int]:
+    """Return the distances of the nodes of a neighbourhood from its centre; reads the edges once for each hop."""
+    found, last = {around.centre: 0}, {around.centre}
+    for hop in range(1, around.hops + 1):
+        ring: set[int] = set()
+        for source, targets in graph.edges():
+            if source in last:
+                ring.update(target for target, _ in targets)
+            elif any(target in last for target, _ in targets):
+                ring.add(source)
+        last = ring - found.keys()
+        found.update(dict.fromkeys(last, hop))
+    return found
 
 
 def _values(graph: Graph, row: Row) -> dict[str, Value]:
@@ -65,17 +110,20 @@ def _number(value: Value) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _most_linked(graph: Graph, most: int) -> tuple[list[Row], int]:
-    """Return the nodes with the most incoming edges by id, and the number of all."""
+def _most_linked(graph: Graph, most: int, distances: dict[int, int] | None) -> tuple[list[Row], int]:
+    """Return the nearest nodes with the most incoming edges by id, and the number of all."""
     count = 0
     place = 2 + [column.name for column in graph.columns].index(IN_DEGREE)
 
-    def counted() -> Iterator[tuple[int, int, Row]]:
+    def counted() -> Iterator[tuple[int, int, int, Row]]:
         nonlocal count
         for count, row in enumerate(graph.nodes(), 1):  # noqa: B007 - the last one is the number of all
-            yield _number(row[place]), -row[0], row
+            if distances is None:
+                yield 0, _number(row[place]), -row[0], row
+            elif (distance := distances.get(row[0])) is not None:
+                yield -distance, _number(row[place]), -row[0], row
 
-    chosen = [row for _, _, row in nlargest(most, counted(), key=lambda found: found[:2])]
+    chosen = [found[-1] for found in nlargest(most, counted(), key=lambda found: found[:3])]
     return sorted(chosen, key=lambda row: row[0]), count
 
 
@@ -86,9 +134,9 @@ def _inner_edges(graph: Graph, degrees: dict[int, int]) -> Iterator[tuple[int, i
             yield from ((degrees[target], source, target) for target, _ in targets if target in degrees)
 
 
-def _node(graph: Graph, row: Row, look: Look) -> MapNode:
-    of_node = _values(graph, row)
-    level, out_degree = of_node.get(LEVEL), of_node.get("out_degree")
+def _node(drawn: LaidOutGraph, row: Row) -> MapNode:
+    of_node, look = _values(drawn.graph, row), drawn.look(row)
+    level, out_degree, group = of_node.get(LEVEL), of_node.get("out_degree"), of_node.get(drawn.group)
     assert look.position is not None
     return MapNode(
         row[1],
@@ -99,23 +147,48 @@ def _node(graph: Graph, row: Row, look: Look) -> MapNode:
         *look.position,
         look.size,
         look.colour,
+        "" if group is None else str(group),
     )
 
 
-def _legend(rows: list[Row], values: list[dict[str, Value]], layout: GraphLayout) -> list[tuple[str, str]]:
-    """Return what the colours mean; a community has the name of its most linked node."""
-    if layout.colour == COMMUNITY:
-        centres: dict[int, tuple[int, str]] = {}
-        for row, of_node in zip(rows, values, strict=True):
-            number, degree = _number(of_node[COMMUNITY]), _number(of_node[IN_DEGREE])
-            if number not in centres or degree > centres[number][0]:
-                centres[number] = degree, row[1]
-        largest = sorted(centres)[: len(COMMUNITY_COLOURS)]
-        named = [(f"around {short_name(centres[number][1])}", community_colour(number)) for number in largest]
-        return named + ([("smaller communities", OTHER)] if len(centres) > len(named) else [])
-    levels = sorted({_number(of_node[LEVEL]) for of_node in values if LEVEL in of_node})
+def _legend(nodes: list[MapNode], group: str) -> list[Meaning]:
+    """Return what the colours of *nodes* mean; they are coloured by the column *group*."""
+    return {COMMUNITY: _communities, HOST: _hosts, CLASS: _classes, SET: _sets}.get(group, _levels)(nodes)
+
+
+def _communities(nodes: list[MapNode]) -> list[Meaning]:
+    """Name each of the largest communities by its most linked node."""
+    centres: dict[int, MapNode] = {}
+    for node in nodes:
+        number = int(node.group)
+        if number not in centres or node.in_degree > centres[number].in_degree:
+            centres[number] = node
+    largest = sorted(centres)[: len(COMMUNITY_COLOURS)]
+    named = [Meaning(AROUND, short_name(centres[number].label), community_colour(number)) for number in largest]
+    return named + ([Meaning(SMALLER, "", OTHER)] if len(centres) > len(named) else [])
+
+
+def _hosts(nodes: list[MapNode]) -> list[Meaning]:
+    hosts = ranked(node.group for node in nodes)
+    named = [Meaning(OF_HOST, host, community_colour(rank)) for rank, host in enumerate(hosts, 1)]
+    most = len(COMMUNITY_COLOURS)
+    return named[:most] + ([Meaning(OTHER_HOSTS, "", OTHER)] if len(named) > most else [])
+
+
+def _classes(nodes: list[MapNode]) -> list[Meaning]:
+    colours = {node.group: node.colour for node in nodes}
+    crawled = [Meaning(CRAWLED, "", colours.pop(""))] if "" in colours else []
+    return crawled + [Meaning(OF_CLASS, name, colours[name]) for name in sorted(colours, key=class_start)]
+
+
+def _sets(nodes: list[MapNode]) -> list[Meaning]:
+    colours = {node.group: node.colour for node in nodes}
+    templates = {TARGET: CRAWLED, ACCOMPANYING: OTHER_SITE}
+    return [Meaning(template, "", colours[name]) for name, template in templates.items() if name in colours]
+
+
+def _levels(nodes: list[MapNode]) -> list[Meaning]:
+    levels = sorted({node.level for node in nodes if node.level is not None})
     last = len(LEVEL_COLOURS) - 1
-    named = [(f"level {level}", level_colour(level)) for level in levels if level < last]
-    if any(level >= last for level in levels):
-        named.append((f"level {last} and deeper", level_colour(last)))
-    return named or [("crawled site", community_colour(1)), ("other site", OTHER)]
+    named = [Meaning(OF_LEVEL, str(level), level_colour(level)) for level in levels if level < last]
+    return named + ([Meaning(DEEPER, str(last), level_colour(last))] if levels and levels[-1] >= last else [])

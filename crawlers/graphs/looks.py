@@ -5,29 +5,41 @@ A large graph has no positions, so that nothing of it is held in memory; its col
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.maps.communities import communities
 from crawlers.algorithms.maps.force_layout import force_layout, is_available
-from crawlers.algorithms.maps.map_colours import OTHER, community_colour, level_colour, node_size
+from crawlers.algorithms.maps.map_colours import (
+    CLASS_COLOURS,
+    CRAWLED_COLOUR,
+    OTHER,
+    community_colour,
+    level_colour,
+    node_size,
+)
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import AnalysedGraph, Analysis, analyse
+from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
 from crawlers.graphs.model import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlers.graphs.model import Graph, Row
+    from crawlers.storage.files.cells import Value
 
-MAX_NODES = 20_000  # of a graph with positions
+MAX_NODES = 20_000  # of a graph with positions, if somebody asks for them: 17 s
+CRAWL_NODES = 5_000  # at the end of each crawl: 3 s
 MAX_LAID_OUT_EDGES = 500_000
 NO_LIBRARY = "the graph has colours and sizes, but no positions; pip install crategraph-forceatlas2"
 LEVEL, COMMUNITY = "level", "community"
+HOST, CLASS = "host", "class"  # of maps with pages of several sites, and with other sites than those of the crawl
+SET = "set"  # of sites: of the crawl, or not
 IN_DEGREE, PAGERANK = "in_degree", "pagerank"
 LAYOUTS = (LEVEL, COMMUNITY, IN_DEGREE, PAGERANK)  # the words of GRAPH_LAYOUT
-_GROUPS = (LEVEL, "set")  # the columns that determine colours, in graphs of pages and of sites
-_SET_COLOURS = {"target": community_colour(1), "accompanying": OTHER}
+_SET_COLOURS = {"target": CRAWLED_COLOUR, "accompanying": OTHER}
 
 
 class Look(NamedTuple):
@@ -43,21 +55,23 @@ class GraphLayout(NamedTuple):
 
     colour: str = LEVEL
     size: str = IN_DEGREE
+    max_nodes: int = MAX_NODES  # larger graphs get no positions
 
 
 class LaidOutGraph(NamedTuple):
-    """A graph and the look of its nodes; the graph may have got columns (community, pagerank)."""
+    """A graph and the look of its nodes; the graph may have got columns (community, host, pagerank)."""
 
     graph: Graph
     look: Callable[[Row], Look]
+    group: str = ""  # the column by which nodes are coloured
     remark: str = ""  # a sentence, if it has no positions
 
 
-def graph_layout(words: Sequence[str]) -> GraphLayout | None:
+def graph_layout(words: Sequence[str], max_nodes: int = CRAWL_NODES) -> GraphLayout | None:
     """Return the layout that the *words* of GRAPH_LAYOUT describe; None without words. Raises `ConfigError`.
 
     >>> graph_layout(["community", "pagerank"])
-    GraphLayout(colour='community', size='pagerank')
+    GraphLayout(colour='community', size='pagerank', max_nodes=5000)
     """
     unknown = set(words) - set(LAYOUTS)
     if unknown:
@@ -69,49 +83,71 @@ def graph_layout(words: Sequence[str]) -> GraphLayout | None:
         )
     if not words:
         return None
-    return GraphLayout(COMMUNITY if COMMUNITY in words else LEVEL, PAGERANK if PAGERANK in words else IN_DEGREE)
+    colour, size = COMMUNITY if COMMUNITY in words else LEVEL, PAGERANK if PAGERANK in words else IN_DEGREE
+    return GraphLayout(colour, size, max_nodes)
 
 
-def _too_large(graph: Graph) -> str:
+def _too_large(graph: Graph, max_nodes: int) -> str:
     return (
         f"{graph.name}: the graph has colours by level and sizes, but no positions: more than "
-        f"{counted(MAX_NODES, 'node')} or {counted(MAX_LAID_OUT_EDGES, 'edge')}"
+        f"{counted(max_nodes, 'node')} or {counted(MAX_LAID_OUT_EDGES, 'edge')}"
     )
 
 
 def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
     """Return *graph* with the look of its nodes; equal graphs look equal.
 
-    Positions, communities and PageRank are computed for graphs of at most `MAX_NODES` and `MAX_LAID_OUT_EDGES`. A
-    larger graph has colours by level, and sizes by in-degree if it is one of its columns.
+    Positions, communities and PageRank are computed for graphs of at most as many nodes as *layout* says, and
+    `MAX_LAID_OUT_EDGES`. A larger graph has colours by level, and sizes by in-degree if it is one of its columns.
     """
-    if (numbered := _numbered(graph)) is None:
-        return LaidOutGraph(graph, _look(graph, GraphLayout(), {}), _too_large(graph))
+    if (numbered := _numbered(graph, layout.max_nodes)) is None:
+        return _drawn(graph, GraphLayout(), {}, remark=_too_large(graph, layout.max_nodes))
     ids, pairs = numbered
     if layout.size not in [column.name for column in graph.columns]:
         graph = AnalysedGraph(graph, analyse(graph, (layout.size,)))
     if layout.colour == COMMUNITY:
-        found = communities(len(ids), pairs)
-        values = {node: (number,) for node, number in zip(ids, found, strict=True)}
-        graph = AnalysedGraph(graph, Analysis((Column(COMMUNITY, "integer"),), values))
+        graph = _with_column(
+            graph, Column(COMMUNITY, "integer"), dict(zip(ids, communities(len(ids), pairs), strict=True))
+        )
+    elif layout.colour == HOST:
+        graph = _with_column(graph, Column(HOST, "string"), {row[0]: host_of(row[1]) for row in graph.nodes()})
     if not is_available():
-        return LaidOutGraph(graph, _look(graph, layout, {}, len(ids)), f"{graph.name}: {NO_LIBRARY}")
+        return _drawn(graph, layout, {}, len(ids), f"{graph.name}: {NO_LIBRARY}")
     places = dict(zip(ids, force_layout(len(ids), pairs), strict=True))
-    return LaidOutGraph(graph, _look(graph, layout, places, len(ids)))
+    return _drawn(graph, layout, places, len(ids))
+
+
+def _with_column(graph: Graph, column: Column, values: Mapping[int, Value]) -> Graph:
+    return AnalysedGraph(graph, Analysis((column,), {node: (value,) for node, value in values.items()}))
+
+
+def host_of(label: str) -> str:
+    """Return the host and port of a URL.
+
+    >>> host_of("http://a.test:8600/b?c"), host_of("a.test")
+    ('a.test:8600', 'a.test')
+    """
+    return (label.partition("://")[2] or label).partition("/")[0]
+
+
+def ranked(groups: Iterable[Value]) -> list[str]:
+    """Return *groups* by how often they occur, the most frequent first; equal ones by name."""
+    counts = Counter(map(str, groups))
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
     """Return the positions of the nodes of *graph* by id; None if it is too large, or the library is missing."""
-    if not is_available() or (numbered := _numbered(graph)) is None:
+    if not is_available() or (numbered := _numbered(graph, MAX_NODES)) is None:
         return None
     ids, pairs = numbered
     return dict(zip(ids, force_layout(len(ids), pairs), strict=True))
 
 
-def _numbered(graph: Graph) -> tuple[list[int], list[tuple[int, int]]] | None:
+def _numbered(graph: Graph, max_nodes: int) -> tuple[list[int], list[tuple[int, int]]] | None:
     """Return the ids of the nodes, and the edges by their places in that list; None if there are too many."""
     edges = _edges(graph)
-    ids = None if edges is None else _ids(graph)
+    ids = None if edges is None else _ids(graph, max_nodes)
     if edges is None or ids is None:
         return None
     places = {node: place for place, node in enumerate(ids)}
@@ -128,34 +164,67 @@ def _edges(graph: Graph) -> list[tuple[int, int]] | None:
     return edges
 
 
-def _ids(graph: Graph) -> list[int] | None:
+def _ids(graph: Graph, max_nodes: int) -> list[int] | None:
     ids: list[int] = []
     for node, *_ in graph.nodes():
-        if len(ids) == MAX_NODES:
+        if len(ids) == max_nodes:
             return None
         ids.append(node)
     return ids
 
 
-def _look(
-    graph: Graph, layout: GraphLayout, places: dict[int, tuple[float, float]], node_count: int = 0
-) -> Callable[[Row], Look]:
+def _drawn(
+    graph: Graph,
+    layout: GraphLayout,
+    places: Mapping[int, tuple[float, float]],
+    node_count: int = 0,
+    remark: str = "",
+) -> LaidOutGraph:
     names = [column.name for column in graph.columns]
-    wanted = (layout.colour,) if layout.colour == COMMUNITY else _GROUPS
-    group = next((names.index(name) + 2 for name in wanted if name in names), None)  # behind id and label
+    group = next((name for name in (layout.colour, LEVEL, SET) if name in names), "")
+    group_place = names.index(group) + 2 if group else None  # behind id and label
     size = next((names.index(name) + 2 for name in (layout.size, IN_DEGREE) if name in names), None)
     scale = float(node_count) if layout.size == PAGERANK else 1.0  # the mean PageRank looks like one link
+    colour = _colours(group, graph, group_place)
 
     def look(row: Row) -> Look:
-        value = row[group] if group is not None else None
-        if layout.colour == COMMUNITY and isinstance(value, int):
-            colour = community_colour(value)
-        elif isinstance(value, int):
-            colour = level_colour(value)
-        else:
-            colour = _SET_COLOURS.get(str(value), OTHER)
         links = row[size] if size is not None else 0
         assert isinstance(links, (int, float))
-        return Look(colour, node_size(links * scale), places.get(row[0]))
+        value = row[group_place] if group_place is not None else None
+        return Look(colour(value), node_size(links * scale), places.get(row[0]))
 
-    return look
+    return LaidOutGraph(graph, look, group, remark)
+
+
+def _colours(group: str, graph: Graph, place: int | None) -> Callable[[Value], str]:
+    """Return the function that gives each value of the column *group* its colour."""
+    if group == HOST and place is not None:
+        ranks = {host: rank for rank, host in enumerate(ranked(row[place] for row in graph.nodes()), 1)}
+        return lambda host: community_colour(ranks[str(host)])
+    return {COMMUNITY: _community_colour, CLASS: _class_colour, SET: _set_colour}.get(group, _level_colour)
+
+
+def _community_colour(number: Value) -> str:
+    return community_colour(number) if isinstance(number, int) else OTHER
+
+
+def _level_colour(level: Value) -> str:
+    return level_colour(level) if isinstance(level, int) else OTHER
+
+
+def _set_colour(name: Value) -> str:
+    return _SET_COLOURS.get(str(name), OTHER)
+
+
+def _class_colour(name: Value) -> str:
+    """Return the colour of a class, such as "3 to 4"; crawled sites have none."""
+    return CRAWLED_COLOUR if name is None else CLASS_COLOURS[CLASS_STARTS.index(class_start(str(name)))]
+
+
+def class_start(name: str) -> int:
+    """Return the least number of crawled sites that link to a site of the class *name*.
+
+    >>> class_start("3 to 4"), class_start("10+")
+    (3, 10)
+    """
+    return int(name.split(" ")[0].rstrip("+"))

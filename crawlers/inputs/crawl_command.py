@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlers.inputs.offered_settings import offered_settings, typed
+from crawlers.algorithms.typed_values import typed
+from crawlers.inputs.offered_settings import offered_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class CrawlCommand(NamedTuple):
@@ -16,6 +18,7 @@ class CrawlCommand(NamedTuple):
     spider: str
     arguments: Mapping[str, str]
     settings: Mapping[str, str]
+    left_out: Sequence[str] = ()  # names of further settings that were given, whose values are not kept
 
     def words(self) -> list[str]:
         """Return the words behind `scrapy`.
@@ -36,7 +39,7 @@ def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
     """
     command = manifest.get("command")
     if command is not None:
-        return CrawlCommand(mission, command["arguments"], command["settings"])
+        return CrawlCommand(mission, command["arguments"], command["settings"], command.get("left_out", ()))
     recorded = {name: typed(value) for name, value in manifest.get("settings", {}).items()}
     offered = offered_settings()
     changed = {name: text for name, text in recorded.items() if name in offered and text != offered[name].default_text}
@@ -48,3 +51,5 @@ class CrawlOrigin(NamedTuple):
 
     versions: Mapping[str, str]  # of further software, by name
     command: CrawlCommand
+    settings: Mapping[str, Any] = MappingProxyType({})  # in force: those that people may choose
+    of_spider: Sequence[str] = ()  # names of those that the spider changes

@@ -13,11 +13,12 @@ any field may be empty, and a host name without a scheme means http; in an alias
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import parsed, resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.text_file import shortened_list, shown
+from crawlers.inputs.text_file import place_of, said_of, shortened_list, shown
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ _IPV4 = re.compile(r"[0-9.]+")
 def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     """Return the sites in *text* of a hosts file, in file order; messages name the file as *origin*.
 
-    Raises `ConfigError` with the line, text and problem of every faulty field, one a line, and the remedy.
+    Without an *origin*, as of a text that was typed into a form, they name the lines only. Raises `ConfigError`
+    with the line, text and problem of every faulty field, one a line, and the remedy.
 
     >>> parse_hosts("example.com;4;10;500  # slowly", "hosts.txt")  # doctest: +ELLIPSIS
     [SiteLimits(site='http://example.com', parallel=4, max_level=10, delay_s=0.5, ...)]
@@ -55,7 +57,7 @@ def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     """
     # splitlines() would also split at U+2028 and the like, where no editor starts a new line.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return _sites(((f"{origin}:{number}", line) for number, line in enumerate(lines, 1)), origin, LINES)
+    return _sites(((place_of(origin, number), line) for number, line in enumerate(lines, 1)), origin, LINES)
 
 
 def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
@@ -65,6 +67,20 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     ['http://a.example', 'https://b.example']
     """
     return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
+
+
+def site_address(text: str) -> tuple[str, str]:
+    """Return the site and the path of an address as it stands in a hosts file.
+
+    Raises `ConfigError` with what is wrong and what to write instead.
+
+    >>> site_address("Example.org:80/docs/")
+    ('http://example.org', '/docs/')
+    """
+    try:
+        return _site(text)
+    except _InvalidField as problem:
+        raise ConfigError(str(problem)) from None
 
 
 def format_hosts(sites: Iterable[SiteLimits]) -> str:
@@ -79,6 +95,27 @@ def format_hosts(sites: Iterable[SiteLimits]) -> str:
         fields = (one.site, one.parallel, one.max_level, delay_ms)
         lines.append(";".join("" if field is None else str(field) for field in fields).rstrip(";"))
     return "".join(f"{line}\n" for line in lines)
+
+
+def hosts_line(one: SiteLimits) -> str:
+    """Return the line of a hosts file that says all of a site: its folder, limits, aliases and options.
+
+    A comment names a start page that the line can't say, such as `/ru/` of a seed whose crawl does not stay in `/ru/`.
+
+    >>> hosts_line(parse_hosts("https://a.example/docs/;;3;500;=b.example;render=none", "")[0])
+    'https://a.example/docs/;;3;500;=http://b.example;=https://b.example;render=none'
+    >>> hosts_line(SiteLimits("https://a.example", max_level=3, start_url="https://a.example/docs/"))
+    'https://a.example;;3  # begins at https://a.example/docs/'
+    """
+    address, comment = f"{one.site}{one.folder}", ""
+    if one.start_url and one.start_url != f"{one.site}/":
+        if _limits(one.start_url) == (SiteLimits(one.site, start_url=one.start_url, folder=one.folder), []):
+            address = one.start_url
+        else:
+            comment = f"  # begins at {one.start_url}"
+    line = format_hosts([replace(one, site=address)]).rstrip()
+    further = [*(f"={alias}" for alias in one.aliases), *(f"{name}={value}" for name, value in one.options.items())]
+    return ";".join([line, *further]) + comment
 
 
 class _InvalidField(Exception):
@@ -99,11 +136,11 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
         problems += [f"{place}: {shown(text)}: {problem}" for problem in wrong]
         found.setdefault(limits.site, limits)
         for address in addresses:
-            places.setdefault(address, place)
+            places.setdefault(address, place if origin else place.lower())
     if problems:
         raise ConfigError("\n".join([*shortened_list(problems), remedy]))
     if not found:
-        raise ConfigError(f"{origin}: no sites found. {remedy}")
+        raise ConfigError(said_of(origin, f"no sites found. {remedy}"))
     return list(found.values())
 
 
@@ -240,11 +277,13 @@ def _site(address: str) -> tuple[str, str]:
     if "," in host_port:
         raise _InvalidField("a line has one site; write each site on a line of its own, without commas")
     if not host_port:
-        raise _InvalidField("the host is missing")
-    if host_port.lower() in ("http:", "https:"):
-        raise _InvalidField(f"a slash is missing; write {host_port.lower()}//host")
+        raise _InvalidField(f"the host is missing; write {scheme}://host")
+    if match[1] is None:
+        _check_separator(host_port, rest)
+    if host_port.lower() in ("http:", "https:"):  # the URL standard reads it as a host of that name
+        raise _InvalidField(f"{host_port} is not a host; write {host_port.lower()}//host")
     if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
-        raise _InvalidField("a host name must not contain spaces; remove them")
+        raise _InvalidField("a host name must not contain spaces; remove them, or write each site on a line of its own")
     try:
         site = site_of(f"{scheme}://{host_port}/")
         host = parsed(site).hostname
@@ -259,3 +298,16 @@ def _site(address: str) -> tuple[str, str]:
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
         raise _InvalidField(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site, rest
+
+
+def _check_separator(host_port: str, rest: str) -> None:
+    """Raise `_InvalidField` if *host_port* and *rest* are an address whose :// has a character too few."""
+    scheme, missing = host_port.lower().removesuffix(":"), "slash" if host_port.endswith(":") else "colon"
+    if scheme not in ("http", "https") or not rest.startswith("/" if missing == "slash" else "//"):
+        return
+    meant = f"{scheme}://{rest.lstrip('/')}"
+    try:
+        _site(meant)
+    except _InvalidField as further:
+        raise _InvalidField(f"a {missing} is missing after {host_port}, as in {scheme}://host, and {further}") from None
+    raise _InvalidField(f"a {missing} is missing after {host_port}; write {meant}")

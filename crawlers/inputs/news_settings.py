@@ -19,12 +19,13 @@ class NewsOptions:
 
     uses_rules: bool  # NEWS_RULES_ENABLED
     learns_rules: bool  # NEWS_LEARN_RULES
+    uses_prior: bool  # NEWS_PRIOR_ENABLED
+    explore_share: float  # EXPLORE_SHARE
     fit_factor: float
     else_factor: float  # FIT_ELSE_FACTOR
     poll_limits: PollLimits
     polls_per_s: float
     most_pages: int  # NEWS_HUBS
-    duplicate_distance: int  # bits
     iteration_pages: int
     iteration_s: float
     recheck_s: float  # 0 = articles are not fetched again
@@ -36,6 +37,8 @@ def news_options(settings: SettingValues) -> NewsOptions:
     return NewsOptions(
         uses_rules=settings.getbool("NEWS_RULES_ENABLED"),
         learns_rules=settings.getbool("NEWS_LEARN_RULES"),
+        uses_prior=settings.getbool("NEWS_PRIOR_ENABLED"),
+        explore_share=settings.getfloat("EXPLORE_SHARE"),
         fit_factor=settings.getfloat("FIT_FACTOR"),
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         poll_limits=PollLimits(
@@ -45,7 +48,6 @@ def news_options(settings: SettingValues) -> NewsOptions:
         ),
         polls_per_s=settings.getfloat("FEED_POLLS_PER_SECOND"),
         most_pages=settings.getint("NEWS_HUBS"),
-        duplicate_distance=settings.getint("DUPLICATE_DISTANCE"),
         iteration_pages=settings.getint("NEWS_ITERATION_PAGES"),
         iteration_s=settings.getfloat("NEWS_ITERATION_MINUTES") * 60.0,
         recheck_s=settings.getfloat("NEWS_RECHECK_HOURS") * 3600.0,

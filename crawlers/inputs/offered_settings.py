@@ -7,12 +7,12 @@ among them, so that whoever may start crawls in the panel can neither read nor r
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlers import settings
+from crawlers.algorithms.typed_values import typed
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,26 +67,11 @@ def offered_settings() -> Mapping[str, OfferedSetting]:
         elif not line and above:  # a comment alone between empty lines is a heading, or belongs to the next setting
             group, above = (above[0].partition(":")[0], []) if len(above) == 1 else (group, above)
         elif match := _LINE.fullmatch(line):
-            name, comment = match[1], " ".join([*above, match[2] or ""]).strip()
+            name, comment = match[1], "; ".join(filter(None, [" ".join(above), match[2]]))
             if name in OF_SCRAPY or (group != _SCRAPY_GROUP and name not in OF_THE_MACHINE):
                 found[name] = OfferedSetting(name, group, comment, vars(settings)[name])
             above = []
     return found
-
-
-def typed(value: Any) -> str:
-    """Return *value* of a setting as people type it behind -s NAME=.
-
-    >>> typed(True), typed(None), typed(["a", "b"]), typed(1.5)
-    ('1', '', 'a,b', '1.5')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return json.dumps(value) if isinstance(value, dict) else str(value)
 
 
 def check_offered(given: Mapping[str, str], folder: Path) -> dict[str, str]:

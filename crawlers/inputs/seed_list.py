@@ -12,15 +12,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.urls.resolution import parsed, resolve
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.hosts_file import parse_hosts
-from crawlers.inputs.text_file import shortened_list, shown
+from crawlers.inputs.hosts_file import parse_hosts, site_address
+from crawlers.inputs.text_file import place_of, said_of, shortened_list, shown
+from crawlers.storage.files.cells import guarded_cell, unguarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlers.items import Seed, SeedChange, SiteLimits
 
@@ -59,6 +61,23 @@ def seed_limit(text: str, name: str) -> int:
         raise ConfigError(str(wrong)) from None
 
 
+def seed_problems(address: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with the values of which `seed_change` makes a change, by column; "url" is the *address*.
+
+    >>> seed_problems("a.example", {"parallel": "0", "delay_ms": ""})
+    {'parallel': "parallel is '0', expected a whole number from 1 to 1000"}
+    """
+    checks: dict[str, Callable[[], object]] = {"url": partial(seed_address, address)}
+    checks |= {name: partial(seed_limit, given[name], name) for name in LIMITS if given.get(name)}
+    problems = {}
+    for name, check in checks.items():
+        try:
+            check()
+        except ConfigError as error:
+            problems[name] = str(error)
+    return problems
+
+
 def seed_change(address: str, given: Mapping[str, str]) -> SeedChange:
     """Return the change of the seed at *address* by values that people typed, by column; an empty one is deleted.
 
@@ -95,7 +114,7 @@ def tidy_name(text: str) -> str | None:
 
 
 def parse_seeds(text: str, origin: str) -> list[SeedChange]:
-    """Return the rows of a CSV table or of a hosts file; messages name the file as *origin*.
+    """Return the rows of a CSV table or of a hosts file; messages name the file as *origin*, if it is not "".
 
     Raises `ConfigError` with every faulty line, its problem, and the remedy.
 
@@ -108,7 +127,7 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     try:
         names = [_heading(cell) for cell in next(csv.reader([header], delimiter=delimiter), [])]
     except csv.Error as error:
-        raise ConfigError(f"{origin}:1: not a CSV file ({error}); check the first line") from error
+        raise ConfigError(f"{place_of(origin, 1)}: not a CSV file ({error}); check the first line") from error
     if not set(names) & set(COLUMNS):
         return _of_hosts(parse_hosts(text, origin), origin)
     _check_header(names, origin)
@@ -116,7 +135,8 @@ def parse_seeds(text: str, origin: str) -> list[SeedChange]:
     try:
         return _rows(rows, names, origin)
     except csv.Error as error:
-        raise ConfigError(f"{origin}:{rows.line_num}: not a CSV file ({error}); check the quotation marks") from error
+        place = place_of(origin, rows.line_num)
+        raise ConfigError(f"{place}: not a CSV file ({error}); check the quotation marks") from error
 
 
 def format_seeds(seeds: Iterable[Seed]) -> str:
@@ -128,13 +148,13 @@ def format_seeds(seeds: Iterable[Seed]) -> str:
         delay_ms = None if seed.delay_s is None else round(seed.delay_s * 1000)
         enabled = "yes" if seed.enabled else "no"
         names = (seed.number, seed.name, seed.short_name, seed.start_url, enabled)
-        table.writerow([*names, seed.parallel, seed.max_level, delay_ms])
+        table.writerow([guarded_cell(cell) for cell in (*names, seed.parallel, seed.max_level, delay_ms)])
     return out.getvalue()
 
 
 def _of_hosts(sites: Sequence[SiteLimits], origin: str) -> list[SeedChange]:
     problems = [
-        f"{origin}: {limits.site}: a seed has no folder, aliases or further fields"
+        said_of(origin, f"the site {limits.site}: a seed has no folder, aliases or further fields")
         for limits in sites
         if limits.folder or limits.aliases or limits.options
     ]
@@ -165,12 +185,12 @@ def _check_header(names: Sequence[str], origin: str) -> None:
     unknown = [name for name in names if name not in COLUMNS]
     known = f"the columns are {', '.join(COLUMNS)}"
     if unknown:
-        raise ConfigError(f"{origin}: unknown column {shown(unknown[0])}; {known}")
+        raise ConfigError(said_of(origin, f"unknown column {shown(unknown[0])}; {known}"))
     doubled = [name for name in COLUMNS if names.count(name) > 1]
     if doubled:
-        raise ConfigError(f"{origin}: duplicate column {doubled[0]}; remove one of them")
+        raise ConfigError(said_of(origin, f"duplicate column {doubled[0]}; remove one of them"))
     if "start_url" not in names:
-        raise ConfigError(f"{origin}: the column start_url is missing; {known}")
+        raise ConfigError(said_of(origin, f"the column start_url is missing; {known}"))
 
 
 def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[SeedChange]:
@@ -186,20 +206,21 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
             if first != row_number:
                 raise _InvalidRow(f"{change['site']} is already listed in row {first}; keep one of the two")
         except _InvalidRow as wrong:
-            problems.append(f"{origin}, row {row_number}: {wrong}")
+            place = f"{origin}, row {row_number}" if origin else f"Row {row_number}"
+            problems.append(f"{place}: {wrong}")
         else:
             changes.append(change)
     if problems:
         raise ConfigError("\n".join([*shortened_list(problems), "No seeds were changed; fix the file."]))
     if not changes:
-        raise ConfigError(f"{origin}: no sites found; write one per row")
+        raise ConfigError(said_of(origin, "no sites found; write one per row"))
     return changes
 
 
 def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     if len(cells) != len(names):
         raise _InvalidRow(f"{len(cells)} cells, expected {len(names)} as in the header line")
-    texts = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+    texts = {name: unguarded(cell.strip()) for name, cell in zip(names, cells, strict=True)}
     site, start_url = _address(texts["start_url"])
     change: SeedChange = {"site": site, "start_url": start_url}
     if texts.get("number"):
@@ -238,17 +259,10 @@ def _number(text: str, name: str, least: int, most: int) -> int:
 
 
 def _address(text: str) -> tuple[str, str]:
-    url = text if "://" in text else f"http://{text}"
-    if "@" in url.split("/", 3)[2]:
-        raise _InvalidRow("user names are not supported; remove everything up to the @")
-    if min(url) <= " ":  # the URL standard removes some of them silently
-        raise _InvalidRow("an address must not contain spaces; remove them")
     try:
-        target = resolve(url, "")
-        parse_hosts(target.site, "")  # a seed must not name a host that a hosts file must not name
-    except (BadUrl, ConfigError):
+        site, path = site_address(text)
+        return site, resolve(f"{site}{path}", "").url
+    except ConfigError as error:
+        raise _InvalidRow(str(error)) from None
+    except BadUrl:
         raise _InvalidRow("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None
-    host = str(parsed(target.site).hostname)
-    if host.replace(".", "").isdigit() and not url.split("/", 3)[2].startswith(host):
-        raise _InvalidRow(f"incomplete IP address (browsers read it as {host}); write it in full")
-    return target.site, target.url

@@ -50,6 +50,24 @@ def shortened(text: str) -> str:
     return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
 
 
+def place_of(origin: str, line: int) -> str:
+    """Return where a line is, as messages begin: in the file *origin*, or in a text that people typed if that is "".
+
+    >>> place_of("hosts.txt", 3), place_of("", 3)
+    ('hosts.txt:3', 'Line 3')
+    """
+    return f"{origin}:{line}" if origin else f"Line {line}"
+
+
+def said_of(origin: str, what: str) -> str:
+    """Return *what* is wrong, behind the name of the file *origin* if there is one.
+
+    >>> said_of("hosts.txt", "no sites found"), said_of("", "no sites found")
+    ('hosts.txt: no sites found', 'No sites found')
+    """
+    return f"{origin}: {what}" if origin else what[:1].upper() + what[1:]
+
+
 def shortened_list(problems: Sequence[str]) -> list[str]:
     """Return the first `PROBLEMS_SHOWN` *problems*, and the number of the others."""
     left_out = len(problems) - PROBLEMS_SHOWN

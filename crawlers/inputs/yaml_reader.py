@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import yaml
 from yaml.composer import Composer, ComposerError
 
-from crawlers.inputs.text_file import shown
+from crawlers.inputs.text_file import place_of, said_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,8 +51,8 @@ class Problem(Exception):
         self.line = line
 
     def at(self, origin: str) -> str:
-        """Return the message with the file *origin* and the line."""
-        return f"{origin}: {self}" if self.line is None else f"{origin}:{self.line}: {self}"
+        """Return the message with the file *origin* ("": a text without a name) and the line."""
+        return said_of(origin, str(self)) if self.line is None else f"{place_of(origin, self.line)}: {self}"
 
 
 class Unreadable(Problem):

@@ -67,7 +67,7 @@ class ContentTypeMiddleware:
 
         Raises `DownloadRefusedError` beyond a limit, `BadResponseError` if the body is damaged.
         """
-        if not _is_of_mission(request) and "robots" not in request.meta:
+        if not _is_of_mission(request) and "robots" not in request.meta and "sitemap" not in request.meta:
             return response
         body, encodings = response.body, response.headers.getlist("Content-Encoding")
         if encodings:

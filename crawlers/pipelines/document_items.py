@@ -33,6 +33,10 @@ class Document:
     stored_at: str  # ISO 8601, UTC: this version
     version: int  # from 1
     extractor: str  # rule, json-ld or trafilatura
+    description: str
+    keywords: list[str]
+    modified: str  # like `published`: its latest change according to the page
+    is_free: bool | None  # False: behind a paywall; None: the page does not say
 
 
 class DocumentPipeline:
@@ -72,4 +76,8 @@ class DocumentPipeline:
             datetime.fromtimestamp(item.news.stored_at, UTC).isoformat(timespec="seconds"),
             item.news.version,
             article.extractor,
+            article.description,
+            list(article.keywords),
+            article.modified,
+            article.is_free,
         )

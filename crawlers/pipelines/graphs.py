@@ -14,7 +14,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import add_output
+from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
@@ -41,13 +41,10 @@ logger = logging.getLogger(__name__)
 
 
 class GraphPipeline:
-    """Writes one graph per site and format to *folder*, or one of the whole crawl as Parquet; only for missions."""
+    """Writes one graph per site and format, or one of the whole crawl as Parquet; only for missions."""
 
-    def __init__(
-        self, crawler: Crawler, folder: Path, formats: list[str], measures: list[str], layout: GraphLayout | None
-    ) -> None:
+    def __init__(self, crawler: Crawler, formats: list[str], measures: list[str], layout: GraphLayout | None) -> None:
         self._crawler = crawler
-        self._folder = folder
         self._formats = formats
         self._measures = measures
         self._layout = layout
@@ -69,39 +66,37 @@ class GraphPipeline:
         if unknown:
             raise _unknown("GRAPH_MEASURES", unknown, known)
         layout = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
-        pipeline = cls(crawler, Path(settings.get("RESULT_FOLDER")), formats, measures, layout)
+        pipeline = cls(crawler, formats, measures, layout)
         if not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # a plain Scrapy spider has no list of sites
-        check_folder(pipeline._folder, "RESULT_FOLDER")
+        check_folder(Path(settings.get("RESULT_FOLDER")), "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
         return pipeline
 
     def _write(self) -> list[Path]:
         written = []
-        settings = self._crawler.settings
+        settings, folder = self._crawler.settings, owner_of(self._crawler).result_folder()
         database = Database(settings.get("DATABASE_URL"), create=False)
         try:
             crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
             sites = sites_of(database, crawl.id)
             if PARQUET in self._formats:
-                dataset = self._folder / DATASET
+                dataset = folder / DATASET
                 size = write_dataset(database, [site.id for site in sites], dataset)
                 written.append(dataset)
                 logger.info("%s: %s in %s", crawl.name, size, dataset)
             formats = [name for name in self._formats if name != PARQUET]
             if formats:
-                written += self._write_site_graphs(database, crawl.id, sites, formats)
+                written += self._write_site_graphs(database, crawl.id, sites, folder, formats)
         finally:
             database.close()
         return written
 
     def _write_site_graphs(
-        self, database: Database, crawl_id: int, sites: list[CrawledSite], formats: list[str]
+        self, database: Database, crawl_id: int, sites: list[CrawledSite], folder: Path, formats: list[str]
     ) -> Iterator[Path]:
         unread = {site.site: None for site in sites}
-        graphs = write_site_graphs(
-            database, crawl_id, sites, sites, self._folder, formats, self._measures, self._layout
-        )
+        graphs = write_site_graphs(database, crawl_id, sites, sites, folder, formats, self._measures, self._layout)
         for site, paths, size in graphs:
             unread.pop(site.site, None)  # a site has a file in each format
             pages, edges = counted(size.nodes, "page"), counted(size.edges, "edge")

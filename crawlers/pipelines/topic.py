@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import add_output
+from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
 from crawlers.graphs.topic_graph import TopicGraph
@@ -37,14 +37,11 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 
 
 class TopicPipeline:
-    """Writes the results of the crawl *name*, of all *kinds*, to *folder*; only for topic crawls."""
+    """Writes the results of the crawl *name*, of all *kinds*; only for topic crawls."""
 
-    def __init__(
-        self, database_url: str, name: str, folder: Path, kinds: list[str], layout: GraphLayout | None
-    ) -> None:
-        self._database_url = database_url
+    def __init__(self, crawler: Crawler, name: str, kinds: list[str], layout: GraphLayout | None) -> None:
+        self._crawler = crawler
         self._name = name
-        self._folder = folder
         self._kinds = kinds
         self._layout = layout
 
@@ -60,21 +57,22 @@ class TopicPipeline:
             raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; choose one of: {known}")
         name = crawl_name(settings, crawler.spider)
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
-        pipeline = cls(settings.get("DATABASE_URL"), name, Path(settings.get("RESULT_FOLDER")), kinds, layout)
+        pipeline = cls(crawler, name, kinds, layout)
         for kind in kinds:
-            check_file(result_path(pipeline._folder, name, kind), "RESULT_FOLDER")
+            check_file(result_path(Path(settings.get("RESULT_FOLDER")), name, kind), "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
         return pipeline
 
     def _write(self) -> list[Path]:
-        database = Database(self._database_url, create=False)
+        database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
         try:
             crawl = crawl_named(database, self._name)
             mean = settle_similarities(database, crawl.id)
             if mean is None:
                 return []
             logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
-            written = write_topic_results(database, crawl.id, crawl.name, self._folder, self._kinds, self._layout)
+            folder = owner_of(self._crawler).result_folder()
+            written = write_topic_results(database, crawl.id, crawl.name, folder, self._kinds, self._layout)
             for path, content in written.items():
                 logger.info("%s: %s in %s", crawl.name, content, path)
             return list(written)

@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import add_output
+from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.graphs.tables.result_tables import TABLES, write_tables
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
@@ -29,11 +29,10 @@ logger = logging.getLogger(__name__)
 
 
 class TablePipeline:
-    """Writes the tables called *names* to *folder*; only for missions."""
+    """Writes the tables called *names*; only for missions."""
 
-    def __init__(self, crawler: Crawler, folder: Path, names: list[str]) -> None:
+    def __init__(self, crawler: Crawler, names: list[str]) -> None:
         self._crawler = crawler
-        self._folder = folder
         self._names = names
 
     @classmethod
@@ -41,18 +40,18 @@ class TablePipeline:
         names = chosen_tables(crawler.settings)
         if not names or not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # no tables are requested; the links of plain Scrapy spiders are not stored
-        pipeline = cls(crawler, Path(crawler.settings.get("RESULT_FOLDER")), names)
-        check_folder(pipeline._folder, "RESULT_FOLDER")
+        pipeline = cls(crawler, names)
+        check_folder(Path(crawler.settings.get("RESULT_FOLDER")), "RESULT_FOLDER")
         add_output(crawler, pipeline._write)
         return pipeline
 
     def _write(self) -> list[Path]:
-        settings = self._crawler.settings
+        settings, folder = self._crawler.settings, owner_of(self._crawler).result_folder()
         written = []
         with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
             crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
             sites = sites_of(database, crawl.id)
-            for path, rows, noun in write_tables(database, crawl, sites, sites, self._folder, self._names):
+            for path, rows, noun in write_tables(database, crawl, sites, sites, folder, self._names):
                 logger.debug("%s in %s", counted(rows, noun), path)  # the summary names the files
                 written.append(path)
         return written

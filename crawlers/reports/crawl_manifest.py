@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from ast import literal_eval
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
+from crawlers.algorithms.typed_values import typed
 from crawlers.storage.schema.tables import crawl, crawler_setting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from crawlers.storage.database import Database
+
+FURTHER = "further_settings"  # that earlier versions did not record
 
 
 def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:
@@ -24,5 +30,62 @@ def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:
         latest = {row.name: row.value for row in connection.execute(of_crawl)}
     stored: dict[str, Any] = json.loads(text)
     began = stored.get("settings", {})
-    changed = {name: value for name, value in latest.items() if name in began and str(began[name]) != value}
+    changed = {name: _value(text) for name, text in latest.items() if name in began and str(began[name]) != text}
     return stored | ({"changed_settings": changed} if changed else {})
+
+
+def _value(text: str) -> Any:
+    """Return the value whose `str` is *text*: rows of settings are recorded like that."""
+    if text[:1] in ("[", "{", "(") or text in ("None", "True", "False"):
+        try:
+            return literal_eval(text)
+        except (ValueError, SyntaxError):
+            pass
+    return text
+
+
+class SettingLine(NamedTuple):
+    """A setting that was in force as a crawl began, as it is typed; who chose its value, else it is the default."""
+
+    name: str
+    text: str
+    is_given: bool  # in the command, or in the file that it names
+    is_of_spider: bool
+
+
+def setting_lines(manifest: Mapping[str, Any]) -> list[SettingLine]:
+    """Return all settings that a manifest records, by name."""
+    given = (manifest.get("command") or {}).get("settings", {})
+    of_spider = manifest.get("of_spider", ())
+    recorded = {**manifest.get("settings", {}), **manifest.get(FURTHER, {})}
+    lines = {name: typed(value) for name, value in recorded.items()}
+    return [
+        SettingLine(name, text, name in given, name in of_spider) for name, text in sorted({**given, **lines}.items())
+    ]
+
+
+class SettingPair(NamedTuple):
+    """A setting that two crawls do not share; "" where a crawl has the default, or has not recorded it."""
+
+    name: str
+    before: str
+    after: str
+
+
+def differing_settings(before: dict[str, Any], after: dict[str, Any]) -> list[SettingPair]:
+    """Return the settings in which two manifests differ, by name: those recorded, and those of the commands.
+
+    Those that earlier versions did not record are compared only if both manifests have them.
+    """
+    has_further = FURTHER in before and FURTHER in after
+    one, other = (_settings(manifest, has_further=has_further) for manifest in (before, after))
+    names = sorted({*one, *other})
+    pairs = (SettingPair(name, one.get(name, ""), other.get(name, "")) for name in names)
+    return [pair for pair in pairs if pair.before != pair.after]
+
+
+def _settings(manifest: dict[str, Any], *, has_further: bool) -> dict[str, str]:
+    command = manifest.get("command") or {"settings": {}}
+    further = manifest.get(FURTHER, {}) if has_further else {}
+    recorded = {**further, **manifest.get("settings", {}), **manifest.get("changed_settings", {})}
+    return {**command["settings"], **{name: typed(value) for name, value in recorded.items()}}

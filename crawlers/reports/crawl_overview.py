@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.items import State
+from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.reports.histories.history import N_
+from crawlers.storage.locks import free_locks
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.url_counts import UrlCounts, total, url_counts
 from crawlers.storage.worker_status import read_status
 from crawlers.storage.workers import ACTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import Connection
+    from sqlalchemy.engine import Row
 
     from crawlers.storage.database import Database
 
-CRAWLS_AT_ONCE = 20
+ENDINGS = {
+    "page_budget": N_("the page budget is used up"),
+    "stop_file": N_("stopped by its stop file"),
+    "shutdown": N_("stopped on request"),
+    "timeout": N_("its time was over"),
+}
 
 
 class CrawlOverview(NamedTuple):
@@ -34,72 +42,83 @@ class CrawlOverview(NamedTuple):
     started_at: float
     ended_at: float | None
     active_at: float | None  # when a worker reported last
-    workers: int  # active ones
+    workers: int  # active ones whose processes live
     pages_per_s: float  # of the active workers, over the last minute
     sites: int
-    counts: Mapping[State, int]  # URLs by state
     budget: int  # pages; 0: no limit
     used: int  # of the budget
+    counts: UrlCounts | None = None  # None: not counted
 
     @property
-    def requested(self) -> int:
-        """The number of URLs that were requested and have ended."""
-        return sum(self.counts[state] for state in (State.DONE, State.MOVED, State.REFUSED, State.FAILED))
-
-    @property
-    def errors(self) -> int:
-        """The number of URLs whose responses are not pages, or that did not respond."""
-        return self.counts[State.REFUSED] + self.counts[State.FAILED]
+    def ending(self) -> str:
+        """Why it stopped, in words where these are known; "" if there is no more to say than that it is finished."""
+        return "" if self.reason in (None, "finished") else ENDINGS.get(str(self.reason), str(self.reason))
 
     @property
     def share(self) -> float | None:
-        """How much of the budget is used, or else of the known URLs are done, from 0 to 1; None: nothing is known."""
+        """How much of the budget is used, or else of the known URLs is done, from 0 to 1; None: nothing is known."""
         if self.budget:
             return min(1.0, self.used / self.budget)
-        known = self.requested + self.counts[State.WAITING]
-        return self.requested / known if known else None
+        if self.counts is None:
+            return None
+        known = self.counts.requested + self.counts.waiting
+        return self.counts.requested / known if known else None
 
 
-def crawls_overview(database: Database, before: int | None = None) -> list[CrawlOverview]:
-    """Return the latest crawls, at most `CRAWLS_AT_ONCE`, those with numbers below *before*. Raises `StoreError`."""
-    statement = select(crawl.c.id).order_by(crawl.c.id.desc()).limit(CRAWLS_AT_ONCE)
-    if before is not None:
+def crawls_overview(database: Database, most: int, before: int = 0) -> list[CrawlOverview]:
+    """Return the latest crawls, at most *most*, without counts; 0, or the number *before* which they are.
+
+    Raises `StoreError`.
+    """
+    statement = select(crawl.c.id).order_by(crawl.c.id.desc()).limit(most)
+    if before:
         statement = statement.where(crawl.c.id < before)
     with database.read() as connection:
-        return _overviews(connection, connection.execute(statement).scalars().all())
+        crawl_ids = connection.execute(statement).scalars().all()
+    return _overviews(database, crawl_ids)
 
 
 def crawl_overview(database: Database, crawl_id: int) -> CrawlOverview:
-    """Return one crawl, which must exist. Raises `StoreError`."""
+    """Return one crawl, which must exist, without counts. Raises `StoreError`."""
+    return _overviews(database, [crawl_id])[0]
+
+
+def counts_of_crawl(database: Database, crawl_id: int, mission: str, *, with_deleted: bool) -> UrlCounts:
+    """Return the counts of all sites of a crawl together, see `url_counts`. Raises `StoreError`."""
+    is_site = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
     with database.read() as connection:
-        return _overviews(connection, [crawl_id])[0]
+        return total(url_counts(connection, is_site, guesses_of(mission), with_deleted=with_deleted).values())
 
 
-def _overviews(connection: Connection, crawl_ids: Sequence[int]) -> list[CrawlOverview]:
-    counts: dict[int, Counter[State]] = {}
-    by_state = (
-        select(site.c.crawl_id, page.c.state, func.count())
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id.in_(crawl_ids))
-        .group_by(site.c.crawl_id, page.c.state)
-    )
-    for crawl_id, state, number in connection.execute(by_state):
-        counts.setdefault(crawl_id, Counter())[State(state)] = number
+def guesses_of(mission: str) -> Sequence[str]:
+    """Return the paths at which crawls of a mission look for feeds: it is no error of a site to have none there."""
+    return USUAL_PLACES if mission == "news" else ()
+
+
+def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
+    """Return `guesses_of` the mission of a crawl."""
+    mission = connection.execute(select(crawl.c.mission).where(crawl.c.id == crawl_id)).scalar()
+    return guesses_of(mission or "")
+
+
+def _overviews(database: Database, crawl_ids: Sequence[int]) -> list[CrawlOverview]:
     of_sites = select(site.c.crawl_id, func.count()).where(site.c.crawl_id.in_(crawl_ids)).group_by(site.c.crawl_id)
-    sites = {crawl_id: number for crawl_id, number in connection.execute(of_sites)}
     limits = select(crawler_setting.c.crawl_id, crawler_setting.c.value).where(
         crawler_setting.c.crawl_id.in_(crawl_ids), crawler_setting.c.name == "PAGE_BUDGET"
     )
-    budgets = {crawl_id: int(value or 0) for crawl_id, value in connection.execute(limits)}
-    workers: dict[int, list[tuple[str, float, int, str | None]]] = {}
-    columns = (worker.c.crawl_id, worker.c.state, worker.c.beat_at, worker.c.used, worker.c.status)
-    for crawl_id, *one in connection.execute(select(*columns).where(worker.c.crawl_id.in_(crawl_ids))):
-        workers.setdefault(crawl_id, []).append((one[0], one[1], one[2], one[3]))
-    rows = connection.execute(select(crawl).where(crawl.c.id.in_(crawl_ids)).order_by(crawl.c.id.desc()))
+    columns = [worker.c[name] for name in ("id", "crawl_id", "state", "beat_at", "used", "status")]
+    workers: dict[int, list[Row[Any]]] = {}
+    with database.read() as connection:
+        sites = {crawl_id: number for crawl_id, number in connection.execute(of_sites)}
+        budgets = {crawl_id: int(value or 0) for crawl_id, value in connection.execute(limits)}
+        for one in connection.execute(select(*columns).where(worker.c.crawl_id.in_(crawl_ids))):
+            workers.setdefault(one.crawl_id, []).append(one)
+        rows = connection.execute(select(crawl).where(crawl.c.id.in_(crawl_ids)).order_by(crawl.c.id.desc())).all()
+    dead = free_locks(database, [one.id for of_it in workers.values() for one in of_it if one.state == ACTIVE])
     found = []
     for row in rows:
         of_it = workers.get(row.id, [])
-        active = [one for one in of_it if one[0] == ACTIVE]
+        active = [one for one in of_it if one.state == ACTIVE and one.id not in dead]
         found.append(
             CrawlOverview(
                 row.id,
@@ -110,13 +129,12 @@ def _overviews(connection: Connection, crawl_ids: Sequence[int]) -> list[CrawlOv
                 row.control,
                 row.started_at,
                 row.ended_at,
-                max((beat_at for _, beat_at, _, _ in of_it), default=None),
+                max((one.beat_at for one in of_it), default=None),
                 len(active),
-                sum(read_status(status).pages_per_s for *_, status in active),
+                sum(read_status(one.status).pages_per_s for one in active),
                 sites.get(row.id, 0),
-                counts.get(row.id, Counter()),
                 budgets.get(row.id, 0),
-                row.earlier_pulls + sum(used for _, _, used, _ in of_it),
+                row.earlier_pulls + sum(one.used for one in of_it),
             )
         )
     return found

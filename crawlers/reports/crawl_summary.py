@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
-from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import State
+from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
 from crawlers.reports.pull_log import settings_of
@@ -58,8 +58,7 @@ def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, second
 
     Raises `StoreError`.
     """
-    guesses = USUAL_PLACES if crawl.mission == "news" else ()  # it is no error of a site that it has no feed there
-    results = crawl_results(database, crawl.id, guesses)
+    results = crawl_results(database, crawl.id, guesses_of(crawl.mission))
     mission = _MISSIONS.get(crawl.mission, _pages)(database, crawl, results, began_at)
     if results.end.state == "finished":
         ending = "is finished"

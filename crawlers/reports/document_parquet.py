@@ -36,6 +36,11 @@ COLUMNS = (
     ParquetColumn("changed_at", "timestamp"),
     ParquetColumn("version", "int32"),
     ParquetColumn("extractor", "string"),
+    ParquetColumn("description", "string"),
+    ParquetColumn("keywords", "strings"),
+    ParquetColumn("modified", "string"),
+    ParquetColumn("modified_at", "timestamp"),
+    ParquetColumn("is_free", "boolean"),
 )
 
 
@@ -72,7 +77,7 @@ def write_documents(database: Database, crawl_id: int, path: Path) -> int:
 
 def _value(type_: str, value: Any) -> Any:
     if type_ == "strings":
-        return json.loads(value)
+        return json.loads(value or "[]")
     if type_ == "timestamp" and value is not None:
         return datetime.fromtimestamp(value, UTC)
     return value

@@ -6,6 +6,7 @@ because the import takes most of a second, which commands without charts must no
 
 from __future__ import annotations
 
+import threading
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # for colour-blind readers, too
 STYLES = ("-", "--", "-.", ":")  # for more curves than colours, and for greyscale
+_drawing = threading.Lock()  # styles and warnings are those of the whole process
 _STYLE: dict[RcKeyType, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#666666",
@@ -54,7 +56,8 @@ def check_picture(path: Path) -> None:
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
     """Yield a figure of *width* and *height* inches, and write it to *path* at the end of the block.
 
-    Equal drawings give equal bytes. Raises `ConfigError` without matplotlib, and the errors of `replacing`.
+    Equal drawings give equal bytes. Only one thread draws at a time. Raises `ConfigError` without matplotlib, and the
+    errors of `replacing`.
     """
     try:
         import matplotlib
@@ -63,7 +66,7 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
     except ImportError as error:
         raise ConfigError(f"{path} is not drawn, because matplotlib is missing: pip install matplotlib") from error
     kind = path.suffix.lower().lstrip(".")
-    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+    with _drawing, matplotlib.rc_context(_STYLE), warnings.catch_warnings():
         if kind == "svg":  # the viewer has the fonts
             warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         made = Figure((width, height), layout="constrained")

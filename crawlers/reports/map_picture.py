@@ -51,8 +51,8 @@ def draw_map(path: Path, graph: GraphMap) -> None:
         axes.autoscale_view()
         _write_labels(axes, graph)
         drawn.suptitle(graph.name, x=0.01, ha="left", fontweight="bold")
-        for text, colour in graph.legend:
-            axes.scatter([], [], s=30, c=colour, label=text)
+        for meaning in graph.legend:
+            axes.scatter([], [], s=30, c=meaning.colour, label=meaning.text)
         if graph.legend:
             drawn.legend(loc="outside lower left", ncols=4, fontsize=7, handletextpad=0.1)
         if graph.subset:

@@ -14,9 +14,9 @@ from crawlers.storage.schema.news_tables import SEARCHED, document
 from crawlers.storage.schema.tables import site as crawled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, TextClause
 
     from crawlers.storage.database import Database
 
@@ -47,6 +47,22 @@ _TSVECTOR = text(f"""
         ORDER BY rank DESC, d.page_id LIMIT :most
     ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
 
+_MATCHING = {
+    "sqlite": text("""
+        SELECT rowid FROM document_text WHERE document_text MATCH :words ORDER BY rowid DESC LIMIT :most"""),
+    "postgresql": text(f"""
+        SELECT page_id FROM document WHERE {SEARCHED} @@ websearch_to_tsquery('simple', :words)
+        ORDER BY page_id DESC LIMIT :most"""),  # noqa: S608
+}
+_MATCHING_AMONG = {
+    "sqlite": text("""
+        SELECT rowid FROM document_text WHERE document_text MATCH :words
+        AND rowid IN (SELECT value FROM json_each(:among))"""),
+    "postgresql": text(f"""
+        SELECT page_id FROM document WHERE {SEARCHED} @@ websearch_to_tsquery('simple', :words)
+        AND page_id = ANY(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(CAST(:among AS jsonb))))"""),  # noqa: S608
+}
+
 
 class Found(NamedTuple):
     """A found document."""
@@ -70,7 +86,7 @@ def search(
 
     Raises `ConfigError` if the store has no documents.
     """
-    words = words.replace("\0", " ").encode("utf-8", "replace").decode()
+    words = _clean(words)
     sites = None if site_ids is None else json.dumps(list(site_ids))
     values = {"words": words, "sites": sites, "crawl": crawl_id, "most": most}
     with database.read() as connection:
@@ -78,7 +94,7 @@ def search(
             raise ConfigError(
                 f"{database.name} has no documents to search; collect some: scrapy crawl news -a sources=sources.yaml"
             )
-        rows = _by_fts5(connection, values) if database.is_sqlite else connection.execute(_TSVECTOR, values).all()
+        rows = _executed(connection, _FTS5 if database.is_sqlite else _TSVECTOR, values)
     return [Found(*row) for row in rows]
 
 
@@ -94,10 +110,31 @@ def sites_named(database: Database, wanted: str) -> list[int]:
     ]
 
 
-def _by_fts5(connection: Connection, values: dict[str, Any]) -> list[Any]:
-    """Search with FTS5 syntax (AND, OR, NOT, NEAR, "…", word*); invalid syntax is searched word by word."""
+def matching_documents(connection: Connection, words: str, most: int) -> set[int]:
+    """Return the numbers of documents of all crawls with *words*: the latest ones if there are more than *most*."""
+    return _numbers(connection, _MATCHING, words, most=most)
+
+
+def matching_among(connection: Connection, words: str, numbers: Sequence[int]) -> set[int]:
+    """Return which of the documents with these *numbers* have *words*."""
+    return _numbers(connection, _MATCHING_AMONG, words, among=json.dumps(numbers))
+
+
+def _numbers(connection: Connection, statements: Mapping[str, TextClause], words: str, **values: Any) -> set[int]:
+    rows = _executed(connection, statements[connection.dialect.name], {"words": _clean(words), **values})
+    return {number for (number,) in rows}
+
+
+def _clean(words: str) -> str:
+    return words.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _executed(connection: Connection, statement: TextClause, values: dict[str, Any]) -> Sequence[Any]:
+    """Search; SQLite by FTS5 syntax (AND, OR, NOT, NEAR, "…", word*), and word by word if that is invalid."""
     try:
-        return list(connection.execute(_FTS5, values))
+        return connection.execute(statement, values).all()
     except OperationalError:
+        if connection.dialect.name != "sqlite":
+            raise
         plain = " ".join('"' + word.replace('"', '""') + '"' for word in values["words"].split())
-        return list(connection.execute(_FTS5, values | {"words": plain or '""'}))
+        return connection.execute(statement, values | {"words": plain or '""'}).all()

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from protego import Protego
-from sqlalchemy import func, select
+from sqlalchemy import String, cast, func, or_, select
 
-from crawlers.algorithms.robots_groups import lines_for, product_token
-from crawlers.items import State
-from crawlers.storage.crawl_results import reason_kind
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, site
-from crawlers.storage.seeds import last_crawls, list_seeds
+from crawlers.items import Seed, State
+from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.crawl_overview import guesses_of
+from crawlers.reports.robots_delays import robots_delays
+from crawlers.storage.crawl_results import MIN_ERROR_STATUS, reason_kind
+from crawlers.storage.schema.tables import crawl, page, pull, seed, site
+from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of
+from crawlers.storage.url_counts import UrlCounts, url_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sqlalchemy.engine import Row
+    from sqlalchemy import ColumnElement
 
-    from crawlers.items import Seed
     from crawlers.storage.database import Database
 
 MAX_ERRORS = 20  # kinds of them
@@ -42,7 +42,25 @@ class SeedLine(NamedTuple):
     why: str | None = None  # it is not available
     crawl_id: int | None = None
     site_id: int | None = None
-    pages: int | None = None  # that were read; None: not counted
+
+
+class SeedPage(NamedTuple):
+    """A part of the list."""
+
+    lines: Sequence[SeedLine]
+    total: int  # of the whole list
+
+
+class SeedFigures(NamedTuple):
+    """What the latest crawls of all sites have counted, by the number of the site in its crawl."""
+
+    counts: Mapping[int, UrlCounts]
+    yields: Mapping[int, float]  # sums of rewards
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes."""
+        return 300 * len(self.counts)
 
 
 class Level(NamedTuple):
@@ -59,13 +77,13 @@ class SiteDetails(NamedTuple):
     crawl_id: int
     crawl: str
     availability: str | None
-    counts: Mapping[State, int]
+    counts: UrlCounts
     external_urls: int  # distinct
     levels: Sequence[Level]
     errors: Sequence[tuple[str, int]]  # the most frequent reasons
     parallel: int
     delay_s: float  # that was asked for
-    robots_delay_s: float  # the Crawl-delay of robots.txt for this crawler; 0: none
+    robots_delay_s: float  # the Crawl-delay of robots.txt as the crawl keeps it; 0: none
     max_level: int | None
     robots_status: int | None
     robots_text: str | None
@@ -74,59 +92,91 @@ class SiteDetails(NamedTuple):
     @property
     def per_page(self) -> float:
         """The distinct external URLs per page that was read."""
-        done = self.counts.get(State.DONE, 0)
-        return self.external_urls / done if done else 0.0
+        return self.external_urls / self.counts.pages if self.counts.pages else 0.0
 
 
-_KEYS: dict[str, Callable[[SeedLine], tuple[object, ...]]] = {
-    "number": lambda line: (line.seed.number,),
-    "name": lambda line: ((line.seed.short_name or line.seed.name or "\uffff").casefold(), line.seed.site),
-    "site": lambda line: (line.seed.site.partition("://")[2], line.seed.site),
-    "state": lambda line: (line.state.value, line.seed.number),
-    "enabled": lambda line: (not line.seed.enabled, line.seed.number),
+_earlier = site.alias()
+_latest_id = select(func.max(_earlier.c.id)).where(_earlier.c.site == seed.c.site).scalar_subquery()
+_LISTED = seed.outerjoin(site, site.c.id == _latest_id)
+_STATES = {
+    "enabled": seed.c.enabled,
+    "disabled": ~seed.c.enabled,
+    SeedState.AVAILABLE: site.c.id.is_not(None) & site.c.availability.is_(None),
+    SeedState.UNAVAILABLE: site.c.availability.is_not(None),
+    SeedState.NEVER: site.c.id.is_(None),
 }
-SORTED_BY = tuple(_KEYS)
+_name = func.coalesce(seed.c.short_name, seed.c.name)
+_STORED_KEYS: dict[str, tuple[ColumnElement[Any], ...]] = {  # each ends with what no two sites have in common
+    "number": (seed.c.id,),
+    "name": (_name.is_(None), func.lower(_name), seed.c.id),
+    "site": (func.replace(func.replace(seed.c.site, "http://", ""), "https://", ""), seed.c.site),
+    "state": (site.c.id.is_(None), site.c.availability.is_not(None), site.c.availability, seed.c.id),
+    "enabled": (~seed.c.enabled, seed.c.id),
+}
+_COUNTED_KEYS: dict[str, Callable[[SeedFigures, int], float | None]] = {
+    "pages": lambda figures, site_id: figures.counts.get(site_id, UrlCounts()).pages,
+    "errors": lambda figures, site_id: figures.counts.get(site_id, UrlCounts()).errors,
+    "yield": lambda figures, site_id: figures.yields.get(site_id),
+}
+SORTED_BY = (*_STORED_KEYS, *_COUNTED_KEYS)
 
 
-def seed_lines(
-    database: Database, text: str = "", state: str = "", by: str = "number", *, descending: bool = False
-) -> list[SeedLine]:
-    """Return the sites of the list that have *text* in a name or address, and are in a *state*, sorted *by* a key.
+def seed_page(
+    database: Database,
+    text: str = "",
+    state: str = "",
+    by: str = "number",
+    figures: SeedFigures | None = None,
+    *,
+    descending: bool = False,
+    first: int = 0,
+    rows: int = 100,
+) -> SeedPage:
+    """Return *rows* sites of the list, beginning with the one at the place *first*, sorted *by* a key of `SORTED_BY`.
 
-    *state* is a `SeedState`, `enabled` or `disabled`; anything else means all. Pages are not counted.
+    The list are those that have *text* in a name or address, and are in a *state*: a `SeedState`, `enabled` or
+    `disabled`; anything else means all. Only the rows that are returned are read as a whole. Without *figures* they
+    can't be sorted by what is counted, but by number. Raises `StoreError`.
     """
+    conditions = list(_conditions(text, state))
+    of_crawl = (site.c.availability, site.c.crawl_id, site.c.id.label("site_id"))
+    wanted = select(*SEED_COLUMNS, *of_crawl).select_from(_LISTED)
+    with database.read() as connection:
+        total = connection.execute(select(func.count()).select_from(_LISTED).where(*conditions)).scalar_one()
+        if by in _COUNTED_KEYS and figures is not None:
+            pairs = connection.execute(select(seed.c.id, site.c.id).select_from(_LISTED).where(*conditions))
+            ids = _ranked([(number, site_id) for number, site_id in pairs], figures, by, descending=descending)
+            ids = ids[first : first + rows]
+            places = {number: place for place, number in enumerate(ids)}
+            listed = connection.execute(wanted.where(seed.c.id.in_(ids)))
+            lines = sorted(map(_line, listed), key=lambda line: places[line.seed.number])
+        else:
+            keys = _STORED_KEYS.get(by, _STORED_KEYS["number"])
+            ordered = wanted.where(*conditions).order_by(*(key.desc() if descending else key.asc() for key in keys))
+            lines = [_line(row) for row in connection.execute(ordered.offset(first).limit(rows))]
+    return SeedPage(lines, total)
+
+
+def seed_figures(database: Database) -> SeedFigures:
+    """Return what the latest crawls of all sites have counted; it takes a second for 10^6 URLs. Raises `StoreError`."""
+    is_news = crawl.c.mission == "news"
     latest = select(func.max(site.c.id)).group_by(site.c.site)
-    columns = select(site.c.site, site.c.id, site.c.crawl_id, site.c.availability).where(site.c.id.in_(latest))
+    counts: dict[int, UrlCounts] = {}
     with database.read() as connection:
-        crawled = {row.site: row for row in connection.execute(columns)}
-    wanted = text.strip().casefold()
-    lines = (_line(seed, crawled.get(seed.site)) for seed in list_seeds(database))
-    found = [line for line in lines if _is_in(line, state) and (not wanted or wanted in _words(line.seed))]
-    return sorted(found, key=_KEYS.get(by, _KEYS["number"]), reverse=descending)
-
-
-def with_pages(database: Database, lines: Sequence[SeedLine]) -> list[SeedLine]:
-    """Return *lines* with their numbers of pages, which take one look at an index for each line."""
-    ids = [line.site_id for line in lines if line.site_id is not None]
-    counted = (
-        select(page.c.site_id, func.count() + func.coalesce(func.sum(page.c.duplicates), 0))
-        .where(page.c.site_id.in_(ids), page.c.state == int(State.DONE))
-        .group_by(page.c.site_id)
-    )
-    with database.read() as connection:
-        pages = {site_id: int(number) for site_id, number in connection.execute(counted)}
-    return [line if line.site_id is None else line._replace(pages=pages.get(line.site_id, 0)) for line in lines]
+        for mission, is_mission in (("news", is_news), ("", ~is_news)):
+            of_crawls = site.c.crawl_id.in_(select(crawl.c.id).where(is_mission))
+            of_sites = select(site.c.id).where(site.c.id.in_(latest), of_crawls)
+            counts |= url_counts(connection, page.c.site_id.in_(of_sites), guesses_of(mission))
+        rewards = select(pull.c.site_id, func.sum(pull.c.reward)).where(pull.c.site_id.in_(latest))
+        yields = {site_id: total for site_id, total in connection.execute(rewards.group_by(pull.c.site_id))}
+    return SeedFigures(counts, yields)
 
 
 def site_details(database: Database, name: str) -> SiteDetails | None:
     """Return what the latest crawl found out about the site *name*; None: it was never crawled."""
     found = (
-        select(site, crawl.c.name.label("crawl_name"), crawler_setting.c.value.label("agent"))
+        select(site, crawl.c.name.label("crawl_name"), crawl.c.mission)
         .join(crawl, crawl.c.id == site.c.crawl_id)
-        .outerjoin(
-            crawler_setting,
-            (crawler_setting.c.crawl_id == crawl.c.id) & (crawler_setting.c.name == "USER_AGENT"),
-        )
         .where(site.c.site == name)
         .order_by(site.c.id.desc())
         .limit(1)
@@ -136,30 +186,34 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
         if row is None:
             return None
         of_site = page.c.site_id == row.id
-        by_state = select(page.c.state, func.count()).where(of_site).group_by(page.c.state)
-        counts = {State(state): number for state, number in connection.execute(by_state)}
+        counts = url_counts(connection, of_site, guesses_of(row.mission)).get(row.id, UrlCounts())
         done = (of_site, page.c.state == int(State.DONE))
         by_level = select(page.c.level, func.count()).where(*done).group_by(page.c.level).order_by(page.c.level)
         levels = [(level, number) for level, number in connection.execute(by_level)]
-        failed = (of_site, page.c.state.in_([int(State.REFUSED), int(State.FAILED)]))
+        is_error = (page.c.state == int(State.FAILED)) | (
+            (page.c.state == int(State.REFUSED)) & (page.c.status >= MIN_ERROR_STATUS)
+        )
+        failed = (of_site, is_error)
         reasons: dict[str, int] = {}
         for reason, number in connection.execute(
             select(page.c.reason, func.count()).where(*failed).group_by(page.c.reason)
         ):
             kind = reason_kind(reason or "unknown")
             reasons[kind] = reasons.get(kind, 0) + number
+        external_urls = external_urls_of(connection, row.id)
+        robots_delay_s = robots_delays(connection, row.crawl_id).of(row.robots_status, row.robots_text)
     most = max((number for _, number in levels), default=1)
     return SiteDetails(
         row.crawl_id,
         row.crawl_name,
         row.availability,
         counts,
-        last_crawls(database, [name])[name].external_urls,
+        external_urls,
         [Level(level, number, number / most) for level, number in levels],
         sorted(reasons.items(), key=lambda one: (-one[1], one[0]))[:MAX_ERRORS],
         row.parallel,
         row.delay_s,
-        _robots_delay_s(row.robots_text, row.agent),
+        robots_delay_s,
         row.max_level,
         row.robots_status,
         row.robots_text,
@@ -167,24 +221,40 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
     )
 
 
-def _line(seed: Seed, row: Row[str, int, int, str | None] | None) -> SeedLine:
-    if row is None:
-        return SeedLine(seed, SeedState.NEVER)
+def _conditions(text: str, state: str) -> Iterator[ColumnElement[bool]]:
+    if state in _STATES:
+        yield _STATES[state]
+    if wanted := text.strip():
+        number = cast(seed.c.id, String)
+        yield or_(
+            *(
+                contains(column, one)
+                for column in (number, seed.c.start_url, seed.c.name, seed.c.short_name)
+                for one in {wanted.lower(), wanted.upper(), wanted.capitalize()}  # SQLite knows the case of ASCII only
+            )
+        )
+
+
+def _ranked(pairs: Sequence[tuple[int, int | None]], figures: SeedFigures, by: str, *, descending: bool) -> list[int]:
+    """Return the first ones of pairs of numbers (in the list, in the latest crawl) by a figure of the second ones.
+
+    Those without a figure come last.
+    """
+    value = _COUNTED_KEYS[by]
+    known, unknown = [], []
+    for number, site_id in pairs:
+        found = None if site_id is None else value(figures, site_id)
+        if found is None:
+            unknown.append(number)
+        else:
+            known.append((found, number))
+    known.sort(reverse=descending)
+    return [*(number for _, number in known), *unknown]
+
+
+def _line(row: Any) -> SeedLine:
+    one = Seed(*row[: len(SEED_COLUMNS)])
+    if row.site_id is None:
+        return SeedLine(one, SeedState.NEVER)
     state = SeedState.AVAILABLE if row.availability is None else SeedState.UNAVAILABLE
-    return SeedLine(seed, state, row.availability, row.crawl_id, row.id)
-
-
-def _is_in(line: SeedLine, state: str) -> bool:
-    if state in ("enabled", "disabled"):
-        return line.seed.enabled == (state == "enabled")
-    return line.state.value == state or state not in set(SeedState)
-
-
-def _words(seed: Seed) -> str:
-    return "\n".join((str(seed.number), seed.start_url, seed.name or "", seed.short_name or "")).casefold()
-
-
-def _robots_delay_s(text: str | None, agent: str | None) -> float:
-    token = product_token(agent or "") or "*"
-    delay_s = Protego.parse("\n".join(["User-agent: *", *lines_for(text or "", token)])).crawl_delay("*")
-    return delay_s if delay_s is not None and math.isfinite(delay_s) else 0.0
+    return SeedLine(one, state, row.availability, row.crawl_id, row.site_id)

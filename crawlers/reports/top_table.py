@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.catalogue.exporting import utc
+from crawlers.storage.files.cells import utc
 from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.importance import TopPage
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.reports.histories.history import Count, Said, said
+from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.progress_table import ASKED
 from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait
-from crawlers.storage.workers import ACTIVE, LEFT, LOST
+from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -18,18 +21,30 @@ if TYPE_CHECKING:
     from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine
 
 HEADINGS = ("worker", "machine", "process", "state", "since (UTC)", "sites", "pages", "pages/s", "leases")
+OF_BUDGET = ("granted", "used")
+WAITS_FOR = "what its sites wait for"
 SITE_HEADINGS = ("site", "worker", "waiting URLs", "waits for")
+ALL_HEADINGS = (*HEADINGS, *OF_BUDGET, WAITS_FOR, *SITE_HEADINGS)
 _WAITS = {
-    Wait.READY: "ready",
-    Wait.RESPONSE: "response",
-    Wait.DELAY: "politeness delay",
-    Wait.REST: "host's rest",
-    Wait.ROBOTS: "robots.txt",
-    Wait.TRIAL: "responses of other sites",
-    Wait.RETRY: "retry",
-    Wait.REVISIT: "revisit",
-    Wait.NOTHING: "nothing waits",
+    Wait.READY: said("ready"),
+    Wait.RESPONSE: said("response"),
+    Wait.DELAY: said("politeness delay"),
+    Wait.REST: said("host's rest"),
+    Wait.ROBOTS: said("robots.txt"),
+    Wait.SITEMAP: said("its sitemaps"),
+    Wait.TRIAL: said("responses of other sites"),
+    Wait.RETRY: said("retry"),
+    Wait.REVISIT: said("revisit"),
+    Wait.NOTHING: said("nothing waits"),
 }
+_STATES = {
+    ACTIVE: said("active"),
+    LEFT: said("left"),
+    LOST: said("lost"),
+    PAUSE: said("paused"),
+    STOP: said("stopping"),
+}
+Cell = str | tuple[Said, ...]  # a value, or short texts that are translated
 
 
 class Deadline(NamedTuple):
@@ -46,73 +61,92 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
     """
     active = [one for one in found.workers if one.state == ACTIVE]
     shown = found.workers if with_ended else active
-    lines = [_heading(crawl, active, found.control) if active else nobody_works(crawl)]
+    lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl))]
     if shown:
         right = "r r  rrrr" + "rr" * bool(found.budget)
-        lines += ["", table(worker_rows(found, deadline, shown), right), ""]
-    lines += worker_notes(found, deadline)
+        lines += ["", table([_as_text(row) for row in worker_rows(found, deadline, shown)], right), ""]
+    lines += map(sentence, worker_notes(found, deadline))
     if not with_ended:
         lines += _ended(found.workers)
     return lines
 
 
-def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[tuple[str, ...]]:
+def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[tuple[Cell, ...]]:
     """Return the headings of the table of the workers *shown*, and a row for each of them."""
-    budget = ("granted", "used") if found.budget else ()
-    headings = (*HEADINGS, *budget, "what its sites wait for")
+    headings = (*HEADINGS, *(OF_BUDGET if found.budget else ()), WAITS_FOR)
     return [headings, *(_row(one, found, deadline) for one in shown)]
 
 
-def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[str]:
+def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[Said]:
     """Return sentences about workers that do not report, sites that nobody holds, and the budget."""
     active = [one for one in found.workers if one.state == ACTIVE]
     lines = [line for one in active if (line := _expiring(one, found.now, deadline)) is not None]
     if found.free_sites:
-        lines.append(f"{counted(found.free_sites, 'site')} with something to do {_have(found.free_sites)} no worker")
+        idle = Count(
+            found.free_sites,
+            "%(number)s site with something to do has no worker",
+            "%(number)s sites with something to do have no worker",
+        )
+        lines.append(said("%(sites)s", sites=idle))
     if found.budget:
         left = sum(max(0, one.granted - one.used) for one in active)
         lines.append(
-            f"Budget: {found.used:,} of {counted(found.budget, 'page')} used, {left:,} granted to workers for their "
-            "next pages"
+            said(
+                "Budget: %(used)s of %(pages)s used, %(left)s granted to workers for their next pages",
+                used=f"{found.used:,}",
+                pages=Count(found.budget, "%(number)s page", "%(number)s pages"),
+                left=f"{left:,}",
+            )
         )
     return lines
 
 
-def nobody_works(crawl: NamedCrawl) -> str:
+def nobody_works(crawl: NamedCrawl) -> Said:
     """Return one sentence about a crawl without an active worker."""
     if crawl.state == FINISHED:
-        return f"Crawl {crawl.name} (number {crawl.id}) is finished; nobody works on it"
-    return f"Nobody works on the crawl {crawl.name} (number {crawl.id}); the command that began it resumes it"
+        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", name=crawl.name, id=str(crawl.id))
+    return said(
+        "Nobody works on the crawl %(name)s (number %(id)s); the command that began it resumes it",
+        name=crawl.name,
+        id=str(crawl.id),
+    )
 
 
 def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[str]:
     """Return the lines about *sites* at the time *now*, those with the most waiting URLs first."""
     if not sites:
         return ["No URLs wait, and no worker holds a site"]
-    return [table(site_table_rows(sites, now, dead), " rr")]
+    return [table([_as_text(row) for row in site_table_rows(busiest(sites, len(sites)), now, dead)], " rr")]
 
 
-def site_table_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[tuple[str, ...]]:
-    """Return the headings of the table of *sites*, and a row for each, those with the most waiting URLs first."""
-    ranked = sorted(sites, key=lambda one: (-one.waiting, one.site))
-    return [SITE_HEADINGS, *((one.site, _owner(one, dead), f"{one.waiting:,}", waits_for(one, now)) for one in ranked)]
+def busiest(sites: Sequence[SiteLine], most: int) -> list[SiteLine]:
+    """Return at most *most* of *sites*, those with the most waiting URLs first."""
+    return heapq.nsmallest(most, sites, key=lambda one: (-one.waiting, one.site))
 
 
-def waits_for(site: SiteLine, now: float) -> str:
+def site_table_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[tuple[Cell, ...]]:
+    """Return the headings of the table of *sites*, and a row for each."""
+    return [
+        SITE_HEADINGS,
+        *((one.site, _owner(one, dead), f"{one.waiting:,}", (waits_for(one, now),)) for one in sites),
+    ]
+
+
+def waits_for(site: SiteLine, now: float) -> Said:
     """Return what the next request to *site* waits for at the time *now*, as far as it is stored."""
     if not site.is_open:
-        return "the site is missing from the host list"
+        return said("the site is missing from the host list")
     if not site.waiting:
         return _WAITS[Wait.NOTHING]
     if site.worker is None:
-        return "a worker"
+        return said("a worker")
     if site.rest_until is not None and site.rest_until > now:
-        return f"{_WAITS[Wait.REST]}, {_seconds(site.rest_until - now)}"
+        return said("host's rest, %(left)s", left=_seconds(site.rest_until - now))
     if not site.has_robots:
         return _WAITS[Wait.ROBOTS]
     if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:
-        return f"{_WAITS[Wait.RETRY]}, {_seconds(site.retry_at - now)}"
-    return "ready"
+        return said("retry, %(left)s", left=_seconds(site.retry_at - now))
+    return _WAITS[Wait.READY]
 
 
 def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | None) -> str:
@@ -122,21 +156,25 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
     return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
 
 
-def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> tuple[str, ...]:
+def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> tuple[Cell, ...]:
     is_active = one.state == ACTIVE
-    waits = (f"{_WAITS[wait]}: {number:,}" for wait, number in _by_order(one) if number > 0) if is_active else ()
+    waits = tuple(
+        said("%(wait)s: %(number)s", wait=_WAITS[wait], number=f"{number:,}")
+        for wait, number in _by_order(one)
+        if number > 0 and is_active
+    )
     return (
         str(one.number),
         one.machine,
         str(one.process),
-        _state(one, found, deadline) if is_active else one.state,
+        (_state(one, found, deadline) if is_active else _STATES[one.state],),
         time_of(one.joined_at if is_active else one.ended_at),
         f"{one.sites:,}",
         f"{one.pages:,}",
         f"{one.status.pages_per_s:.1f}" if is_active else NOTHING,
         f"{one.leases:,}" if is_active else NOTHING,
         *((f"{one.granted:,}", f"{one.used:,}") if found.budget else ()),
-        ", ".join(waits) or NOTHING,
+        waits or NOTHING,
     )
 
 
@@ -144,26 +182,48 @@ def _by_order(one: WorkerLine) -> list[tuple[Wait, int]]:
     return [(wait, one.status.waits.get(wait, 0)) for wait in _WAITS if wait is not Wait.NOTHING]
 
 
-def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> str:
+def _as_text(row: Sequence[Cell]) -> list[str]:
+    return [cell if isinstance(cell, str) else ", ".join(map(sentence, cell)) for cell in row]
+
+
+def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:
     if one.number in deadline.dead:
-        return "dead"
+        return said("dead")
     if found.now - one.beat_at > deadline.seconds / 2:
-        return "silent"
-    return ASKED.get(found.control or "", ACTIVE)
+        return said("silent")
+    return _STATES[found.control or ACTIVE]
 
 
-def _expiring(one: WorkerLine, now: float, deadline: Deadline) -> str | None:
+def _expiring(one: WorkerLine, now: float, deadline: Deadline) -> Said | None:
     """Return a sentence about a worker whose claims are about to expire; None if they are not."""
-    name = f"Worker {one.number} ({one.machine}, process {one.process})"
-    its = "its sites are free" if one.sites else "it holds no site"
+    worker = said(
+        "Worker %(number)s (%(machine)s, process %(process)s)",
+        number=str(one.number),
+        machine=one.machine,
+        process=str(one.process),
+    )
     if one.number in deadline.dead:
-        return f"{name}: the process has ended; {its}{' for other workers' if one.sites else ''}"
+        if one.sites:
+            return said("%(worker)s: the process has ended; its sites are free for other workers", worker=worker)
+        return said("%(worker)s: the process has ended; it holds no site", worker=worker)
     silent_s = now - one.beat_at
     if silent_s <= deadline.seconds / 2:
         return None
     left_s = deadline.seconds - silent_s
-    when = f" in {_seconds(left_s)}" if left_s > 0 else " for other workers"
-    return f"{name}: no heartbeat for {_seconds(silent_s)}; {its}{when if one.sites else ''}"
+    if not one.sites:
+        return said("%(worker)s: no heartbeat for %(time)s; it holds no site", worker=worker, time=_seconds(silent_s))
+    if left_s > 0:
+        return said(
+            "%(worker)s: no heartbeat for %(time)s; its sites are free in %(left)s",
+            worker=worker,
+            time=_seconds(silent_s),
+            left=_seconds(left_s),
+        )
+    return said(
+        "%(worker)s: no heartbeat for %(time)s; its sites are free for other workers",
+        worker=worker,
+        time=_seconds(silent_s),
+    )
 
 
 def _ended(workers: Sequence[WorkerLine]) -> list[str]:
@@ -179,10 +239,6 @@ def _owner(one: SiteLine, dead: Container[int]) -> str:
     if one.worker is None:
         return NOTHING
     return f"{one.worker} (dead)" if one.worker in dead else str(one.worker)
-
-
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
 
 
 def _seconds(seconds: float) -> str:

@@ -19,14 +19,23 @@ if TYPE_CHECKING:
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.schedulers.robots_fetch import RobotsFetch
+    from crawlers.schedulers.sitemap_fetch import SitemapFetch
 
 
 class ErrorHandlers:
-    """Records failed pages in *crawl*. Errors of callbacks at work and of *robots* are passed on to these."""
+    """Records failed pages in *crawl*. Errors of callbacks at work, *robots* and *sitemaps* are passed on to these."""
 
-    def __init__(self, crawl: Crawl, robots: RobotsFetch, callbacks: PendingCallbacks, manager: SignalManager) -> None:
+    def __init__(
+        self,
+        crawl: Crawl,
+        robots: RobotsFetch,
+        sitemaps: SitemapFetch,
+        callbacks: PendingCallbacks,
+        manager: SignalManager,
+    ) -> None:
         self._crawl = crawl
         self._robots = robots
+        self._sitemaps = sitemaps
         self._callbacks = callbacks
         manager.connect(self._spider_error, signals.spider_error)
         manager.connect(self._item_error, signals.item_error)
@@ -48,7 +57,7 @@ class ErrorHandlers:
         if response is None or self._callbacks.failed(response, reason):
             return  # without a response, it is an error of `start`
         request = _request_of(response)
-        if self._robots.failed_to_parse(request, reason):
+        if self._robots.failed_to_parse(request, reason) or self._sitemaps.failed_to_read(request, reason):
             return
         if (lease := self._open_lease(request)) is not None:
             self._crawl.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))

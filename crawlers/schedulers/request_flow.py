@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlers.crawl.running_crawl import RobotsNeeded
+from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.errors import StoreError
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
@@ -14,6 +15,7 @@ from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import PageRequests
 from crawlers.schedulers.robots_fetch import RobotsFetch
+from crawlers.schedulers.sitemap_fetch import SitemapFetch
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -48,9 +50,10 @@ class RequestFlow:
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
         crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
+        self._sitemaps = SitemapFetch(crawl)
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             crawler.signals.connect(self._sent, signal)
-        errors = ErrorHandlers(crawl, self._robots, callbacks, crawler.signals)
+        errors = ErrorHandlers(crawl, self._robots, self._sitemaps, callbacks, crawler.signals)
         self._pages = PageRequests(crawl.retries, errors.download_failed, crawl.renders)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
 
@@ -73,16 +76,24 @@ class RequestFlow:
             now = self._crawl.clock()
             if (robots := self._robots.take(now)) is not None:
                 return robots
+            if (sitemap := self._sitemaps.take(now)) is not None:
+                return sitemap
             following = self._crawl.next(now, self._robots.in_flight)
             if following is None:
                 if self._robots.only_rests and self._crawl.waits_for_robots(now):
                     self._robots.hasten(now)
-                for due_s in (self._crawl.next_due(now, self._robots.in_flight), self._robots.next_due(now)):
+                for due_s in (
+                    self._crawl.next_due(now, self._robots.in_flight),
+                    self._robots.next_due(now),
+                    self._sitemaps.next_due(now),
+                ):
                     if due_s is not None:
                         self._wakeup.at(now + due_s, now)
                 return None
             if isinstance(following, RobotsNeeded):
                 self._robots.enqueue(*following)
+            elif isinstance(following, SitemapNeeded):
+                self._sitemaps.enqueue(*following)
             elif (request := self._request(following)) is not None:
                 return request
         self._wakeup.at(now, now)
@@ -97,6 +108,8 @@ class RequestFlow:
         lease = request.meta.get(LEASE)
         if lease is not None:
             self._crawl.sent(lease)
+        else:
+            self._sitemaps.sent(request)
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""

@@ -77,6 +77,7 @@ class SiteSpider(Spider):
 
     arguments = ("hosts",)  # of -a
     can_be_shared = False  # whether several workers can work on one crawl
+    reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     hosts: str | None = None
     site_limits: list[SiteLimits]
     addresses: SiteAddresses  # of the sites; the crawl fills it
@@ -136,6 +137,7 @@ class SiteSpider(Spider):
             addresses=self.addresses,
             page_budget=budget,
             can_be_shared=self.can_be_shared,
+            reads_sitemaps=self.reads_sitemaps and self.settings.getbool("SITEMAPS_ENABLED"),
         )
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
@@ -184,6 +186,7 @@ class SiteSpider(Spider):
             _text(headers, "ETag"),
             _text(headers, "Last-Modified"),
             response.request.meta.get("download_latency"),
+            ", ".join(value.decode("latin-1") for value in headers.getlist("X-Robots-Tag")),
             any(name in response.request.headers for name in ("If-None-Match", "If-Modified-Since")),
         )
 

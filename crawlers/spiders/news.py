@@ -159,8 +159,6 @@ def _check(settings: BaseSettings) -> None:
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")
-    if settings.getint("DUPLICATE_DISTANCE") > 64:
-        raise ConfigError("DUPLICATE_DISTANCE is out of range; a fingerprint has 64 bits, of which 12 may differ")
     if url := settings.get("DOCUMENT_KEYS_URL"):
         RedisDocumentKeys(url).close()
 

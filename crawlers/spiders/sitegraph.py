@@ -10,3 +10,4 @@ class SiteGraphSpider(SiteSpider):
 
     name = "sitegraph"
     can_be_shared = True
+    reads_sitemaps = True

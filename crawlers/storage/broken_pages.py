@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import State
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
-from crawlers.storage.redirect_chains import final_target
+from crawlers.storage.redirect_chains import final_target, hops_after
 from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from sqlalchemy import Connection
+
+    from crawlers.storage.redirect_chains import Hop
 
 OTHER_SCHEME = "scheme "  # how the reasons of bad links begin that are not broken, such as mailto
 _BROKEN = f"""
@@ -37,8 +39,23 @@ def broken_ends(connection: Connection, site_id: int) -> dict[int, int]:
     return broken | {page_id: end for page_id, end in ends if end in broken}
 
 
+def broken_ends_of(connection: Connection, page_ids: Collection[int]) -> dict[int, int]:
+    """Return those of the pages that are broken, or redirect to such a page, with the broken page."""
+    hops = hops_after(connection, page_ids)
+    moved = {
+        page_id: hop.moved_to for page_id, hop in hops.items() if hop.state == State.MOVED and hop.moved_to is not None
+    }
+    ends = ((page_id, final_target(page_id, moved)) for page_id in page_ids)
+    return {page_id: end for page_id, end in ends if end in hops and _is_broken(hops[end])}
+
+
+def _is_broken(page: Hop) -> bool:
+    is_error = page.state == State.REFUSED and (page.status or 0) >= MIN_ERROR_STATUS
+    return is_error or page.state == State.FAILED
+
+
 def problems_of(connection: Connection, ends: dict[int, int], page_ids: Collection[int]) -> dict[int, Problem]:
-    """Return why links to *page_ids* are broken; *ends* are the `broken_ends` of their site."""
+    """Return why links to *page_ids* are broken; *ends* are the broken pages to which they lead."""
     wanted = {*page_ids, *(ends[page_id] for page_id in page_ids)}
     rows = streamed(connection, "SELECT id, url, status, reason FROM page WHERE id {ids}", ids=wanted)
     known = {page_id: Problem(url, status, reason) for page_id, url, status, reason in rows}

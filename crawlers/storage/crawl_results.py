@@ -91,10 +91,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
     urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
     if guesses:
-        is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
-        is_feed = exists().where(feed.c.url == page.c.url)
-        is_ended = page.c.state.in_([int(state) for state in _ENDED])
-        urls = urls.join(site, site.c.id == page.c.site_id).where(~(is_ended & is_guess & ~is_feed))
+        urls = urls.join(site, site.c.id == page.c.site_id).where(~is_vain_guess(guesses))
     contents = (
         select(page.c.site_id, func.count() - func.count(page.c.content_hash.distinct()))
         .where(_within(of_crawl), page.c.state == int(State.DONE), page.c.content_hash.is_not(None))
@@ -139,6 +136,13 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         for row in sites
     ]
     return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING])
+
+
+def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:
+    """Return whether a page, joined with its site, is at one of the paths *guesses*, and nothing was there."""
+    is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
+    is_feed = exists().where(feed.c.url == page.c.url)
+    return page.c.state.in_([int(state) for state in _ENDED]) & is_guess & ~is_feed
 
 
 def _within(of_crawl: ColumnElement[bool]) -> ColumnElement[bool]:

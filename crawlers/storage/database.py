@@ -6,6 +6,7 @@ keeps every commit when the process is killed (a power cut may cost the last com
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,13 @@ from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
     DBAPIError,
+    DisconnectionError,
     InterfaceError,
     NoSuchModuleError,
     OperationalError,
+)
+from sqlalchemy.exc import (
+    TimeoutError as PoolTimeout,
 )
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
@@ -49,6 +55,10 @@ _PASSING = {
     "DeadlockDetected",
     "IdleInTransactionSessionTimeout",
 }
+
+
+_SECRETS = frozenset({"password", "passfile", "sslpassword", "sslkey", "service"})  # parameters of libpq
+_PASSWORD = re.compile(r"(?<=://)([^/@]*?):.*@|((?:password|sslpassword)=)[^&]*", re.IGNORECASE)
 
 
 class Database:
@@ -87,13 +97,31 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The URL without its password, for messages."""
-        return self.url.render_as_string(hide_password=True)
+        """The URL without its secrets, for messages."""
+        return shown_url(self.url)
 
     @property
     def path(self) -> Path | None:
         """The SQLite file; *None* for a server."""
         return Path(self.url.database) if self.is_sqlite and self.url.database else None
+
+    def follow_file(self) -> None:
+        """Read and write whatever file has the name of the store from now on, if that is a file.
+
+        This is for programs that outlive a store: their connections would keep a file that was removed or replaced.
+        """
+        path = self.path
+        if path is None:
+            return
+
+        @event.listens_for(self.engine, "connect")
+        def _remember(_connection: Any, record: ConnectionPoolEntry) -> None:
+            record.info["file"] = _identity(path)
+
+        @event.listens_for(self.engine, "checkout")
+        def _compare(_connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+            if record.info.get("file") != _identity(path):
+                raise DisconnectionError  # the pool opens another one
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -125,14 +153,21 @@ class Database:
     def store_errors(self) -> Iterator[None]:
         """Turn full disks, lost connections, files and tables into `StoreError`; other errors are our bugs.
 
-        What may pass, such as a server that was stopped, is `StoreUnavailable`.
+        What may pass, such as a server that was stopped, or too many connections in use, is `StoreUnavailable`.
         """
         try:
             yield
+        except PoolTimeout as error:
+            raise StoreUnavailable(
+                f"{self.name}: all connections of this process are in use; try again in a moment"
+            ) from error
         except DBAPIError as error:
             may_pass = _may_pass(error)
             if not (
-                may_pass or _misses_table(error) or type(error) in (OperationalError, DatabaseError, InterfaceError)
+                may_pass
+                or _misses_table(error)
+                or _misses_column(error)
+                or type(error) in (OperationalError, DatabaseError, InterfaceError)
             ):
                 raise
             raise (StoreUnavailable if may_pass else StoreError)(
@@ -143,21 +178,36 @@ class Database:
         self.engine.dispose()
 
 
+def shown_url(url: URL) -> str:
+    """Return *url* without its secrets, of which the query may have some, too."""
+    secrets = {name: "***" for name in url.query if name.lower() in _SECRETS}
+    return url.update_query_dict(secrets).render_as_string(hide_password=True)
+
+
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
         parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError, ValueError) as error:  # the last one: of a port that is not a number
         raise ConfigError(
-            f"DATABASE_URL={url!r} is not a database URL; write for example sqlite:///crawl.sqlite "
+            f"DATABASE_URL={_masked(url)!r} is not a database URL; write for example sqlite:///crawl.sqlite "
             "or postgresql+psycopg://user:password@host/name"
         ) from error
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ConfigError(f"DATABASE_URL={url!r}: only sqlite and postgresql are supported")
+        raise ConfigError(f"DATABASE_URL={_masked(url)!r}: only sqlite and postgresql are supported")
     if parsed.get_backend_name() == "postgresql" and parsed.get_driver_name() != "psycopg":
-        other = parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=True)
+        other = shown_url(parsed.set(drivername="postgresql+psycopg"))
         raise ConfigError(f"DATABASE_URL: PostgreSQL needs the driver psycopg; write {other}")
     return parsed
+
+
+def _masked(url: str) -> str:
+    """Return a URL that can't be parsed without what may be a password in it.
+
+    >>> _masked("postgres://me:a@b@host:x/name?password=c")
+    'postgres://me:***@host:x/name?password=***'
+    """
+    return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", url)
 
 
 def _check_file(url: URL, create: bool) -> None:
@@ -175,6 +225,14 @@ def _check_file(url: URL, create: bool) -> None:
         raise ConfigError(f"DATABASE_URL: {path.absolute()} does not exist; crawl first, or name the right file")
     if not path.parent.is_dir():
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _server_engine(url: URL, silence_s: float) -> Engine:
@@ -246,7 +304,13 @@ def _misses_table(error: DBAPIError) -> bool:
     return type(error.orig).__name__ == "UndefinedTable"  # of psycopg, which is an extra
 
 
+def _misses_column(error: DBAPIError) -> bool:
+    return type(error.orig).__name__ == "UndefinedColumn" or "no such column" in str(error.orig)
+
+
 def _remedy(error: DBAPIError) -> str:
+    if _misses_column(error):
+        return "another version of this program may have changed it: end this one"
     if not isinstance(error.orig, sqlite3.Error):
         if _misses_table(error):
             return "committed data is safe in the other tables: restore the lost one"
@@ -254,7 +318,9 @@ def _remedy(error: DBAPIError) -> str:
     kind = _sqlite_kind(error.orig)
     if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return "committed data is safe: let the other process end its transaction"
-    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+    if kind == sqlite3.SQLITE_CANTOPEN:
+        return "check that the file is there, and that it and its folder can be read and written"
+    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return "committed data is safe: make the file and its folder writable"
     if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return "restore or repair the file"

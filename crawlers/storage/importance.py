@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import text
+from sqlalchemy import BigInteger, Float, column, text
 
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
@@ -17,7 +17,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Connection, TextClause
+    from sqlalchemy import Connection, Subquery, TextClause
 
     from crawlers.storage.database import Database
 
@@ -131,6 +131,13 @@ def shares_of_site(database: Database, site_id: int, totals: Totals) -> Iterator
         streamed = connection.execution_options(stream_results=True)
         for page_id, weight in streamed.execute(_query(connection, _OF_SITE), {"site": site_id, **totals.values}):
             yield page_id, weight / totals.weight
+
+
+def weights_of_crawl(connection: Connection, crawl_id: int, totals: Totals) -> Subquery:
+    """Return the query for `page_id` and `weight` of the pages of a crawl that were read, see `Totals.share`."""
+    weights = _query(connection, f"SELECT i.page_id AS page_id, {_WEIGHT} AS weight FROM {_OF_CRAWL}")  # noqa: S608
+    bound = weights.bindparams(crawl=crawl_id, **totals.values)
+    return bound.columns(column("page_id", BigInteger), column("weight", Float)).subquery("weighed")
 
 
 def standing(connection: Connection, crawl_id: int, page_id: int) -> Standing | None:

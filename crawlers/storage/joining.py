@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crawlers.errors import ConfigError, CrawlEnded, StoreError
+from crawlers.storage.database import shown_url
 from crawlers.storage.schema.tables import crawl, crawler_setting, site
 from crawlers.storage.workers import finisher, is_over
 
@@ -46,7 +47,7 @@ def check_rejoining(connection: Connection, unfinished_id: int | None, crawl_id:
     """
     if connection.execute(select(crawl.c.id).where(crawl.c.id == crawl_id)).scalar() is None:
         raise StoreError(
-            f"{connection.engine.url.render_as_string()} has no crawl {crawl_id} any more, so its workers were "
+            f"{shown_url(connection.engine.url)} has no crawl {crawl_id} any more, so its workers were "
             "stopped; restore it and run the same command again, or remove what is left of it to begin anew"
         )
     if crawl_id != unfinished_id or is_over(connection, crawl_id):

@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from crawlers.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 _ADVISORY_SPACE = 0x6372_6177  # "craw": keeps our advisory locks apart from those of other programs
 _SPACE_AND_WORKER = "SELECT pg_try_advisory_lock(:space, :worker)"
-_IS_HELD = """
-    SELECT count(*) FROM pg_locks
-    WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::bigint = :space AND objid::bigint = :worker
+_HELD = """
+    SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+    AND classid::bigint = :space AND objid::bigint = ANY (:workers)
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 
@@ -87,20 +88,31 @@ def is_free(database: Database, worker_id: int) -> bool:
 
     Without file locks (on Windows) every worker of an SQLite file seems dead.
     """
+    return worker_id in free_locks(database, [worker_id])
+
+
+def free_locks(database: Database, worker_ids: Collection[int]) -> set[int]:
+    """Return those workers whose locks nobody holds; a server is asked once for all of them. Raises `StoreError`."""
     if database.path:
-        path = _path(database.path, worker_id)
-        if not _has_file_locks() or not path.exists():
-            return True
-        file = _locked(path)
-        if file is None:
-            return False
-        with suppress(OSError):
-            path.unlink()  # of a process that was killed
-        file.close()
-        return True
+        return {worker_id for worker_id in worker_ids if _is_file_free(_path(database.path, worker_id))}
+    if not worker_ids:
+        return set()
     with database.read() as connection:
-        # Whoever tried to take it would seem to be its holder to others for a moment.
-        return not connection.execute(text(_IS_HELD), {"space": _ADVISORY_SPACE, "worker": worker_id}).scalar()
+        # Whoever tried to take one would seem to be its holder to others for a moment.
+        held = connection.execute(text(_HELD), {"space": _ADVISORY_SPACE, "workers": list(worker_ids)}).scalars()
+        return set(worker_ids).difference(held)
+
+
+def _is_file_free(path: Path) -> bool:
+    if not _has_file_locks() or not path.exists():
+        return True
+    file = _locked(path)
+    if file is None:
+        return False
+    with suppress(OSError):
+        path.unlink()  # of a process that was killed
+    file.close()
+    return True
 
 
 def _path(database: Path, worker_id: int) -> Path:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import State
 from crawlers.storage.schema.score_tables import LinkTextRow, TopicPageRow
 from crawlers.storage.schema.tables import (
     BadLinkRow,
@@ -48,6 +49,7 @@ def add_page_rows(
             page.etag or None,
             page.last_modified or None,
             latency_s=page.latency_s,
+            is_indexable=page.is_indexable if page.state is State.DONE else None,
         )
     )
     add_external_rows(changes, page.id, page.external)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, text
+from sqlalchemy import exists, func, select, text
 
 from crawlers.storage.schema.tables import page, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
 
@@ -23,6 +25,13 @@ _COUNTED = {
         "AND key IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))"
     ),
 }
+
+
+def has_pulls(connection: Connection, crawl_id: int) -> bool:
+    """Return whether a crawl has any pull."""
+    # Site by site, so that PostgreSQL uses the index: it would read the pulls of all crawls until it met one of this.
+    with_pulls = select(site.c.id).where(site.c.crawl_id == crawl_id, exists().where(pull.c.site_id == site.c.id))
+    return connection.execute(with_pulls.limit(1)).first() is not None
 
 
 def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[tuple[int, float]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, func, select, text
+from sqlalchemy import case, exists, func, select, text
 
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
@@ -56,31 +56,48 @@ class NamedCrawl(NamedTuple):
         return f"crawl {self.name} (number {self.id}, {self.state})"
 
 
-# All pages of a plain Scrapy spider wait as requests, and no page of a mission does: so one of them is enough.
+# All pages of a plain Scrapy spider wait as requests, and no page of a mission does: so one of them is enough. It is
+# looked up by its site: PostgreSQL would read the pages of all crawls until it met one of this.
+_of_site = page.c.site_id == site.c.id
 _IS_FOREIGN = func.coalesce(
-    select(page.c.request.is_not(None))
-    .select_from(page.join(site, site.c.id == page.c.site_id))
-    .where(site.c.crawl_id == crawl.c.id)
+    select(select(page.c.request.is_not(None)).where(_of_site).limit(1).scalar_subquery())
+    .where(site.c.crawl_id == crawl.c.id, exists().where(_of_site))
     .limit(1)
     .scalar_subquery(),
     False,
 )
 
 
+_NAMED = select(crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state, _IS_FOREIGN.label("is_foreign"))
+MAX_DIGITS = 9  # of the number of a crawl, which has 32 bits
+
+
+def crawl_numbered(database: Database, number: int) -> NamedCrawl | None:
+    """Return the crawl of that *number*, whatever crawls are named; None: there is none."""
+    if number >= 10**MAX_DIGITS:
+        return None
+    with database.read() as connection:
+        row = connection.execute(_NAMED.where(crawl.c.id == number)).one_or_none()
+    return None if row is None else _crawl(row)
+
+
+def _crawl(row: Any) -> NamedCrawl:
+    return NamedCrawl(row.id, row.name, row.mission, row.state, bool(row.is_foreign))
+
+
 def crawl_named(database: Database, name: str | None) -> NamedCrawl:
-    """Return the latest crawl of that *name*, or the crawl of that number.
+    """Return the latest crawl of that *name*, or else the crawl of that number.
 
     None means the latest crawl of a mission, or the latest of all if there are only crawls of plain Scrapy spiders.
     Raises `ConfigError` if there is none.
     """
-    columns = (crawl.c.id, crawl.c.name, crawl.c.mission, crawl.c.state, _IS_FOREIGN.label("is_foreign"))
-    statement = select(*columns)
+    statement = _NAMED
     name = name and name.encode("utf-8", "replace").decode()  # a terminal may pass invalid text
     if name is not None:
         is_meant = crawl.c.name == name
-        if name.isascii() and name.isdigit() and len(name) < 10:
+        if name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS:
             is_meant = is_meant | (crawl.c.id == int(name))
-        statement = statement.where(is_meant).order_by(crawl.c.id.desc())
+        statement = statement.where(is_meant).order_by((crawl.c.name == name).desc(), crawl.c.id.desc())
     else:
         statement = statement.order_by(text("is_foreign"), crawl.c.id.desc())
     with database.read() as connection:
@@ -92,7 +109,7 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
             raise ConfigError(
                 f"CRAWL={name}: {database.name} has no crawl of that name; it has {', '.join(names) or 'none'}"
             )
-    return NamedCrawl(row.id, row.name, row.mission, row.state, bool(row.is_foreign))
+    return _crawl(row)
 
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:

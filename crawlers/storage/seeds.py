@@ -7,21 +7,24 @@ to seeds, so removing a seed does not affect the crawls of its site.
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits, State
 from crawlers.storage.schema.tables import external_link, external_url, page, seed, site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from crawlers.items import SeedChange
     from crawlers.storage.database import Database
+
+
+SEED_COLUMNS = tuple(seed.c["id" if field.name == "number" else field.name] for field in fields(Seed))
 
 
 class LastCrawl(NamedTuple):
@@ -47,16 +50,21 @@ def list_seeds(database: Database) -> list[Seed]:
         return _all(connection)
 
 
+def seed_numbered(database: Database, number: int) -> Seed | None:
+    """Return the seed with that number; None if there is none."""
+    with database.read() as connection:
+        row = connection.execute(select(*SEED_COLUMNS).where(seed.c.id == number)).one_or_none()
+    return None if row is None else Seed(*row)
+
+
 def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, bool]]:
     """Create or update the seeds of the sites in *changes*; return each seed and whether it is new.
 
     Raises `ConfigError`, and saves none, if another seed has the same number or short name.
     """
     with database.write() as connection:
-        before = {one.site for one in _all(connection)}
-        # Changes with numbers come first, so that none of these numbers is assigned to another seed.
-        for change in sorted(changes, key=lambda change: change.get("number") is None):
-            _save(connection, change)
+        before = {one.site: one.number for one in _all(connection)}
+        _save(connection, before, changes)
         if not database.is_sqlite:  # the sequence of PostgreSQL does not know these numbers
             connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
         seeds = {one.site: one for one in _all(connection)}
@@ -94,6 +102,11 @@ def _counts(connection: Connection, site_id: int) -> tuple[int, int]:
     pages = select(func.count() + func.coalesce(func.sum(page.c.duplicates), 0)).where(
         page.c.site_id == site_id, page.c.state == int(State.DONE)
     )
+    return int(connection.execute(pages).scalar_one()), external_urls_of(connection, site_id)
+
+
+def external_urls_of(connection: Connection, site_id: int) -> int:
+    """Return the number of different external URLs of a site in a crawl."""
     urls = (
         select(func.count(external_url.c.key.distinct()))
         .select_from(page)
@@ -101,31 +114,41 @@ def _counts(connection: Connection, site_id: int) -> tuple[int, int]:
         .join(external_url, external_url.c.id == external_link.c.url_id)
         .where(page.c.site_id == site_id)
     )
-    return int(connection.execute(pages).scalar_one()), int(connection.execute(urls).scalar_one())
+    return int(connection.execute(urls).scalar_one())
 
 
 def _all(connection: Connection) -> list[Seed]:
-    _, *columns = (one.name for one in fields(Seed))
-    statement = select(seed.c.id, *(seed.c[name] for name in columns)).order_by(seed.c.id)
-    return [Seed(*row) for row in connection.execute(statement)]
+    return [Seed(*row) for row in connection.execute(select(*SEED_COLUMNS).order_by(seed.c.id))]
 
 
-def _save(connection: Connection, change: SeedChange) -> None:
-    name, number = change["site"], change.get("number")
-    values = {key: value for key, value in change.items() if key != "number"}
-    known = connection.execute(select(seed.c.id).where(seed.c.site == name)).scalar()
-    if known is not None:
-        if number not in (None, known):
-            raise ConfigError(f"{name} is seed {known}, and can't become {number}; leave the number out")
-        connection.execute(update(seed).where(seed.c.id == known).values(**values, is_found=False))
-        return
-    if number is None:  # the number of a removed seed is not reused while the store has a crawl of it
-        ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))
-        number = max(ever) + 1
-    other = connection.execute(select(seed.c.site).where(seed.c.id == number)).scalar()
-    if other is not None:
-        raise ConfigError(f"the number {number} of {name} is already that of {other}; leave it out to get a free one")
-    connection.execute(insert(seed).values(**{"start_url": f"{name}/", **values, "id": number}))
+def _save(connection: Connection, known: Mapping[str, int], changes: Iterable[SeedChange]) -> None:
+    """Store *changes*, whatever their number, with one statement for all that give the same values."""
+    numbers, owners = dict(known), {number: name for name, number in known.items()}
+    # The number of a removed seed is not reused while the store has a crawl of it.
+    last = max([connection.execute(select(func.max(site.c.seed_id))).scalar() or 0, *owners])
+    new: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    changed: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    # Changes with numbers come first, so that none of these numbers is assigned to another seed.
+    for change in sorted(changes, key=lambda change: change.get("number") is None):
+        name, number = change["site"], change.get("number")
+        values = {key: value for key, value in change.items() if key != "number"}
+        if name in numbers:
+            if number not in (None, numbers[name]):
+                raise ConfigError(f"{name} is seed {numbers[name]}, and can't become {number}; leave the number out")
+            changed.setdefault(tuple(values), []).append({**values, "is_found": False, "_id": numbers[name]})
+            continue
+        if number is None:
+            number = last + 1
+        elif number in owners:
+            raise ConfigError(
+                f"the number {number} of {name} is already that of {owners[number]}; leave it out to get a free one"
+            )
+        last, numbers[name], owners[number] = max(last, number), number, name
+        new.setdefault(tuple(values), []).append({"start_url": f"{name}/", **values, "id": number})
+    for rows in new.values():
+        connection.execute(insert(seed), rows)
+    for rows in changed.values():
+        connection.execute(update(seed).where(seed.c.id == bindparam("_id")), rows)
 
 
 def _check_short_names(seeds: Iterable[Seed]) -> None:

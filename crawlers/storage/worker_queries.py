@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, literal_column, select
 
 from crawlers.items import State
 from crawlers.storage.crawls import RUNNING
-from crawlers.storage.locks import is_free
+from crawlers.storage.locks import free_locks
 from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.worker_status import WorkerStatus, read_status
@@ -94,16 +94,17 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
 
 def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
     """Return the time of the server, and all sites of a crawl that are not done, by name. Raises `StoreError`."""
-    rests = case((page.c.retry_at.is_not(None), 1), else_=0)
+    of_crawl = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
     waiting = (
-        select(
-            page.c.site_id,
-            func.count().label("urls"),
-            func.sum(rests).label("resting"),
-            func.min(page.c.retry_at).label("retry_at"),
-        )
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, page.c.state == int(State.WAITING))
+        select(page.c.site_id, func.count().label("urls"))
+        .where(of_crawl, page.c.state == int(State.WAITING))
+        .group_by(page.c.site_id)
+        .subquery()
+    )
+    # Those of all crawls, and no parameter, so that the index of these few pages is read: page_retry.
+    rests = (
+        select(page.c.site_id, func.count().label("urls"), func.min(page.c.retry_at).label("retry_at"))
+        .where(page.c.state == literal_column(str(int(State.WAITING))), page.c.retry_at.is_not(None))
         .group_by(page.c.site_id)
         .subquery()
     )
@@ -113,12 +114,13 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
             site.c.worker_id,
             site.c.is_open,
             func.coalesce(waiting.c.urls, 0),
-            func.coalesce(waiting.c.resting, 0),
-            waiting.c.retry_at,
+            func.coalesce(rests.c.urls, 0),
+            rests.c.retry_at,
             site.c.rest_until,
             site.c.robots_at.is_not(None),
         )
         .outerjoin(waiting, waiting.c.site_id == site.c.id)
+        .outerjoin(rests, rests.c.site_id == site.c.id)
         .where(site.c.crawl_id == crawl_id, (waiting.c.urls > 0) | site.c.worker_id.is_not(None))
         .order_by(site.c.site)
     )
@@ -128,7 +130,7 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
 
 def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
     """Return the numbers of active workers whose processes have ended, however they ended."""
-    return {one.number for one in found.workers if one.state == ACTIVE and is_free(database, one.number)}
+    return free_locks(database, [one.number for one in found.workers if one.state == ACTIVE])
 
 
 def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:

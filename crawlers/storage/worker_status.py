@@ -20,6 +20,7 @@ class Wait(StrEnum):
     DELAY = "delay"  # its politeness delay
     REST = "rest"  # a pause that the host requested
     ROBOTS = "robots"  # robots.txt
+    SITEMAP = "sitemap"  # a sitemap, which is read before pages
     TRIAL = "trial"  # room among the sites that did not respond yet
     RETRY = "retry"  # the retry of a failed download
     REVISIT = "revisit"  # a scheduled revisit

@@ -14,17 +14,25 @@ from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import CrawlersError
 from crawlers.web.guard import Guard
+from crawlers.web.kept_results import KeptResults
 from crawlers.web.pages import (
+    compare_pages,
     crawl_pages,
+    deletion_pages,
+    document_pages,
     explain_pages,
+    file_pages,
+    graph_pages,
     login_page,
+    picture_pages,
     preference_forms,
     report_pages,
+    rule_pages,
     site_pages,
     start_pages,
 )
 from crawlers.web.panel import Panel
-from crawlers.web.templating import error_page
+from crawlers.web.templating import compile_templates, error_page
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -32,20 +40,43 @@ if TYPE_CHECKING:
     from crawlers.web.starting import Starter
 
 STATIC = Path(__file__).parent / "static"
+SUBJECTS = (
+    crawl_pages,
+    start_pages,
+    site_pages,
+    deletion_pages,
+    report_pages,
+    document_pages,
+    rule_pages,
+    explain_pages,
+    graph_pages,
+    picture_pages,
+    compare_pages,
+    file_pages,
+    preference_forms,
+    login_page,
+)
+ROUTES = [route for subject in SUBJECTS for route in subject.ROUTES]
 SMALLEST_COMPRESSED = 1000  # bytes
 
 
-def panel(database: Database, access: Access, starter: Starter, folder: Path) -> Starlette:
+def panel(
+    database: Database, access: Access, starter: Starter, folder: Path, results: KeptResults | None = None
+) -> Starlette:
     """Return the ASGI application of the panel of *database* for those whom *access* lets in.
 
-    *starter* starts crawls, whose files are in *folder*.
+    *starter* starts crawls, whose files are in *folder*; *results* keeps what takes long to compute.
     """
-    subjects = (crawl_pages, start_pages, site_pages, report_pages, explain_pages, preference_forms, login_page)
-    routes = [route for subject in subjects for route in subject.ROUTES]
+    compile_templates()
     app = Starlette(
-        routes=[*routes, Mount("/static", StaticFiles(directory=STATIC), name="static")],
+        routes=[*ROUTES, Mount("/static", StaticFiles(directory=STATIC), name="static")],
         middleware=[Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=SMALLEST_COMPRESSED)],
-        exception_handlers={HTTPException: error_page, CrawlersError: error_page, Exception: error_page},
+        exception_handlers={
+            HTTPException: error_page,
+            CrawlersError: error_page,
+            OSError: error_page,
+            Exception: error_page,
+        },
     )
-    app.state.panel = Panel(database, access, starter, folder)
+    app.state.panel = Panel(database, access, starter, folder, results or KeptResults())
     return app

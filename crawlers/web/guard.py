@@ -4,6 +4,8 @@ The panel starts programs and deletes data, so that a page of the web that is op
 to use it:
 
 * The header Host must be a name of ours. A page whose own name points to 127.0.0.1 (DNS rebinding) sends its name.
+* Pages of other sites may link to the panel. They may load nothing of it, as an image or a script, because a page that
+  makes a browser ask for many reports would keep the machine busy.
 * A request that changes anything must come from a page of ours, by its headers Origin or Sec-Fetch-Site, and must
   contain the token of the session, see `forms.changes`.
 * On an address that others can reach, whoever has not given the password sees the login page only.
@@ -18,18 +20,27 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import threading
+import time
+from collections import OrderedDict
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE = "crawlers-session"
+ATTEMPTS, ATTEMPTS_S = 5, 60.0  # wrong passwords in so many seconds, from one address
+MAX_NETWORKS = 10_000  # whose attempts are remembered
+MAX_PATH = 1000  # characters; numbers in it have far fewer than Python converts
 SESSION_S = 14 * 24 * 3600
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 LOGIN = "/login"
@@ -47,17 +58,65 @@ HEADERS = {
 }
 
 
+class Attempts:
+    """The wrong passwords of the last minute, by the address that they came from. Methods may be called in any thread.
+
+    IPv6 gives everybody 2^64 addresses, so that only the first half of such an address counts. A panel that listens on
+    both sees an IPv4 address as one of IPv6.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def are_used_up(self, address: str) -> bool:
+        """Return whether no further password may be tried from *address* now."""
+        with self._lock:
+            return len(self._recent(_network(address))) >= ATTEMPTS
+
+    def add(self, address: str) -> None:
+        """Count a wrong password from *address*."""
+        network = _network(address)
+        with self._lock:
+            self._times[network] = [*self._recent(network), self._clock()]
+            self._times.move_to_end(network)
+            while len(self._times) > MAX_NETWORKS:
+                self._times.popitem(last=False)
+
+    def _recent(self, network: str) -> list[float]:
+        since = self._clock() - ATTEMPTS_S
+        return [one for one in self._times.get(network, ()) if one > since]
+
+
+def _network(address: str) -> str:
+    try:
+        given = ip_address(address)
+    except ValueError:  # a client without an address, such as that of a socket file
+        return address
+    mapped = given.ipv4_mapped if isinstance(given, IPv6Address) else given
+    return str(mapped or ip_network((given, 64), strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Who may use the panel.
 
-    *hosts* are the values of the header Host that are ours, with the port; an empty *password* lets everybody in who
-    reaches the address.
+    *hosts* are the values of the header Host that are ours, *port* is that of the panel itself; an empty *password*
+    lets everybody in who reaches the address.
     """
 
     hosts: frozenset[str]
+    port: int
     password: str = ""
+    attempts: Attempts = field(default_factory=Attempts)
     sessions: URLSafeTimedSerializer = field(default_factory=lambda: URLSafeTimedSerializer(secrets.token_bytes()))
+    ended: set[str] = field(default_factory=set)  # tokens of those that were logged out: their cookies may be known
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie of sessions: browsers send cookies to all ports of a host, and so to other panels."""
+        return f"{COOKIE}-{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +136,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        if scope["type"] == "websocket":  # the panel has none
+            await send({"type": "websocket.close"})
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -108,21 +170,27 @@ class Guard:
             )
         if scope["method"] not in SAFE and not _is_ours(headers, host):
             return PlainTextResponse("This request comes from another site; open the panel itself.", 403)
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+            return PlainTextResponse("Pages of other sites may lead to the panel, but not load parts of it.", 403)
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+            return PlainTextResponse("No address of the panel contains a NUL.", 400)
+        if len(scope["path"]) > MAX_PATH:
+            return PlainTextResponse("This address is too long.", 414)
         if self._access.password and not session.is_known and not scope["path"].startswith(OPEN_TO_ALL):
             return RedirectResponse(LOGIN, 303)
         return None
 
     def _session(self, headers: Headers) -> Session | None:
         try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-            token, is_known = self._access.sessions.loads(cookies[COOKIE].value, max_age=SESSION_S)
-        except (KeyError, CookieError, BadSignature, ValueError, TypeError):
+            cookies = cookie_parser(headers.get("cookie", ""))  # those of other programs on this host, too
+            token, is_known = self._access.sessions.loads(cookies[self._access.cookie], max_age=SESSION_S)
+        except (KeyError, BadSignature, ValueError, TypeError):
             return None
-        return Session(str(token), is_known is True)
+        return None if token in self._access.ended else Session(str(token), is_known is True)
 
     def _cookie(self, session: Session) -> str:
         value = self._access.sessions.dumps([session.token, session.is_known])
-        return f"{COOKIE}={value}; Path=/; Max-Age={SESSION_S}; HttpOnly; SameSite=Strict"
+        return f"{self._access.cookie}={value}; Path=/; Max-Age={SESSION_S}; HttpOnly; SameSite=Strict"
 
 
 def _is_ours(headers: Headers, host: str) -> bool:

@@ -1,52 +1,243 @@
-"""Results that took seconds to compute, kept in memory until somebody asks for newer ones."""
+"""Results that may take seconds: computed in threads of their own, and kept until somebody asks for newer ones."""
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
 import threading
 import time
-from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from crawlers.errors import CrawlersError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from crawlers.reports.catalogue.computed_report import Result
+logger = logging.getLogger(__name__)
 
-MAX_ROWS = 1_000_000  # of all results together: some 500 MB of long URLs at most
+WAIT_S = 0.1  # a reader hardly notices it; most results are there by then
+MAX_BYTES = 200_000_000  # of all results together
+ENTRY_BYTES = 1000  # of a key, a time, a message
+NICENESS = 5  # of a computation: crawls of this machine get three times as much of a processor
+THREADS = 2  # computations at the same time: the database and the crawls of this machine need the other cores
+PAUSE_S = 60.0  # at most, after a failure: a store may be back, although it took long to find out that it was away
+MAX_WAITING = 50  # computations that have not begun; a page that asks again later gets its turn
+MAX_READERS = 20  # that wait at the same time: half of the threads that answer requests
 
 
-class Kept(NamedTuple):
-    """A result, and when it was computed, in seconds since 1970."""
+class Sized(Protocol):
+    """A result that knows about how much memory it takes."""
 
-    result: Result
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes, in bytes."""
+
+
+T = TypeVar("T", bound=Sized)
+
+
+V = TypeVar("V")
+
+
+class Weighed(NamedTuple, Generic[V]):
+    """A value that does not know how much memory it takes."""
+
+    value: V
+    size_bytes: int
+
+
+class Kept(NamedTuple, Generic[T]):
+    """A result, when it was computed, in seconds since 1970, and how long that took."""
+
+    value: T
     at: float
+    seconds: float = 0.0
+
+
+class Unfinished(NamedTuple):
+    """A result that is not there.
+
+    It is being computed since *at*, in seconds since 1970; or the computation failed at that time because of *problem*.
+    """
+
+    at: float
+    problem: str = ""
+    seconds: float = 0.0  # that the failure took
+
+
+def value_of(outcome: Kept[Weighed[V]] | Unfinished) -> V | None:
+    """Return the value of a result; None while it is not there."""
+    return outcome.value.value if isinstance(outcome, Kept) else None
+
+
+class Patience:
+    """The time for which a page waits, for all of its results together."""
+
+    def __init__(self, wait_s: float) -> None:
+        self._until = time.monotonic() + wait_s
+
+    @property
+    def left_s(self) -> float:
+        """What is left of it, in seconds."""
+        return max(0.0, self._until - time.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    key: Hashable
+    compute: Callable[[], Sized]
+    at: float  # when it was asked for
+    has_ended: threading.Event = field(default_factory=threading.Event)
 
 
 class KeptResults:
-    """The results that were used last, by key. Threads may share it; none waits for the computation of another key."""
+    """The results that were used last, by key; each is computed once, however many readers ask for it.
 
-    def __init__(self, most_rows: int = MAX_ROWS) -> None:
-        self._most_rows = most_rows
-        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+    Readers wait up to *wait_s* seconds for a result. Methods may be called in any thread.
+    """
+
+    def __init__(
+        self,
+        wait_s: float = WAIT_S,
+        most_bytes: int = MAX_BYTES,
+        threads: int = THREADS,
+        most_waiting: int = MAX_WAITING,
+        most_readers: int = MAX_READERS,
+    ) -> None:
+        self.wait_s = wait_s
+        self._most_bytes = most_bytes
+        self._threads = threads
+        self._most_waiting = most_waiting
+        self._most_readers = most_readers
+        self._readers = 0  # that wait
+        self._ended: OrderedDict[Hashable, Kept[Any] | Unfinished] = OrderedDict()
+        self._bytes = 0  # of those
+        self._jobs: dict[Hashable, _Job] = {}  # that wait, or are being computed
+        self._waiting: deque[_Job] = deque()
+        self._at_work = 0  # threads
         self._lock = threading.Lock()
 
-    def known(self, key: Hashable) -> Kept | None:
+    def get(self, key: Hashable, compute: Callable[[], T], wait_s: float | None = None) -> Kept[T] | Unfinished:
+        """Return the result of *key*, which *compute* returns, or why it is not there.
+
+        *compute* is called in another thread unless the result is known, and goes on when the reader has waited for
+        *wait_s* seconds, by default those of this object; whoever asks again later gets the result. A failure stays
+        until `forget` is called.
+        """
+        with self._lock:
+            if (ended := self._known(key)) is not None:
+                return ended
+            job = self._job(key, compute)
+        return self._awaited(job, self.wait_s if wait_s is None else wait_s)
+
+    def latest(
+        self, key: Hashable, compute: Callable[[], T], share: float, wait_s: float | None = None
+    ) -> Kept[T] | Unfinished:
+        """Return the result of *key* as it was lately, for pages that are loaded again and again.
+
+        It is computed again so seldom that this takes at most *share* of the time, from 0 to 1. Readers wait for the
+        first one as `get` does, and for later ones only if those take less time than that. So it is after a
+        failure, too, but it is computed again after at most `PAUSE_S` seconds.
+        """
+        with self._lock:
+            known = self._known(key)
+            if known is not None and time.time() - known.at < _pause_s(known, share):
+                return known
+            job = self._job(key, compute)
+        wait_s = self.wait_s if wait_s is None else wait_s
+        return self._awaited(job, wait_s if known is None or known.seconds < wait_s else 0.0)
+
+    def patience(self) -> Patience:
+        """Return what a page passes on as *wait_s* if it needs several results."""
+        return Patience(self.wait_s)
+
+    def known(self, key: Hashable) -> Kept[Any] | None:
         """Return the result of *key* if it was computed before."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            ended = self._known(key)
+        return ended if isinstance(ended, Kept) else None
 
-    def get(self, key: Hashable, compute: Callable[[], Result]) -> Kept:
-        """Return the result of *key*, computed now unless it is known."""
-        return self.known(key) or self.renewed(key, compute)
-
-    def renewed(self, key: Hashable, compute: Callable[[], Result]) -> Kept:
-        """Return the result of *key*, computed now."""
-        kept = Kept(compute(), time.time())
+    def forget(self, key: Hashable) -> None:
+        """Let the result of *key* be computed again when somebody asks for it."""
         with self._lock:
-            self._kept[key] = kept
-            self._kept.move_to_end(key)
-            while len(self._kept) > 1 and sum(len(one.result.rows) for one in self._kept.values()) > self._most_rows:
-                self._kept.popitem(last=False)
-        return kept
+            self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        if (ended := self._ended.pop(key, None)) is not None:
+            self._bytes -= _size(ended)
+
+    def _known(self, key: Hashable) -> Kept[Any] | Unfinished | None:
+        if key in self._ended:
+            self._ended.move_to_end(key)
+        return self._ended.get(key)
+
+    def _job(self, key: Hashable, compute: Callable[[], Sized]) -> _Job:
+        """Return the computation of *key*, which begins now unless it is under way, or too many wait."""
+        if (job := self._jobs.get(key)) is None:
+            job = _Job(key, compute, time.time())
+            if len(self._waiting) < self._most_waiting:
+                self._jobs[key] = job
+                self._waiting.append(job)
+                if self._at_work < self._threads:
+                    self._at_work += 1
+                    threading.Thread(target=self._work, name="computation", daemon=True).start()
+        return job
+
+    def _awaited(self, job: _Job, wait_s: float) -> Kept[Any] | Unfinished:
+        """Return what became of *job* after *wait_s* seconds, or at once if nobody computes it, or too many wait."""
+        with self._lock:
+            may_wait = self._readers < self._most_readers and self._jobs.get(job.key) is job
+            self._readers += may_wait
+        if may_wait:
+            job.has_ended.wait(wait_s)
+        with self._lock:
+            self._readers -= may_wait
+            ended = self._known(job.key)
+        return Unfinished(job.at) if ended is None else ended
+
+    def _work(self) -> None:
+        """Compute what waits; a thread lives as long as there is something."""
+        if sys.platform == "linux":  # where each thread has a priority of its own
+            os.nice(NICENESS)
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._at_work -= 1
+                    return
+                job = self._waiting.popleft()
+            outcome = _outcome(job)
+            with self._lock:
+                self._keep(job.key, outcome)
+                del self._jobs[job.key]
+            job.has_ended.set()
+
+    def _keep(self, key: Hashable, outcome: Kept[Any] | Unfinished) -> None:
+        self._drop(key)
+        self._ended[key] = outcome
+        self._bytes += _size(outcome)
+        while len(self._ended) > 1 and self._bytes > self._most_bytes:
+            self._drop(next(iter(self._ended)))
+
+
+def _outcome(job: _Job) -> Kept[Any] | Unfinished:
+    began = time.monotonic()
+    try:
+        return Kept(job.compute(), time.time(), time.monotonic() - began)
+    except CrawlersError as error:
+        return Unfinished(time.time(), str(error), time.monotonic() - began)
+    except Exception:
+        logger.exception("The computation of %s failed", job.key)
+        problem = "Internal error; the details are in the log of scrapy web."
+        return Unfinished(time.time(), problem, time.monotonic() - began)
+
+
+def _pause_s(ended: Kept[Any] | Unfinished, share: float) -> float:
+    pause_s = ended.seconds / share
+    return pause_s if isinstance(ended, Kept) else min(pause_s, PAUSE_S)
+
+
+def _size(outcome: Kept[Any] | Unfinished) -> int:
+    return ENTRY_BYTES + (outcome.value.size_bytes if isinstance(outcome, Kept) else 0)

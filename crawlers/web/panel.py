@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from crawlers.web.kept_results import KeptResults
+from starlette.exceptions import HTTPException
+
+from crawlers.storage.queries import MAX_DIGITS, crawl_numbered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
     from crawlers.web.guard import Access
+    from crawlers.web.kept_results import KeptResults
     from crawlers.web.starting import Starter
 
 
@@ -25,9 +29,28 @@ class Panel:
     access: Access
     starter: Starter
     folder: Path
-    results: KeptResults = field(default_factory=KeptResults)
+    results: KeptResults
 
 
 def panel_of(request: Request) -> Panel:
     """Return the panel that serves *request*."""
     return cast("Panel", request.app.state.panel)
+
+
+def crawl_of(request: Request) -> NamedCrawl:
+    """Return the crawl whose number is in the path. Raises `HTTPException` if there is none."""
+    return numbered_crawl(panel_of(request).database, request.path_params["crawl"])
+
+
+def number_in(request: Request, name: str) -> int:
+    """Return the number *name* in the query of *request*; 0 if there is none, or none that a crawl can have."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else 0
+
+
+def numbered_crawl(database: Database, number: int) -> NamedCrawl:
+    """Return the crawl with that number. Raises `HTTPException` if there is none."""
+    found = crawl_numbered(database, number)
+    if found is None:
+        raise HTTPException(404, f"There is no crawl {number} in the store.")
+    return found

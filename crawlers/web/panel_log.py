@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.web.starting import crawl_folder
+from crawlers.web.job_record import JobRecord
+from crawlers.web.starting import RECORD, crawl_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,22 +22,24 @@ class LogEnd(NamedTuple):
     is_cut: bool  # it has more lines
 
 
-def end_of_log(folder: Path, name: str) -> LogEnd | None:
-    """Return the end of the latest log of the crawl *name*; None: it was not started here.
+def end_of_log(folder: Path, crawl_id: int) -> LogEnd | None:
+    """Return the end of the log of the latest process of a crawl; None: it was not started here, or not as a process.
 
     Only files in the crawl's own folder below *folder* are read, and no links to files elsewhere.
     """
-    own = crawl_folder(folder, name)
-    if own is None or not own.is_dir():
+    job = next((one for one in JobRecord(folder / RECORD).jobs() if one.crawl_id == crawl_id), None)
+    own = None if job is None else crawl_folder(folder, job.crawl)
+    if job is None or own is None:
         return None
-    logs = sorted(path for path in own.glob("*.log") if path.is_file() and not path.is_symlink())
-    if not logs or not logs[-1].resolve().is_relative_to(folder.resolve()):
+    log = folder / job.job
+    if log.parent != own or log.suffix != ".log" or not log.is_file() or log.is_symlink():
         return None
-    with logs[-1].open("rb") as file:
+    if not log.resolve().is_relative_to(folder.resolve()):
+        return None
+    with log.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - MAX_BYTES))
         lines = file.read(MAX_BYTES).decode("utf-8", "replace").splitlines()
     if size > MAX_BYTES:
-        del lines[0]  # the rest of a line
-    path = logs[-1].relative_to(folder).as_posix()
-    return LogEnd(path, lines[-MAX_LINES:], size > MAX_BYTES or len(lines) > MAX_LINES)
+        del lines[:1]  # the rest of a line; nothing if it was emptied meanwhile
+    return LogEnd(job.job, lines[-MAX_LINES:], size > MAX_BYTES or len(lines) > MAX_LINES)

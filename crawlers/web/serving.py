@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import socket
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -16,16 +17,24 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+DEFAULT_PORTS = (80, 443)
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+MAX_PORT = 65535
 MIN_PASSWORD_CHARS = 8
+MAX_CONNECTIONS = 500  # that are open, also those of clients that send nothing; further requests get status 503
 CLOSE_S = 2  # for requests that are being answered
+_NAME = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<host>[^\s:/\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
 
 
 def access_on(address: str, port: int, password: str, names: Sequence[str]) -> Access:
-    """Return who may use a panel on *address* and *port*, which may have further *names*.
+    """Return who may use a panel on *address* and *port*, which may have further *names*: host or host:port.
 
-    Raises `ConfigError` if others can reach the address and there is no password.
+    Raises `ConfigError` for a port or a name that is none, and if others can reach the address without a password.
     """
+    if not 1 <= port <= MAX_PORT:
+        raise ConfigError(f"--port {port} is not a port; choose one from 1 to {MAX_PORT}")
+    if password and not password.strip():
+        raise ConfigError("WEB_PASSWORD is blank; write a password, or leave it out")
     try:
         is_loopback = address == "localhost" or ip_address(address).is_loopback
     except ValueError:
@@ -35,11 +44,41 @@ def access_on(address: str, port: int, password: str, names: Sequence[str]) -> A
             f"--host {address} can be reached from other machines; set WEB_PASSWORD, of at least "
             f"{MIN_PASSWORD_CHARS} characters, or leave --host out"
         )
-    own = () if is_loopback else (address, socket.gethostname())
-    hosts = {f"{name}:{port}" for name in (*LOOPBACK_NAMES, *own, *names)}
-    if port in (80, 443):
-        hosts |= {host.rpartition(":")[0] for host in hosts}
-    return Access(frozenset(hosts | {name for name in names if ":" in name}), password)
+    own = () if is_loopback else (in_url(address), socket.gethostname().lower())
+    hosts = {host for name in (*LOOPBACK_NAMES, *own) for host in _as_sent(name, port)}
+    for name in names:
+        host, given = _parts(name.lower())
+        # A proxy in front of the panel has a port of its own, mostly a default one.
+        hosts |= {*_as_sent(host, given)} if given else {host, *_as_sent(host, port)}
+    return Access(frozenset(hosts), port, password)
+
+
+def in_url(address: str) -> str:
+    """Return *address* as it stands in a URL: an IPv6 address is in brackets.
+
+    >>> in_url("fd00:0::1"), in_url("127.0.0.1"), in_url("localhost")
+    ('[fd00::1]', '127.0.0.1', 'localhost')
+    """
+    return f"[{ip_address(address)}]" if ":" in address else address
+
+
+def _as_sent(host: str, port: int) -> tuple[str, ...]:
+    """Return the values of the header Host for *host* and *port*: browsers leave a default port out."""
+    return (f"{host}:{port}", host) if port in DEFAULT_PORTS else (f"{host}:{port}",)
+
+
+def _parts(name: str) -> tuple[str, int]:
+    """Return the host and the port of one of WEB_HOSTS; 0: it names no port. Raises `ConfigError`."""
+    match = _NAME.fullmatch(name)
+    try:
+        if match is None:
+            return in_url(str(ip_address(name))), 0
+        host = f"[{IPv6Address(match['address'])}]" if match["address"] else match["host"]
+        return host, int(match["port"] or 0)
+    except ValueError:
+        raise ConfigError(
+            f"WEB_HOSTS={name} is neither host nor host:port; write for example crawls.example.org:443"
+        ) from None
 
 
 def serve(app: Starlette, address: str, port: int) -> None:
@@ -55,9 +94,12 @@ def serve(app: Starlette, address: str, port: int) -> None:
         ) from error
     config = uvicorn.Config(
         app,
+        http="h11",  # also where httptools is installed, which does not limit the length of a head
+        ws="none",
         log_level="warning",
         server_header=False,
         proxy_headers=False,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=CLOSE_S,
     )
     uvicorn.Server(config).run([listener])

@@ -38,7 +38,7 @@ def standalone_graph(graph: GraphMap) -> str:
         policy=policy,
         style=Markup(style),  # noqa: S704 - files of ours
         scripts=[Markup(script) for script in scripts],  # noqa: S704 - files of ours
-        data=Markup(_json(graph)),  # noqa: S704 - escaped in `_json`
+        data=Markup(graph_json(graph)),  # noqa: S704 - escaped in `graph_json`
     )
 
 
@@ -50,8 +50,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _json(graph: GraphMap) -> str:
-    """Return nodes and edges as JSON in which no text can end the script element."""
-    nodes = [(clean(node.label), clean(node.title), *node[2:]) for node in graph.nodes]
+def graph_json(graph: GraphMap) -> str:
+    """Return nodes and edges as JSON in which no text can end the script element, for `graph_map.js`."""
+    nodes = [(clean(node.label), clean(node.title), *node[2:-1]) for node in graph.nodes]  # without the group
     text = json.dumps({"nodes": nodes, "edges": graph.edges}, separators=(",", ":"), ensure_ascii=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
 MAX_INPUT_BYTES = 20_000_000
+OWN_FOLDER = "RESULT_FOLDER_PER_CRAWL"  # on, unless people say otherwise: crawls of one name keep their files
+HASH_CHARS = 16  # 64 bits: two inputs of one crawl never meet
 
 
 class Mission(NamedTuple):
@@ -41,6 +45,15 @@ class Mission(NamedTuple):
         """The name of the file of its input."""
         return {"hosts": "hosts.txt", "topic": "topic.yaml", "sources": "sources.yaml"}[self.argument]
 
+    def stored_name(self, content: bytes) -> str:
+        """Return the name of the file that keeps *content*: another input of a crawl of the same name has another one.
+
+        >>> Mission("hosts", "").stored_name(b"a.test")
+        'hosts-52dcf5eeb77a59de.txt'
+        """
+        name = PurePath(self.file_name)
+        return f"{name.stem}-{hashlib.sha256(content).hexdigest()[:HASH_CHARS]}{name.suffix}"
+
 
 MISSIONS = {
     "sitegraph": Mission("hosts", "all pages of the sites, and the graph of their links"),
@@ -50,7 +63,7 @@ MISSIONS = {
     "news": Mission("sources", "articles as they appear", reads_store=True),
 }
 # In the open part of the form, in this order; the others are below "All settings".
-MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS")
+MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
 CHOICES = {
     "RULE": tuple(RULES),
     "ORDER": tuple(ORDERS),
@@ -70,8 +83,19 @@ class StartForm:
     name: str = ""
     source: str = LINES
     text: str = ""  # of the input file
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=lambda: {OWN_FOLDER: "1"})
     errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """The errors in the order of the fields; those of no field come first."""
+        places = {name: place for place, name in enumerate(("", "spider", "name", "sites", *MAIN, *offered_settings()))}
+        return dict(sorted(self.errors.items(), key=lambda one: places[one[0]]))
+
+    @property
+    def first_wrong(self) -> str:
+        """The first field with an error, which gets the focus; "": there is none."""
+        return next((name for name in self.wrong if name), "")
 
     @property
     def groups(self) -> dict[str, list[OfferedSetting]]:
@@ -109,10 +133,10 @@ def start_of(form: StartForm, database: Database, folder: Path) -> tuple[Start |
     """
     errors = check_offered(form.settings, folder)
     if form.spider not in MISSIONS:
-        return None, errors | {"spider": f"there is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
+        return None, errors | {"spider": f"There is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
     mission, name = MISSIONS[form.spider], form.name or form.spider
     if not NAME.fullmatch(name):
-        errors["name"] = "a name begins with a letter or a digit, and has . + - _ or blanks behind it, 80 at most"
+        errors["name"] = "A name begins with a letter or a digit, and has . + - _ or blanks behind it, 80 at most"
     files: dict[str, bytes] = {}
     try:
         text = _input(form, mission, database)
@@ -123,7 +147,9 @@ def start_of(form: StartForm, database: Database, folder: Path) -> tuple[Start |
             files[mission.argument] = text.encode()
     if errors:
         return None, errors
-    arguments = {argument: (FOLDER / name / mission.file_name).as_posix() for argument in files}
+    arguments = {
+        argument: (FOLDER / name / mission.stored_name(content)).as_posix() for argument, content in files.items()
+    }
     return Start(name, CrawlCommand(form.spider, arguments, form.settings), files), {}
 
 
@@ -135,21 +161,21 @@ def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
         seeds = crawl_seeds(database)
         if mission.argument != "hosts" or not seeds:
             raise ConfigError(
-                "the list has no enabled site; add some under Sites"
+                "The list has no enabled site; add some under Sites"
                 if mission.argument == "hosts"
                 else f"{form.spider} needs a file {mission.file_name}; upload one, or write it here"
             )
         return format_hosts(seeds)
     if not form.text.strip():
-        raise ConfigError(f"nothing is given; write {mission.file_name} here, or upload it")
+        raise ConfigError(f"Nothing is given; write {mission.file_name} here, or upload it")
     if len(form.text.encode()) > MAX_INPUT_BYTES:
-        raise ConfigError(f"the file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
+        raise ConfigError(f"The file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
     if mission.argument == "hosts":
-        parse_hosts(form.text, "line")
+        parse_hosts(form.text, "")
     elif mission.argument == "topic":
-        local = [one for one in parse_topic(form.text, "topic").examples if "://" not in one]
+        local = [one for one in parse_topic(form.text, "").examples if "://" not in one]
         if local:
-            raise ConfigError(f"the example {local[0]} is a file; name pages by their URLs")
+            raise ConfigError(f"The example {local[0]} is a file; name pages by their URLs")
     return form.text
 
 
@@ -160,7 +186,7 @@ def filled(name: str, command: CrawlCommand, folder: Path) -> StartForm:
     given = command.arguments.get(mission.argument) if mission is not None else None
     if given:
         source, text = LINES, _text(given, folder)
-    return StartForm(command.spider, name, source, text, command.settings)
+    return StartForm(command.spider, name, source, text, {OWN_FOLDER: "1", **command.settings})
 
 
 def _text(given: str, folder: Path) -> str:

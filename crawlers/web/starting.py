@@ -12,12 +12,15 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.errors import ConfigError
+from crawlers.storage.files.atomic import replacing
 from crawlers.storage.worker_queries import begun_since, time_of_server
+from crawlers.web.job_record import Job, JobRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FOLDER = Path("logs/panel")  # below it each crawl has a folder of its own, for its input and its logs
+RECORD = FOLDER / "jobs.jsonl"
 PROGRAM = (sys.executable, "-m", "scrapy")
 NAME = re.compile(r"[^\W_][\w .+-]{0,79}")  # of a crawl that is started here: it names a folder
 PATIENCE_S = 30.0  # until a crawl begins or says why it can't; then it is left to itself
@@ -69,7 +73,7 @@ class Starter(Protocol):
         """
 
     def endings(self) -> list[Ending]:
-        """Return how the crawls ended that this panel started, the latest first."""
+        """Return how the latest process of each crawl ended that a panel started here, the latest first."""
 
 
 class Ending(NamedTuple):
@@ -77,7 +81,18 @@ class Ending(NamedTuple):
 
     name: str  # of its crawl
     at: float  # seconds since 1970
-    status: int  # of its exit; negative: the signal that ended it
+    status: int | None  # of its exit; negative: the signal that ended it; None: it failed, and nobody saw its status
+    why: str = ""  # it failed, in its own words
+    crawl_id: int | None = None  # the number of its crawl, if that has begun
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A start whose outcome is not known yet."""
+
+    command: CrawlCommand
+    files: Mapping[str, bytes]
+    outcome: Future[Outcome] = field(default_factory=Future)
 
 
 @dataclass
@@ -91,7 +106,7 @@ class _Job:
 
 def crawl_folder(folder: Path, name: str) -> Path | None:
     """Return where the files of the crawl *name* are that were started here, below *folder*; None: there are none."""
-    return folder / FOLDER / name if NAME.fullmatch(name) else None
+    return folder / FOLDER / name if NAME.fullmatch(name) and name != RECORD.name else None
 
 
 class LocalStarter:
@@ -114,10 +129,31 @@ class LocalStarter:
         self._program = program
         self._clock = clock
         self._lock = threading.Lock()
-        self._jobs: list[_Job] = []
+        self._starts: dict[str, _Start] = {}  # by the name of the crawl
+        self._jobs: list[_Job] = []  # that this panel has started
+        self._record = JobRecord(folder / RECORD)
 
     def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
-        """Start a process, whose output goes to a log of its own; see `Starter`."""
+        """Start a process, whose output goes to a log of its own; see `Starter`.
+
+        Whoever starts the same again meanwhile, as a double click does, gets the same outcome.
+        """
+        wanted = _Start(command, files)
+        with self._lock:
+            known = self._starts.setdefault(name, wanted)
+        if known is not wanted:
+            if (known.command, known.files) != (command, files):
+                raise ConfigError(f"the crawl {name} is being started; stop it first, or choose another name")
+            return known.outcome.result()
+        try:
+            wanted.outcome.set_result(self._start(name, command, files))
+        except BaseException as error:
+            wanted.outcome.set_exception(error)
+        with self._lock:
+            del self._starts[name]
+        return wanted.outcome.result()
+
+    def _start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
         own = crawl_folder(self._folder, name)
         if own is None:
             raise ConfigError(f"CRAWL={name} can't name a folder; begin with a letter or a digit, then . + - _ as well")
@@ -127,36 +163,54 @@ class LocalStarter:
         with self._lock:
             if self._running(name):
                 raise ConfigError(f"the crawl {name} is running; stop it first, or choose another name")
-            job = self._run(name, own, command, files)
+            job = self._run(name, own, command, files, since)
             self._jobs.append(job)
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             has_ended = job.is_told.wait(LOOK_EVERY_S)
             if (crawl_id := begun_since(self._database, name, since)) is not None:
+                self._record.set_crawl(self._path(job.log), crawl_id)
                 return Begun(crawl_id)
             if has_ended:
-                return Refused(_said(job.log))
+                said = _end_of(job.log)
+                return Refused(said_in(said) or said.strip() or "The command has ended without a word.")
         return Pending(f"The crawl {name} has not begun yet; its log is {job.log.relative_to(self._folder)}.")
 
     def endings(self) -> list[Ending]:
-        """Return the ends of all processes that were started here."""
+        """Return the ends of the latest processes that were started here, also by an earlier panel.
+
+        Nobody has seen the end of a process that outlived its panel. If its crawl has begun, the store tells what
+        became of it; else its log does.
+        """
+        self._record.find_crawls(self._database)
         with self._lock:
-            return [
-                Ending(job.name, job.ended_at, job.process.returncode)
-                for job in reversed(self._jobs)
-                if job.ended_at is not None
-            ]
+            running = {job.name for job in self._jobs if job.ended_at is None}
+        return [
+            ending
+            for job in self._record.latest()
+            if job.crawl not in running and (ending := self._ending(job)) is not None
+        ]
+
+    def _ending(self, job: Job) -> Ending | None:
+        if job.ended_at is not None:
+            return Ending(job.crawl, job.ended_at, job.status, job.why, job.crawl_id)
+        log = self._folder / job.job
+        if not (why := said_in(_end_of(log))):
+            return None
+        return Ending(job.crawl, _changed_at(log), None, why, job.crawl_id)
 
     def _running(self, name: str) -> list[_Job]:
         return [job for job in self._jobs if job.name == name and not job.is_told.is_set()]
 
-    def _run(self, name: str, own: Path, command: CrawlCommand, files: Mapping[str, bytes]) -> _Job:
+    def _run(self, name: str, own: Path, command: CrawlCommand, files: Mapping[str, bytes], since: float) -> _Job:
+        log = own / time.strftime("%Y-%m-%dT%H-%M-%SZ.log", time.gmtime(self._clock()))
         try:
             own.mkdir(parents=True, exist_ok=True)
             for argument, content in files.items():
-                (self._folder / command.arguments[argument]).write_bytes(content)
-            log = own / time.strftime("%Y-%m-%dT%H-%M-%SZ.log", time.gmtime(self._clock()))
+                with replacing(self._folder / command.arguments[argument]) as file:
+                    file.write(content)
             with log.open("ab") as output:
+                self._record.add(Job(name, self._path(log), since=since))  # first: a process is never unknown
                 process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
                     [*self._program, *command.words(), "-s", f"CRAWL={name}", *self._passed_on],
                     cwd=self._folder,
@@ -165,23 +219,45 @@ class LocalStarter:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # Ctrl-C ends the panel only
                 )
+            job = _Job(name, process, log)
         except OSError as error:
-            raise ConfigError(f"{error.filename or own} can't be used: {error.strerror}; check its folder") from error
-        job = _Job(name, process, log)
+            why = f"{error.filename or own} can't be used: {error.strerror}; check its folder"
+            self._record.set_end(self._path(log), self._clock(), None, why)  # if it was recorded before it failed
+            raise ConfigError(why) from error
         threading.Thread(target=self._watch, args=(job,), daemon=True).start()
         return job
 
+    def _path(self, log: Path) -> str:
+        return log.relative_to(self._folder).as_posix()
+
     def _watch(self, job: _Job) -> None:
         status = job.process.wait()
+        ended_at = self._clock()
+        self._record.set_end(self._path(job.log), ended_at, status, said_in(_end_of(job.log)) if status else "")
         with self._lock:
-            job.ended_at = self._clock()
+            job.ended_at = ended_at
         job.is_told.set()
         logger.info("The process of the crawl %s has ended with status %d; its log is %s", job.name, status, job.log)
 
 
-def _said(log: Path) -> str:
-    """Return the message of a command that could not begin."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - MAX_SAID_BYTES))
-        text = file.read().decode("utf-8", "replace")
-    return _ERROR.split(text)[-1].strip() or "The command has ended without a word."
+def _end_of(log: Path) -> str:
+    """Return the last text of *log*; "" if it can't be read, as after it was deleted."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - MAX_SAID_BYTES))
+            return file.read(MAX_SAID_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _changed_at(log: Path) -> float:
+    try:
+        return log.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def said_in(log: str) -> str:
+    """Return what a command has said in *log* about why it could not go on; "" if it has said nothing."""
+    parts = _ERROR.split(log)
+    return parts[-1].strip() if len(parts) > 1 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http
 import io
 import logging
@@ -20,24 +21,29 @@ from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
-from crawlers.reports.catalogue.exporting import utc
-from crawlers.reports.histories.history import Count, Moment, Url, Urls
-from crawlers.storage.files.cells import clean
+from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
+from crawlers.reports.stored_words import recognised
+from crawlers.storage.files.cells import clean, utc
 from crawlers.web.forms import session_of
 from crawlers.web.panel import panel_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from jinja2.bccache import Bucket
     from starlette.requests import Request
 
-    from crawlers.reports.histories.history import Part, Said
+    from crawlers.reports.histories.history import Part
     from crawlers.storage.files.cells import Value
 
 logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 LANGUAGES = {"en": "English", "ru": "Русский", "zh": "中文"}
+DECIMAL = "#,##0." + 12 * "#"  # also of small shares
+MIN_TOLD_S = 120  # longer durations are told in minutes, hours, days …
 THEMES = ("auto", "light", "dark")
+INTERNAL_ERROR, NO_SUCH_PAGE = "Internal error; the details are in the log of scrapy web.", "There is no such page."
+DISK_FULL = "The disk of the panel's machine is full; free some space, also for temporary files, then try again."
 LANGUAGE_COOKIE, THEME_COOKIE = "crawlers-language", "crawlers-theme"
 
 
@@ -46,19 +52,17 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     language = language_of(request)
     theme = request.cookies.get(THEME_COOKIE, THEMES[0])
     page = _environment(language).get_template(template)
-    return HTMLResponse(
-        page.render(
-            request=request,
-            path=request.url.path,
-            csrf=session_of(request).token,
-            language=language,
-            languages=LANGUAGES,
-            theme=theme if theme in THEMES else THEMES[0],
-            has_password=bool(panel_of(request).access.password),
-            **values,
-        ),
-        status,
+    text = page.render(
+        request=request,
+        path=request.url.path,
+        csrf=session_of(request).token,
+        language=language,
+        languages=LANGUAGES,
+        theme=theme if theme in THEMES else THEMES[0],
+        has_password=bool(panel_of(request).access.password),
+        **values,
     )
+    return HTMLResponse(text.encode("utf-8", "replace"), status)  # arguments of commands may have half characters
 
 
 def error_page(request: Request, error: Exception) -> HTMLResponse:
@@ -67,11 +71,15 @@ def error_page(request: Request, error: Exception) -> HTMLResponse:
         status, message = error.status_code, error.detail
     elif isinstance(error, CrawlersError):
         status, message = (503 if isinstance(error, StoreError) else 400), str(error)
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        logger.error("%s: %s", request.url.path, error)
+        status, message = 507, DISK_FULL
     else:
         logger.error("Internal error at %s", request.url.path, exc_info=error)
-        status, message = 500, "Internal error; the details are in the log of scrapy web."
+        status, message = 500, INTERNAL_ERROR
     if message == http.HTTPStatus(status).phrase and status == http.HTTPStatus.NOT_FOUND:
-        message = "There is no such page."
+        message = NO_SUCH_PAGE
+    message = translated(message, language_of(request))  # if it has no values in it
     return render(request, "error.html", status, message=message, code=status)
 
 
@@ -82,10 +90,15 @@ def language_of(request: Request) -> str:
     return next((one for one in wanted if one in LANGUAGES), "en")
 
 
+def catalogue_path(language: str) -> Path:
+    """Return the file of the texts of *language*; English has none, because texts are found by it."""
+    return HERE / "locale" / f"{language}.po"
+
+
 @cache
 def translations(language: str) -> NullTranslations:
     """Return the texts of *language*."""
-    path = HERE / "locale" / f"{language}.po"
+    path = catalogue_path(language)
     if not path.exists():  # English, which the texts are written in
         return NullTranslations()
     with path.open("rb") as file:
@@ -101,6 +114,40 @@ def template(name: str, language: str = "en") -> jinja2.Template:
     return _environment(language).get_template(name)
 
 
+def translated(text: str, language: str) -> str:
+    """Return *text*, which was written in English, in *language* if it has a translation."""
+    return translations(language).ugettext(text)
+
+
+def compile_templates() -> None:
+    """Compile all templates, so that no reader waits for it: some 0.3 s."""
+    environment = _environment("en")
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
+def plain_text(said: Said, language: str) -> str:
+    """Return the sentence *said* in *language*, without links."""
+    return str(_environment(language).filters["sentence"](said, escape).unescape())
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """The compiled templates, which all languages share: texts are looked up when a page is made."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED = _Compiled()
+
+
 @cache
 def _environment(language: str) -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -110,6 +157,8 @@ def _environment(language: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
+        optimized=False,  # filters of constants would be those of the language of the first reader
+        bytecode_cache=_COMPILED,
     )
     texts = translations(language)
     environment.install_gettext_translations(texts, newstyle=True)  # type: ignore[attr-defined]
@@ -131,8 +180,16 @@ def _environment(language: str) -> jinja2.Environment:
     def cell(value: Value, kind: Kind) -> str:
         if value is None:
             return ""
+        if kind is Kind.STATE:
+            return texts.ugettext(str(value))
+        if kind is Kind.WORDS:
+            return words(str(value))
         if kind is Kind.TIME and isinstance(value, float):
             return moment(value)
+        if kind is Kind.SECONDS and isinstance(value, float) and abs(value) >= MIN_TOLD_S:
+            return dates.format_timedelta(round(value), locale=locale)
+        if kind is Kind.DECIMAL and isinstance(value, float):
+            return numbers.format_decimal(float(f"{value:.4g}"), DECIMAL, locale=locale)
         if kind is Kind.BYTES and isinstance(value, int):
             return size(value)
         return number(value) if isinstance(value, (int, float)) else clean(str(value))
@@ -154,6 +211,10 @@ def _environment(language: str) -> jinja2.Environment:
                 return second(part.seconds)
             if isinstance(part, Count):
                 return texts.ungettext(part.one, part.many, part.number) % {"number": number(part.number)}
+            if isinstance(part, Said):
+                return sentence(part, link)
+            if isinstance(part, Words):
+                return words(part.text)
             if isinstance(part, (int, float)):
                 return number(part)
             return clean(part)
@@ -161,7 +222,13 @@ def _environment(language: str) -> jinja2.Environment:
         template = escape(texts.ugettext(said.template))
         return template % {name: drawn(part) for name, part in said.parts.items()}
 
+    def words(text: str) -> str:
+        """Return a stored text of ours in the language of the reader, and other text as it is."""
+        known = recognised(text)
+        return clean(text) if known is None else sentence(known, escape)
+
+    environment.filters.update(words=words)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
-    environment.filters["utc"] = utc
+    environment.filters.update(utc=utc, translated=texts.ugettext)  # for variables: what _() returns is not escaped
     environment.globals.update(Kind=Kind, NUMERIC=NUMERIC)
     return environment

@@ -203,7 +203,7 @@ def test_lines_without_a_colon_are_skipped(tmp_path, client):
         else:
             await exchange.body(OK + b"not a header\r\n\r\n" + links("/a", "/b", "/c").encode())
 
-    project = Project(tmp_path, HTTP_CLIENT=client, RETRY_BACKOFF_SECONDS=0)
+    project = Project(tmp_path, HTTP_CLIENT=client, SITEMAPS_ENABLED=0, RETRY_BACKOFF_SECONDS=0)
     with Web(site=without_colon) as web:
         assert project.crawl(web.hosts()).status == 0
         assert project.pages(web["site"].origin) == dict.fromkeys(["/", "/a", "/b", "/c"], (State.DONE, ""))
@@ -228,7 +228,9 @@ def test_servers_that_libcurl_refuses_to_encrypt_with_get_another_attempt(tmp_pa
     async def crawled():
         server = await asyncio.start_server(old, "127.0.0.1", 0)
         origin = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        project = Project(tmp_path, HTTP_CLIENT=client, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=0, ROBOTSTXT_OBEY=0)
+        project = Project(
+            tmp_path, HTTP_CLIENT=client, RETRY_TIMES=1, SITEMAPS_ENABLED=0, RETRY_BACKOFF_SECONDS=0, ROBOTSTXT_OBEY=0
+        )
         run = project.start("crawl", "sitegraph", "-a", f"hosts={origin};;;0", DOWNLOAD_TIMEOUT=1)
         ended = await asyncio.to_thread(run.wait)
         server.close()

@@ -30,7 +30,7 @@ def many(at_once=1, read=None):
     async def respond(exchange):
         if exchange.site.at_once >= at_once:
             enough.set()
-        if read is not None and len(exchange.site.requests) == PAGES + 2:
+        if read is not None and len(exchange.site.requests) == PAGES + 3:
             read.set()
         if exchange.path[1:].isdigit():
             await enough.wait()
@@ -44,7 +44,7 @@ def held_until(event):
     """The home page waits for *event*."""
 
     async def respond(exchange):
-        if exchange.path == "/robots.txt":
+        if exchange.path in ("/robots.txt", "/sitemap.xml"):
             await exchange.page(status=404)
         else:
             await event.wait()
@@ -121,13 +121,17 @@ def crawled(tmp_path_factory):
 def test_parallel_downloads_are_limited_by_hosts_txt(crawled, name, limit):
     web, _ = crawled
     assert web[name].most_at_once == limit
-    assert len(web[name].requests) == PAGES + 2
+    assert len(web[name].requests) == PAGES + 3  # with robots.txt, and a sitemap that is none
 
 
 def test_host_that_is_slow_does_not_delay_the_others(crawled):
     web, project = crawled
     assert web["quick"].count("/") == 1
-    assert web["held"].paths == ["/robots.txt", "/"]  # it responds when all pages of the other host were requested
+    assert web["held"].paths == [
+        "/robots.txt",
+        "/sitemap.xml",
+        "/",
+    ]  # it responds when all pages of the other host were requested
     assert project.pages(web["held"].origin) == {"/": (State.DONE, "")}
 
 
@@ -143,8 +147,8 @@ def test_stalled_host_fails_with_a_reason(tmp_path):
 @pytest.mark.parametrize("name", ["resting", "speechless", "nonsense"])
 def test_host_that_requests_a_pause_gets_it_and_then_responds(crawled, name):
     web, project = crawled
-    assert web[name].paths == ["/robots.txt", "/", "/", "/next"]
-    assert web[name].gaps_s[1] > 0.9 * REST_S  # without Retry-After: politeness.FIRST_REST_S
+    assert web[name].paths == ["/robots.txt", "/sitemap.xml", "/", "/", "/next"]
+    assert web[name].gaps_s[2] > 0.9 * REST_S  # without Retry-After: politeness.FIRST_REST_S
     assert {state for state, _ in project.pages(web[name].origin).values()} == {State.DONE}
 
 
@@ -154,7 +158,7 @@ def test_whole_host_rests_not_only_the_page_that_was_refused(crawled):
     refused = site.paths.index("/0")
     assert {"/0", "/1"} <= set(site.paths[refused + 1 :])
     assert site.gaps_s[refused] > 0.9 * REST_S
-    assert len(site.requests) == PAGES + 3
+    assert len(site.requests) == PAGES + 4
 
 
 def test_host_that_is_always_busy_fails_with_a_reason(crawled):
@@ -178,5 +182,5 @@ def test_delay_of_hosts_txt_is_kept(tmp_path):
     with Web(site=many()) as web:
         assert project.crawl(web.hosts(limits=f";8;;{delay_s * 1000:.0f}")).status == 0
         gaps_s = web["site"].gaps_s[1:]
-        assert len(gaps_s) == PAGES
+        assert len(gaps_s) == PAGES + 1
         assert sum(gaps_s) > 0.5 * PAGES * delay_s  # not all of it: the first request may have arrived late

@@ -20,7 +20,8 @@ from tests.support.sites.scripted import NEVER, PLAIN, SHOWN, elsewhere, scripte
 from tests.support.sites.server import Web, links
 
 FIELDS = ";2;;0;render=playwright"
-SETTINGS = {"RENDER_TIMEOUT_SECONDS": 100}  # far longer than any page takes, even on a busy machine
+# No sitemaps, so that tests name each request; and far longer than any page takes, even on a busy machine.
+SETTINGS = {"SITEMAPS_ENABLED": 0, "RENDER_TIMEOUT_SECONDS": 100}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -147,7 +148,7 @@ LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e
 @pytest.mark.parametrize(
     ("body", "settings", "state", "reason"),
     [
-        (ENDLESS, {"RENDER_TIMEOUT_SECONDS": 3}, State.FAILED, "not rendered within 3 s"),
+        (ENDLESS, {**SETTINGS, "RENDER_TIMEOUT_SECONDS": 3}, State.FAILED, "not rendered within 3 s"),
         (GREEDY, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "its scripts crashed the browser"),
         (BUFFERS, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "it needs more memory"),
         (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too large once rendered"),

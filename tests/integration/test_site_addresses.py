@@ -16,7 +16,8 @@ LIMITS = ";8;;0"
 
 @pytest.fixture
 def project(tmp_path):
-    return Project(tmp_path)
+    """A folder for crawls that read no sitemaps, so that tests name each request; see test_sitemaps.py."""
+    return Project(tmp_path, SITEMAPS_ENABLED=0)
 
 
 def named(origin):
@@ -99,7 +100,7 @@ def test_pages_of_an_alias_are_pages_of_the_site(project):
             (f"{b}/y/", f"{a}/x/"): 1,
         }
         explained = project.run("explain", f"{b}/x/").output
-        assert f"{a}/x/\n  done" in explained
+        assert f"{a}/x/\n  page, since" in explained
 
 
 def test_page_that_redirects_between_addresses_is_one_node(project):
@@ -128,7 +129,7 @@ def test_home_page_that_redirects_to_another_address_is_followed(project, status
         assert len(edges(project, named(a))) == 3
         assert ended.log.count(f"The home page of {a} redirects to {b}: the site is crawled there") == 1
         assert web["a"].paths == ["/robots.txt", "/", "/y/"]
-        assert f"{b}/x/\n  done" in project.run("explain", f"{a}/x/").output
+        assert f"{b}/x/\n  page, since" in project.run("explain", f"{a}/x/").output
 
 
 def test_chain_of_home_pages_ends_at_the_last_address(project):

@@ -83,7 +83,7 @@ class Sites:
         self.origins = [self.web[name].origin for name in NAMES]
 
     async def _respond(self, exchange: Exchange) -> None:
-        if exchange.path == "/robots.txt":
+        if exchange.path in ("/robots.txt", "/sitemap.xml"):
             await exchange.page("none", 404)
             return
         number = int(exchange.path[1:] or 0)

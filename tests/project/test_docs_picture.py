@@ -1,4 +1,4 @@
-"""The picture in the README can be reproduced, and is small."""
+"""The pictures in the documentation can be reproduced, and are small."""
 
 from __future__ import annotations
 
@@ -22,5 +22,14 @@ def test_picture_is_drawn_from_a_graph_file(tmp_path):
     assert (tmp_path / "star.png").read_bytes().startswith(PNG)
 
 
-def test_picture_of_the_readme_is_small():
-    assert 10_000 < (ROOT / "docs" / "pictures" / "archive.png").stat().st_size < 150_000
+def test_screenshots_need_a_demo(tmp_path):
+    command = [sys.executable, "-m", "docs.screenshots", tmp_path, tmp_path]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (found.returncode, found.stderr) == (1, f"There is no store below {tmp_path}; run make demo first\n")
+
+
+def test_pictures_are_small_and_shown():
+    text = "".join(path.read_text("utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    for picture in (ROOT / "docs" / "pictures").glob("*.png"):
+        assert 10_000 < picture.stat().st_size < 150_000
+        assert f"pictures/{picture.name})" in text

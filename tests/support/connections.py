@@ -17,6 +17,7 @@ class Connections:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._failures: list[BaseException] = []
 
     def served_by(self, serve: Serve) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
         """Return what `asyncio.start_server` calls with a connection; it is closed when *serve* returns."""
@@ -26,12 +27,18 @@ class Connections:
             self._tasks.add(task)
             self._writers.add(writer)
             # not by a `finally` in the task: a task that is cancelled before its first step runs none of its lines
-            task.add_done_callback(lambda _: writer.close())
+            task.add_done_callback(lambda _: self._ended(task, writer))
 
         return connected
 
+    def _ended(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        writer.close()
+        self._tasks.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            self._failures.append(failure)
+
     async def close(self, *servers: asyncio.Server) -> None:
-        """End all connections, then *servers*.
+        """End all connections, then *servers*; raise an ExceptionGroup of what was raised while serving.
 
         A server that closes while it accepts a connection leaves the socket open: so do asyncio's own tasks when they
         are cancelled. They end by themselves.
@@ -46,3 +53,5 @@ class Connections:
             writer.transport.abort()  # bytes that nobody reads would keep it open
         self._writers.clear()
         await asyncio.sleep(0)  # each transport closes its socket in the loop's next step
+        if self._failures:
+            raise BaseExceptionGroup("the server of the test failed", self._failures)

@@ -7,8 +7,8 @@ Responses depend only on the URL; the pace can be varied.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
-import threading
 from collections import Counter
 from contextlib import ExitStack
 from functools import cache
@@ -18,13 +18,13 @@ from aiohttp import web as http
 
 from crawlers.demo.pages import WebResponse, redirect, typed
 from crawlers.demo.web import Web, respond
+from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 DEMO = ("library", "faculty", "mirror", "archive")
 ALL = (*DEMO, "corner", "dead")
-END_S = 10
 
 _CORNER = {
     "/robots.txt": typed("text/plain", b"User-agent: *\nDisallow: /secret/\n"),
@@ -46,6 +46,20 @@ _CORNER = {
     "/error.html": WebResponse(500, (("Content-Type", "text/html"),), b"an error"),
     "/go1": redirect("/go2", 302),
     "/go2": redirect("/end.html", 301),
+    "/sitemap.xml": typed(
+        "application/xml",
+        b"<sitemapindex><sitemap><loc>/map1.xml.gz</loc></sitemap><sitemap><loc>/map2.xml</loc></sitemap>"
+        b"<sitemap><loc>/map3.xml</loc></sitemap><sitemap><loc>/secret/map.xml</loc></sitemap></sitemapindex>",
+    ),
+    "/map1.xml.gz": typed(
+        "application/gzip",
+        gzip.compress(
+            b"<urlset><url><loc>/a.html</loc><lastmod>2026-11-01</lastmod></url><url><loc>/orphan.html</loc></url>"
+            b"<url><loc>http://other.example/</loc></url></urlset>",
+            mtime=0,
+        ),
+    ),
+    "/map2.xml": typed("text/xml", b"<urlset><url><loc>/orphan.html</loc></url><url><loc>/go1</loc></url></urlset>"),
 }
 
 
@@ -71,8 +85,7 @@ class WatchedWeb:
             name: f"http://127.0.0.1:{sock.getsockname()[1]}" for name, sock in self._sockets.items()
         }
         self.web = Web(scale, {**Web().origins, **self.origins})
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = LoopThread()
         self._cached = cache(self._respond)
 
     def hosts(self, *names: str, parallel: int = 8) -> list[str]:
@@ -85,14 +98,11 @@ class WatchedWeb:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(END_S)
+        self._thread.run(self._open())
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(END_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(END_S)
-        self._loop.close()
+        self._thread.end(self._close())
         self._exit.close()
 
     async def _open(self) -> None:

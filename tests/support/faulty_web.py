@@ -29,7 +29,13 @@ HOME = "/"
 ERROR, RESET, STALL, BUSY = "status 500", "reset", "stall", "status 429"
 ALWAYS = (ERROR,) * 1000  # faults of a page that never responds
 RETRY_TIMES = 2  # of the crawls
-SETTINGS = {"RETRY_TIMES": RETRY_TIMES, "RETRY_BACKOFF_SECONDS": 0.05, "DOWNLOAD_TIMEOUT": 3, "ROBOTSTXT_OBEY": 1}
+SETTINGS = {
+    "RETRY_TIMES": RETRY_TIMES,
+    "RETRY_BACKOFF_SECONDS": 0.05,
+    "DOWNLOAD_TIMEOUT": 3,
+    "ROBOTSTXT_OBEY": 1,
+    "SITEMAPS_ENABLED": 0,  # servers count requests that no page links to
+}
 
 
 class Limits(NamedTuple):

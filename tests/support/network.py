@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from sqlalchemy import make_url
 
 from tests.support.connections import Connections
+from tests.support.loop_thread import LoopThread
 
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-END_S = 10
 AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: closing resets the connection
 
 
@@ -31,25 +27,21 @@ class Network:
     def __init__(self, url: str) -> None:
         self._url = make_url(url)
         self._server = f"{self._url.query['host']}/.s.PGSQL.5432"
-        self._loop = asyncio.new_event_loop()
+        self._thread = LoopThread()
         self._is_whole = asyncio.Event()
         self._is_whole.set()
         self._port = 0  # any, then always the same
         self._listening: asyncio.Server | None = None
         self._connections = Connections()
         self._writers: set[asyncio.StreamWriter] = set()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._run(self._listen())
+        self._thread.run(self._listen())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._run(self._close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(END_S)
-        self._loop.close()
+        self._thread.end(self._close())
 
     @property
     def url(self) -> str:
@@ -58,22 +50,19 @@ class Network:
 
     def cut(self) -> None:
         """Cut the line: let nothing arrive."""
-        self._loop.call_soon_threadsafe(self._is_whole.clear)
+        self._thread.loop.call_soon_threadsafe(self._is_whole.clear)
 
     def break_off(self) -> None:
         """Break the line: reset all connections."""
-        self._run(self._reset())
+        self._thread.run(self._reset())
 
     def forget(self) -> None:
         """Let nothing arrive any more on the open connections, as a firewall does that was restarted."""
-        self._loop.call_soon_threadsafe(self._forget)
+        self._thread.loop.call_soon_threadsafe(self._forget)
 
     def mend(self) -> None:
         """Let everything arrive again."""
-        self._run(self._mend())
-
-    def _run(self, action: Coroutine[None, None, None]) -> None:
-        asyncio.run_coroutine_threadsafe(action, self._loop).result(END_S)
+        self._thread.run(self._mend())
 
     async def _listen(self) -> None:
         self._listening = await asyncio.start_server(

@@ -20,6 +20,7 @@ from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
 from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
+from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate, SiteState
@@ -95,9 +96,10 @@ class Crawl:
             replace_rules(connection, HAND, {"one.test": rules})
         classifier = UrlClassifier({}, learns=False, fit_factor=1.0, else_factor=0.01)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
-        requeue = Requeue(classifier, self.frontier)
+        rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)
+        requeue = Requeue(classifier, self.frontier, rejudging)
         keys = SqlDocumentKeys(database, self.writer)
-        duplicates = Duplicates(database, keys, self.writer, 3)
+        duplicates = Duplicates(database, keys, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         feeds = FeedRegistry(
             resolve,

@@ -68,7 +68,7 @@ class NewsStore:
         number = again or self.page(path, stored_at, site=site)
         found = {"title": f"Title of {path}", "text": f"The text of {path}.", "canonical": None, "extractor": "rule"}
         found |= {"published_at": None, "published": None, "section": None, "language": "en", "image": None}
-        found |= {"page_id": number, "site_id": self.sites[site], "url": site + path, "text_hash": "", "simhash": 0}
+        found |= {"page_id": number, "site_id": self.sites[site], "url": site + path, "text_hash": ""}
         found |= {"authors": "[]", "version": 1, "stored_at": stored_at, "changed_at": None} | article
         if again:
             with self.database.read() as connection:

@@ -13,7 +13,8 @@ from scrapy.utils.test import get_crawler
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.running_crawl import Crawl, RobotsNeeded
+from crawlers.crawl.running_crawl import Crawl
+from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.pending_callbacks import PendingCallbacks

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from tests.support.connections import Connections
+from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Awaitable, Callable
-
-END_S = 10
 
 
 def response(body: str, status: int = 200) -> bytes:
@@ -48,22 +46,18 @@ class PersistentSite:
         self._context = context
         self.paths: Counter[str] = Counter()
         self._connections = Connections()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = LoopThread()
 
     def __enter__(self) -> Self:
         self._thread.start()
         opened = asyncio.start_server(self._connections.served_by(self._serve), "127.0.0.1", 0, ssl=self._context)
-        self._server = asyncio.run_coroutine_threadsafe(opened, self._loop).result(END_S)
+        self._server = self._thread.run(opened)
         scheme = "http" if self._context is None else "https"
         self.origin = f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(END_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(END_S)
-        self._loop.close()
+        self._thread.end(self._close())
 
     async def _close(self) -> None:
         await self._connections.close(self._server)

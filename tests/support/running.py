@@ -38,6 +38,13 @@ _TABLES = {
     "bad_link": "SELECT p.url, b.raw, b.reason, b.count, b.anchor FROM bad_link b LEFT JOIN page p ON p.id = b.page_id",
     "external_url": "SELECT * FROM external_url",
     "link_context": "SELECT * FROM link_context",
+    "sitemap": """
+        SELECT s.site, m.url, m.address, m.number, i.url, m.state, m.status, m.kind, m.reason, m.urls, m.outside, m.cut
+        FROM sitemap m JOIN site s ON s.id = m.site_id
+        LEFT JOIN sitemap i ON i.site_id = m.site_id AND i.key = m.index_key""",
+    "sitemap_url": """
+        SELECT s.site, u.key, u.url, m.url, u.modified_at FROM sitemap_url u JOIN site s ON s.id = u.site_id
+        LEFT JOIN sitemap m ON m.site_id = u.site_id AND m.key = u.sitemap_key""",
     "site": """
         SELECT s.site, s.parallel, s.max_level, s.delay_s, s.robots_status, s.robots_text, s.availability,
             c.name, c.state FROM site s JOIN crawl c ON c.id = s.crawl_id""",

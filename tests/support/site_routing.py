@@ -46,6 +46,8 @@ DIVIDED_BY: Mapping[str, tuple[str, ...]] = {
     "document_version": ("page_id",),
     "document_key": ("page_id",),
     "document_band": ("page_id",),
+    "sitemap": ("site_id",),
+    "sitemap_url": ("site_id",),
 }
 # Rows that any worker may insert, and that are found by a hash of their contents.
 HASHED = {"external_url", "link_context"}

@@ -8,12 +8,15 @@ from sqlalchemy import insert
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl
+from tests.support.stored_missions import add_mission_rows
 from tests.support.stored_site import Stored, store
+from tests.support.stored_sitemaps import add_sitemap_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-CRAWL = 1  # of `add_sites`
+CRAWL = 1
+LATER = 2
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -47,9 +50,26 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
         ],
         name="http://a.test",
     )
+    add_sitemap_rows(database, CRAWL, "http://a.test")
     pages = [
         Stored(f"/{number}", number // 30, title="News", external=("http://b.test/two",), latency_s=number / 10)
         for number in range(130)
     ]
     store(database, pages, name="http://c.test", base="http://c.test")
+    add_mission_rows(database, CRAWL, "http://c.test")
     return CRAWL
+
+
+def later_crawl(database: Database) -> int:
+    """Store a second crawl of one of the sites of `stored_crawl`, which changed, and return its number."""
+    row = {"id": LATER, "name": "autumn", "mission": "extlinks", "state": "finished", "started_at": 1.1e9}
+    with database.write() as connection:
+        connection.execute(insert(crawl), {**row, "manifest": "{}"})
+    pages = [
+        Stored("/", 0, links={1: 1, 2: 1, 3: 1}, title="Home", external=("http://b.test/one", "http://d.test/")),
+        Stored("/a", links={0: 1}, body="other", title=HOSTILE, external=("http://b.test/one",)),
+        Stored("/fresh"),
+        Stored("/untitled", state=State.REFUSED, reason="status 404"),
+    ]
+    store(database, pages, name="http://a.test", crawl_id=LATER)
+    return LATER

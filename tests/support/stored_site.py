@@ -56,10 +56,11 @@ def store(
     order: Sequence[int] | None = None,
     name: str = "",
     base: str = "http://a.test",
+    crawl_id: int = 1,
 ) -> int:
     """Store a new site called *name* with *pages* at *base*, numbered in *order*, and return its id."""
     order = range(len(pages)) if order is None else order
-    site_id = add_sites(database, 1, name or f"http://host{next(_numbers)}.test")[0].id
+    site_id = add_sites(database, crawl_id, name or f"http://host{next(_numbers)}.test")[0].id
     ids = dict(zip(order, page_ids(database, len(pages)), strict=True))
     changes = ChangeSet()
     for index in order:
@@ -80,7 +81,7 @@ def store(
         changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"
-            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)))
+            changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, resolve(url, "").key))
             changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
             changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
     with database.write() as connection:

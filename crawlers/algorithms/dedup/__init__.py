@@ -1,4 +1,5 @@
 """Detects duplicates and near-duplicates of documents.
 
-Begin with `document_fingerprints`, the keys by which documents are compared; `simhash` finds near-duplicate texts.
+Begin with `document_fingerprints`, the keys by which documents are compared. `min_hash` finds texts that may be
+near-duplicates, and `shingles` decides whether they are.
 """

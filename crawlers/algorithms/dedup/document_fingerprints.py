@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawlers.algorithms.dedup.simhash import simhash, words
+from crawlers.algorithms.dedup.min_hash import bands
+from crawlers.algorithms.dedup.shingles import words
 from crawlers.algorithms.urls.domains import domain_group
 from crawlers.algorithms.urls.keys import signed
 from crawlers.algorithms.urls.normalization import Normalization
@@ -47,7 +48,7 @@ def document_fingerprint(url: str, article: Article) -> DocumentFingerprint:
     own = url_key128(domain, url)
     canonical = _canonical_key(domain, article.canonical_url)
     return DocumentFingerprint(
-        domain, own, None if canonical == own else canonical, text_key128(domain, compared), simhash(compared)
+        domain, own, None if canonical == own else canonical, text_key128(domain, compared), bands(domain, compared)
     )
 
 

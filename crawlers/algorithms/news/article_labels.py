@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SURE = 2.0  # positive evidence must exceed this value, negative evidence must reach it
 IN_FEED = 3.0  # the page is in RSS, Atom, JSON Feed or a news sitemap
 DATED = 1.5  # the page has a date of publication
 DENSE = 0.6  # a page with a larger share of its text in links is a list
 ALTERNATE_URL = -3.0  # instead of all evidence, if the same content was found before at another URL of the site
+WEAK = 0.3  # weight of the label of a page without evidence
 MIN_PREFIXES = 5  # a URL with which at least this many other URLs begin is a directory
 
 
@@ -49,14 +51,37 @@ def log_odds(evidence: Evidence) -> float:
     return sum(weight for holds, weight in weights if holds)
 
 
-def label(odds: float) -> bool | None:
-    """Return whether a page with these *odds*, from `log_odds`, is an article; None if uncertain.
+class Label(NamedTuple):
+    """What a page says about its URL; *weight* in (0, 1]: a weak label is often wrong."""
 
-    A single og:type is not enough for an article, whereas a high link density is enough against one.
+    is_article: bool
+    weight: float = 1.0
+
+
+def label(odds: float) -> Label | None:
+    """Return the label of a page with these *odds*, from `log_odds`; None if they are uncertain.
+
+    A single og:type is not enough for an article, whereas a high link density is enough against one. A page without any
+    evidence is probably another page: of the articles, those with neither markup nor a date look like it.
 
     >>> label(3.0), label(2.0), label(-2.0)
-    (True, None, False)
+    (Label(is_article=True, weight=1.0), None, Label(is_article=False, weight=1.0))
+    >>> label(0.0)
+    Label(is_article=False, weight=0.3)
     """
     if odds > SURE:
-        return True
-    return False if odds <= -SURE else None
+        return Label(is_article=True)
+    if odds <= 0.0:
+        return Label(is_article=False, weight=1.0 if odds <= -SURE else WEAK)
+    return None
+
+
+def is_list(odds: float) -> bool:
+    """Return whether the content of a page with these *odds* is a list, whatever its URL looks like.
+
+    A short article among many links is not: its markup, its date or its text outweigh them.
+
+    >>> is_list(-2.0), is_list(DATED - 2.0)
+    (True, False)
+    """
+    return odds <= -SURE

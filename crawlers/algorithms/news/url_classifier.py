@@ -1,28 +1,36 @@
-"""The URL rules of a news crawl: manual ones, and those learnt during the crawl."""
+"""Classifies the URLs of a news crawl: by manual rules, by those learnt during the crawl, else by a prior."""
 
 from __future__ import annotations
 
 import logging
+import math
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
+from crawlers.algorithms.news.list_yields import ListYields
 from crawlers.algorithms.plurals import plural
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, RuleLearner
 from crawlers.algorithms.url_rules.rule_set import RuleSet
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from crawlers.algorithms.news.article_labels import Label
+    from crawlers.algorithms.news.url_prior import UrlPrior
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.items import Target
 
 logger = logging.getLogger(__name__)
+
+PROBABLE = 0.5  # probability by the prior from which a URL waits with those that rules classify as articles
+SUPPORT = 1.0  # the most log-odds that the prior of its URL adds to the evidence of a page
 
 
 class LearntRules(NamedTuple):
@@ -37,7 +45,8 @@ class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 
     *rules* are the stored rules by domain. Rules are only learnt if *learns*, and only applied if *applies*. The values
-    of queue slots are *else_factor*, or *fit_factor* times the weight of the matching rule.
+    of queue slots are *else_factor*, or *fit_factor* times the weight of the matching rule. The *prior* classifies the
+    URLs of sites that have no rules; None: they are all alike.
     """
 
     def __init__(
@@ -48,7 +57,10 @@ class UrlClassifier:
         applies: bool = True,
         fit_factor: float,
         else_factor: float,
+        prior: UrlPrior | None = None,
     ) -> None:
+        self._prior = prior
+        self._yields = ListYields()
         self._rules = RuleSet()
         for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
@@ -66,6 +78,9 @@ class UrlClassifier:
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
         self._learners.pop(domain, None)
+        self._yields.forget(domain)
+        if self._prior is not None:
+            self._prior.forget(domain)
 
     def weight(self, site: str, url: str) -> float:
         """Return the confidence in [0, 1] that *url* of *site* is an article, by the rules."""
@@ -73,7 +88,7 @@ class UrlClassifier:
 
     def has_rules(self, site: str) -> bool:
         """Return whether there are rules for *site*."""
-        return bool(self._rules.rules_of(rule_domain(site)))
+        return self._rules.has_rules(site)
 
     def slot_of(self, target: Target) -> QueueSlot:
         """Return the queue slot of *target*, unless a feed announced it."""
@@ -84,24 +99,64 @@ class UrlClassifier:
         weight = self._rules.weight(site, url)
         if weight > 0.0:
             return QueueSlot(FIT, self._fit_factor * weight)
-        return QueueSlot(ARCHIVE if is_archive(url) else OTHER, self._else_factor)
+        is_old = is_archive(url)
+        probability = 0.0 if is_old else self.prior(site, url)
+        if probability >= PROBABLE:
+            return QueueSlot(FIT, self._fit_factor * probability)
+        domain, target = rule_domain(site), url[len(site) :]
+        if self._yields.is_good(domain, target):
+            return QueueSlot(LISTS, self._else_factor * self._yields.expected(domain, target))
+        return QueueSlot(ARCHIVE if is_old else OTHER, self._else_factor)
 
-    def label(self, site: str, url: str, odds: float) -> None:
-        """Record the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored."""
-        is_article = label(odds)
-        if not self._learns or is_article is None:
-            return
+    def listed(self, site: str, url: str, articles: int) -> bool:
+        """Record how many new *articles* the page at *url* of *site* shows.
+
+        Returns whether pages of *site* should be queued anew.
+        """
+        return self._yields.read(rule_domain(site), target_of_url(url), articles)
+
+    def prior(self, site: str, url: str) -> float:
+        """Return the probability that *url* of *site* is an article by the prior; 0 if there are rules, or no prior."""
+        if self._prior is None or self._rules.has_rules(site):
+            return 0.0
+        return self._prior.probability(rule_domain(site), url[len(site) :])
+
+    def support(self, site: str, url: str) -> float:
+        """Return the log-odds, from 0 to `SUPPORT`, that the prior adds to the evidence of the page at *url*."""
+        probability = self.prior(site, url)
+        return min(SUPPORT, math.log(probability / (1.0 - probability))) if probability > PROBABLE else 0.0
+
+    def label(self, site: str, url: str, odds: float) -> bool:
+        """Record the log-odds *odds* that the page at *url* of *site* is an article; uncertain ones are ignored.
+
+        Returns whether the prior has learnt so much that pages of *site* should be queued anew.
+        """
+        found = label(odds)
+        if not self._learns or found is None:
+            return False
         learner = self._learner(site)
-        learner.label(url, is_article)
-        learner.judged(self.weight(site, url) > 0.0, is_article)
+        learner.label(url, found.is_article, found.weight)
+        learner.judged(self.weight(site, url) > 0.0, found.is_article)
+        return self._teach(site, url, found) and self._is_doubling(site)
+
+    def _teach(self, site: str, url: str, found: Label) -> bool:
+        """Teach the prior the label of a URL; return whether it learnt from it."""
+        if self._prior is None or self._rules.has_rules(site):
+            return False
+        return self._prior.label(rule_domain(site), target_of_url(url), found.is_article, found.weight)
+
+    def _is_doubling(self, site: str) -> bool:
+        count = self._prior.labels(rule_domain(site)) if self._prior is not None else 0
+        return count & (count - 1) == 0
 
     def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
         """Restore the *labels* of previous runs (site, URL, log-odds), from which the stored rules were learnt."""
         recalled: set[str] = set()
         for site, url, odds in labels:
-            is_article = label(odds)
-            if self._learns and is_article is not None:
-                self._learner(site).label(url, is_article)
+            found = label(odds)
+            if self._learns and found is not None:
+                self._learner(site).label(url, found.is_article, found.weight)
+                self._teach(site, url, found)
                 recalled.add(rule_domain(site))
         for domain in recalled:
             if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
@@ -126,12 +181,14 @@ class UrlClassifier:
 
     def fingerprint(self, site: str) -> str:
         """Return a hash that changes whenever `slot` may change for a URL of *site*."""
-        rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(rule_domain(site)))
-        return blake2b(repr((self._fit_factor, self._else_factor, rules)).encode(), digest_size=8).hexdigest()
+        domain = rule_domain(site)
+        rules = sorted((rule.regex, rule.weight) for rule in self._rules.rules_of(domain))
+        learnt = -1 if rules or self._prior is None else self._prior.labels(domain).bit_length()
+        return blake2b(repr((self._fit_factor, self._else_factor, rules, learnt)).encode(), digest_size=8).hexdigest()
 
     def _learner(self, site: str) -> RuleLearner:
         domain = rule_domain(site)
         learner = self._learners.get(domain)
         if learner is None:
-            learner = self._learners[domain] = RuleLearner(domain)
+            learner = self._learners[domain] = RuleLearner(domain, self._prior.base if self._prior else None)
         return learner

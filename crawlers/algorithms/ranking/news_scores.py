@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
 FRESH = 4  # recently published; ordered by the time of publication
+LISTS = 5  # not an article, but probably a list of articles that were not found yet
 BEFORE_ARTICLES = QueueSlot(FRESH, 4e9)  # home pages, and possible feeds
 
 MIN_RISE = 0.25  # relative to the OPIC of a page: smaller gains are accumulated before they count
@@ -116,7 +117,7 @@ class NewsScores:
         if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
             return ()
         self._opic[target] += self._opic[page] + self._gains[page]
-        if queue > self._queues[target] and queue != REVISIT:
+        if _rank(queue) > _rank(self._queues[target]) and queue != REVISIT:
             self._queues[target] = queue
             self._values[target] = self._values[page]
         return (target,)
@@ -142,7 +143,7 @@ class NewsScores:
         return self._values[page] * (self._opic[page] if self._weighs_links else 1.0)
 
     def queue(self, page: int) -> int:
-        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH` or `GONE`."""
+        """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH`, `LISTS` or `GONE`."""
         return max(self._queues[page], GONE)
 
     def offset(self, queue: int) -> float:
@@ -185,3 +186,8 @@ class NewsScores:
 
     def recall_totals(self, totals: Sequence[float]) -> None:
         """Do nothing: there are no totals."""
+
+
+def _rank(queue: int) -> float:
+    """Return a number that is greater for a better queue."""
+    return ARCHIVE + 0.5 if queue == LISTS else queue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER, REVISIT
 
 if TYPE_CHECKING:
@@ -15,9 +15,10 @@ class QueueShares:
     """Chooses among the queues of one site.
 
     Pages due for a revisit come first, because their rate is planned. Of all other downloads, the share *explore* goes
-    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars, both
-    in [0, 1]. The rest goes to fresh pages, then to URLs that match a rule. If only these two queues have pages, they
-    divide everything in the ratio of their shares.
+    to URLs that match no rule, to find what the rules miss, and the share *archive* to pagination and calendars that
+    are not known to show new articles, both in [0, 1]. The rest goes to fresh pages, then to URLs that match a rule or
+    probably are articles, and when there are none to lists that probably show new ones, pagination and calendars among
+    them. If only the first two queues have pages, they divide everything in the ratio of their shares.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([(OTHER, 1), (FIT, 2)])
@@ -41,7 +42,7 @@ class QueueShares:
         for queue in limited:
             if self._taken[queue] < self._shares[queue] * (self._all + 1):
                 return queue
-        for queue in (FRESH, FIT):
+        for queue in (FRESH, FIT, LISTS):
             if queue in queues:
                 return queue
         return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))

@@ -31,9 +31,13 @@ class Moment:
 
 
 def trace(
-    rule: SiteRule, arms: Sequence[Hashable], pulls: Iterable[tuple[Hashable, float]], every: int
+    rule: SiteRule,
+    arms: Sequence[Hashable],
+    pulls: Iterable[tuple[Hashable, float]],
+    every: int,
+    shown: Iterable[Hashable] | None = None,
 ) -> Iterator[Moment]:
-    """Yield the state of all *arms* after every *every* >= 1 pulls, and after the last one.
+    """Yield the state of all *arms*, or of those that are *shown*, after every *every* >= 1 pulls and after the last.
 
     *pulls* are arms with their rewards, in the order of the crawl; *rule* must be new.
 
@@ -41,13 +45,14 @@ def trace(
     >>> [(m.arm, m.own_pulls, m.earned) for m in trace(Sequential(), "ab", [("a", 2.0), ("b", 1.0)], 9)]
     [('a', 1, 2.0), ('b', 1, 1.0)]
     """
+    shown = arms if shown is None else list(shown)
     own = dict.fromkeys(arms, 0)
     earned = dict.fromkeys(arms, 0.0)
     for arm in arms:
         rule.sleep(arm)  # registers it, in the order of discovery
 
     def moments(number: int) -> Iterator[Moment]:
-        for arm in arms:
+        for arm in shown:
             index = rule.index(arm) if isinstance(rule, Indexed) else None
             yield Moment(number, arm, own[arm], earned[arm], index)
 

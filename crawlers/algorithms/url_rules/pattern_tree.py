@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.url_rules.url_pattern import UrlPattern, merged, regex_of
+from crawlers.algorithms.url_rules.url_pattern import Counts, UrlPattern, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import FAMILIES, KINDS, OTHER, kind_of, tokens_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.url_rules.url_tokens import Token, UrlTokens
 
-MIN_G = 12.0  # test statistic: p < 0.0006 for one question, because many are tested
+MIN_G = 9.0  # test statistic: p < 0.003 for one question, because many are tested
 MIN_BOUND = 0.5  # lower bound of a leaf's precision; with a fifth of the labels wrong, a pure leaf only has 0.8
 Z = 1.28  # one-sided 90 %
 POSITIONS = 6  # segments tested from the front; of the others, only the last one is tested
@@ -45,11 +45,14 @@ class Learnt(NamedTuple):
     precision_low: float
 
 
+OTHER_PAGE, ARTICLE = Counts(1.0, 0.0), Counts(0.0, 1.0)
+
+
 class Sample(NamedTuple):
     """A labelled URL."""
 
     tokens: UrlTokens
-    is_article: bool
+    counts: Counts
 
 
 class Question(NamedTuple):
@@ -72,7 +75,7 @@ class Leaf(NamedTuple):
     samples: list[Sample]
 
 
-def wilson_low(successes: int, count: int, z: float = Z) -> float:
+def wilson_low(successes: float, count: float, z: float = Z) -> float:
     """Return the lower bound of a probability, given *successes* out of *count* > 0 trials (Wilson score interval).
 
     *z* is the quantile of the standard normal distribution for the confidence level.
@@ -84,15 +87,15 @@ def wilson_low(successes: int, count: int, z: float = Z) -> float:
     ----------
     .. [1] Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
     """
-    share, square = successes / count, z * z / count
+    share, square = min(1.0, successes / count), z * z / count
     middle = share + square / 2
     return (middle - z * math.sqrt(share * (1 - share) / count + square / (4 * count))) / (1 + square)
 
 
-def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
+def learn_patterns(labels: Mapping[str, Counts]) -> list[Learnt]:
     """Return the expressions of articles, those with the most labels first.
 
-    *labels* maps URLs (path and query) to whether they are articles; their order does not matter.
+    *labels* are by URL (path and query); their order does not matter.
 
     References
     ----------
@@ -100,22 +103,32 @@ def learn_patterns(labels: Mapping[str, bool]) -> list[Learnt]:
     .. [2] Koppula et al. (2010), Learning URL Patterns for Webpage De-duplication.
     .. [3] Sokal, Rohlf (1981), Biometry, sect. 17.2 (the G-test).
     """
-    found: list[tuple[UrlPattern, int, int]] = []
+    found: list[tuple[UrlPattern, Counts, int]] = []
     for leaf in leaves(samples_of(labels)):
         for pattern, samples in closed(leaf):
-            articles = sum(sample.is_article for sample in samples)
-            if wilson_low(articles, len(samples)) >= MIN_BOUND:
-                found.append((pattern, articles, len(samples)))
+            counts = total_of(samples)
+            if wilson_low(counts.articles, sum(counts)) >= MIN_BOUND:
+                found.append((pattern, counts, len(samples)))
     rules = [
-        Learnt(regex_of(pattern), count, wilson_low(articles, count)) for pattern, articles, count in merged(found)
+        Learnt(regex_of(pattern), count, wilson_low(counts.articles, sum(counts)))
+        for pattern, counts, count in merged(found)
     ]
     return sorted(rules, key=lambda rule: (-rule.support, rule.regex))
 
 
-def samples_of(labels: Mapping[str, bool]) -> list[Sample]:
+def samples_of(labels: Mapping[str, Counts]) -> list[Sample]:
     """Return the labelled URLs as tokens, in an order that does not depend on that of *labels*."""
-    found = ((tokens_of(target), is_article) for target, is_article in sorted(labels.items()))
-    return [Sample(tokens, is_article) for tokens, is_article in found if tokens]
+    found = ((tokens_of(target), counts) for target, counts in sorted(labels.items()))
+    return [Sample(tokens, counts) for tokens, counts in found if tokens]
+
+
+def total_of(samples: Iterable[Sample]) -> Counts:
+    """Return the sum of what *samples* count."""
+    others = articles = 0.0
+    for sample in samples:
+        others += sample.counts.others
+        articles += sample.counts.articles
+    return Counts(others, articles)
 
 
 def leaves(samples: list[Sample]) -> Iterator[Leaf]:
@@ -208,8 +221,8 @@ def _token(tokens: UrlTokens, position: int | str) -> Token | None:
 
 
 def _best_question(samples: list[Sample]) -> Question | None:
-    total = (sum(not sample.is_article for sample in samples), sum(sample.is_article for sample in samples))
-    if 0 in total:
+    total = total_of(samples)
+    if 0.0 in total:
         return None
     best, best_score = None, 0.0
     for question, counts in _questions(samples, total):
@@ -220,18 +233,18 @@ def _best_question(samples: list[Sample]) -> Question | None:
     return best
 
 
-def _gain_bits(total: tuple[int, int], yes: tuple[int, int]) -> float:
+def _gain_bits(total: Counts, yes: Counts) -> float:
     """Return the gain in bits of a question that splits *total* (others, articles) into *yes* and the rest."""
-    no = (total[0] - yes[0], total[1] - yes[1])
+    no = Counts(max(0.0, total.others - yes.others), max(0.0, total.articles - yes.articles))
     return _bits(total) - _bits(yes) - _bits(no)
 
 
-def _bits(counts: tuple[int, int]) -> float:
+def _bits(counts: Counts) -> float:
     count = sum(counts)
-    return -sum(one * math.log2(one / count) for one in counts if one)
+    return -sum(one * math.log2(one / count) for one in counts if one > 0.0)
 
 
-def _questions(samples: list[Sample], total: tuple[int, int]) -> Iterator[tuple[Question, tuple[int, int]]]:
+def _questions(samples: list[Sample], total: Counts) -> Iterator[tuple[Question, Counts]]:
     """Yield all questions worth testing, with the numbers of others and of articles for which the answer is yes."""
     keys = sorted({key for sample in samples for key in sample.tokens.values})
     positions: list[int | str] = [*range(POSITIONS), LAST, *keys]
@@ -250,28 +263,31 @@ def _questions(samples: list[Sample], total: tuple[int, int]) -> Iterator[tuple[
             yield Question("text", position, values, TEXT_BITS * len(values)), _summed(texts, values)
 
 
-def _counted(samples: list[Sample], about: str, position: int | str) -> dict[Hashable, tuple[int, int]]:
-    articles: Counter[Hashable] = Counter()
-    others: Counter[Hashable] = Counter()
+def _counted(samples: list[Sample], about: str, position: int | str) -> dict[Hashable, Counts]:
+    counted: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for sample in samples:
-        (articles if sample.is_article else others).update(set(_values(sample.tokens, about, position)))
-    return {value: (others[value], articles[value]) for value in others.keys() | articles.keys()}
+        others, articles = sample.counts
+        for value in set(_values(sample.tokens, about, position)):
+            count = counted[value]
+            count[0] += others
+            count[1] += articles
+    return {value: Counts(*count) for value, count in counted.items()}
 
 
-def _summed(counted: Mapping[Hashable, tuple[int, int]], values: Iterable[Hashable]) -> tuple[int, int]:
-    chosen = [counted[value] for value in values if value in counted]
-    return sum(one[0] for one in chosen), sum(one[1] for one in chosen)
+def _summed(counted: Mapping[Hashable, Counts], values: Iterable[Hashable]) -> Counts:
+    chosen = [counted[value] for value in sorted(values, key=str) if value in counted]
+    return Counts(sum(one.others for one in chosen), sum(one.articles for one in chosen))
 
 
-def _text_sets(texts: Mapping[Hashable, tuple[int, int]], total: tuple[int, int]) -> Iterator[frozenset[Hashable]]:
+def _text_sets(texts: Mapping[Hashable, Counts], total: Counts) -> Iterator[frozenset[Hashable]]:
     """Yield the best one, two, … of the texts that indicate articles, and of those that indicate other pages."""
-    share = total[1] / sum(total)
+    share = total.articles / sum(total)
     directions: tuple[Callable[[float], bool], ...] = (lambda rate: rate > share, lambda rate: rate < share)
     for indicates in directions:
         chosen = [
             (_gain_bits(total, counts), str(text))
             for text, counts in texts.items()
-            if sum(counts) >= MIN_TEXT_SEEN and _is_literal(str(text)) and indicates(counts[1] / sum(counts))
+            if sum(counts) >= MIN_TEXT_SEEN and _is_literal(str(text)) and indicates(counts.articles / sum(counts))
         ]
         ranked = [text for _, text in sorted(chosen, key=lambda one: (-one[0], one[1]))[:MAX_TEXTS]]
         for size in range(1, len(ranked) + 1):

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.pattern_tree import learn_patterns
 from crawlers.algorithms.url_rules.url_expressions import is_expression
+from crawlers.algorithms.url_rules.url_pattern import Counts
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 MAX_LABELS = 2_000  # 0.3 MB; learning from them takes 0.1 s
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
@@ -19,6 +20,9 @@ DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
 JUDGED = 50  # latest matching URLs by which precision is measured
 MIN_PRECISION = 0.8  # of the rules: with a lower one, they have failed
 MIN_NEW_LABELS = 20  # before failed rules are learnt again, because the same labels give the same rules
+
+PRIOR_LABELS = 15.0  # labels that the prior of all URLs together counts as, and
+MAX_PRIOR = 1.0  # as many as the URL's own label at most: it decides while labels are few, and soon no more
 
 HAND, LEARNT = "hand", "learnt"  # origins of rules
 
@@ -44,26 +48,28 @@ class UrlRule:
 class RuleLearner:
     """Learns the rules of one *domain* from labels, and decides when they should be learnt again.
 
-    It keeps `MAX_LABELS` labels, one per URL; beyond that, the oldest label of the more frequent kind (articles or
-    others) is dropped.
+    *prior* returns the probability that a path and query is that of an article; it counts as `PRIOR_LABELS` further
+    labels, so that wrong labels weigh less while there are few. The learner keeps `MAX_LABELS` labels, one per URL;
+    beyond that, the oldest label of the more frequent kind (articles or others) is dropped.
     """
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, prior: Callable[[str], float] | None = None) -> None:
         self.domain = domain
-        self._articles: dict[str, None] = {}  # the oldest first
-        self._others: dict[str, None] = {}  # the oldest first
+        self._prior = prior
+        self._articles: dict[str, float] = {}  # their weights, the oldest first
+        self._others: dict[str, float] = {}  # their weights, the oldest first
         self._seen = 0  # URLs ever labelled
         self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
         self._judged: deque[bool] = deque(maxlen=JUDGED)
 
-    def label(self, url: str, is_article: bool) -> None:
-        """Add the label of *url* of this domain; a newer label of a URL replaces the older one."""
+    def label(self, url: str, is_article: bool, weight: float = 1.0) -> None:
+        """Add the label of *url* of this domain, which counts *weight*; a newer label of a URL replaces the older."""
         target = target_of_url(url)
         known = target in self._articles or target in self._others
         self._articles.pop(target, None)
         self._others.pop(target, None)
-        (self._articles if is_article else self._others)[target] = None
+        (self._articles if is_article else self._others)[target] = weight
         self._seen += not known
         if len(self._articles) + len(self._others) > MAX_LABELS:
             larger = max(self._articles, self._others, key=len)
@@ -99,7 +105,6 @@ class RuleLearner:
         if min(len(self._articles), len(self._others)) < MIN_KIND:
             return []
         forbidden = {rule.regex for rule in known if rule.origin == HAND and rule.weight == 0}
-        labels = dict.fromkeys(self._articles, True) | dict.fromkeys(self._others, False)
         return [
             UrlRule(
                 regex,
@@ -109,6 +114,17 @@ class RuleLearner:
                 precision_low=precision_low,
                 learnt_at=now,
             )
-            for regex, support, precision_low in learn_patterns(labels)
+            for regex, support, precision_low in learn_patterns(self._counts())
             if regex not in forbidden and is_expression(regex)  # with a thousand directories it may be too large
         ]
+
+    def _counts(self) -> dict[str, Counts]:
+        """Return what each URL counts for and against articles: its label, and its share of the prior."""
+        share = min(MAX_PRIOR, PRIOR_LABELS / (len(self._articles) + len(self._others))) if self._prior else 0.0
+        counts: dict[str, Counts] = {}
+        for labels, is_article in ((self._articles, True), (self._others, False)):
+            for target, weight in labels.items():
+                p = self._prior(target) if self._prior is not None else 0.0
+                own = (0.0, weight) if is_article else (weight, 0.0)
+                counts[target] = Counts(own[0] + share * (1.0 - p), own[1] + share * p)
+        return counts

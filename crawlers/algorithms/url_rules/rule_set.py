@@ -62,6 +62,13 @@ class RuleSet:
         domain = self._domain(host)
         return () if domain is None else self._inherited(domain)
 
+    def has_rules(self, site: str) -> bool:
+        """Return whether rules apply to *site*, scheme://host[:port]."""
+        try:
+            return self._of_site[site] is not None
+        except KeyError:
+            return self._cached(site) is not None
+
     def weight(self, site: str, url: str) -> float:
         """Return the largest weight of the rules that *url* of *site* matches; 0 if it matches none, or is forbidden.
 

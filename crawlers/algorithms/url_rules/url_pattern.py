@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.url_rules.url_expressions import EXCEPT
 from crawlers.algorithms.url_rules.url_tokens import (
     FAMILIES,
+    IDENTIFIED,
     IDSLUG_ONLY,
     KINDS,
     MATCHED_TOO,
     NUMBER,
     NUMBERED,
     OTHER,
+    UUID,
     kind_of,
 )
 
@@ -27,6 +29,13 @@ _ALL = frozenset({*KINDS, OTHER})
 _OF_PATH = _ALL - {"empty"}
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _NONE: frozenset[str] = frozenset()
+
+
+class Counts(NamedTuple):
+    """What a URL, or several together, count for other pages and for articles; a certain label counts 1."""
+
+    others: float
+    articles: float
 
 
 class _Expression(NamedTuple):
@@ -112,19 +121,23 @@ class UrlPattern:
         return replace(self, positions={**self.positions, name: condition}) if condition else None
 
 
-def merged(found: list[tuple[UrlPattern, int, int]]) -> list[tuple[UrlPattern, int, int]]:
-    """Return the patterns, merged where they differ in one respect; each has its numbers of articles and of labels."""
+def merged(found: list[tuple[UrlPattern, Counts, int]]) -> list[tuple[UrlPattern, Counts, int]]:
+    """Return the patterns, merged where they differ in one respect; each has its counts, and its number of labels."""
     left = list(found)
-    done: list[tuple[UrlPattern, int, int]] = []
+    done: list[tuple[UrlPattern, Counts, int]] = []
     while left:
-        pattern, articles, count = left.pop(0)
-        for position, (other, more_articles, more) in enumerate(left):
+        pattern, counts, number = left.pop(0)
+        for position, (other, more, further) in enumerate(left):
             both = pattern.united(other)
             if both:
-                left[position] = (both, articles + more_articles, count + more)
+                left[position] = (
+                    both,
+                    Counts(counts.others + more.others, counts.articles + more.articles),
+                    number + further,
+                )
                 break
         else:
-            done.append((pattern, articles, count))
+            done.append((pattern, counts, number))
     return done if len(done) == len(found) else merged(done)
 
 
@@ -144,7 +157,7 @@ def escaped(text: str) -> str:
     >>> escaped("middle-east.html"), escaped("article#")
     ('middle-east\\.html', 'article[0-9]{4,}')
     """
-    return _SPECIAL.sub(r"\\\g<0>", text).replace(NUMBERED, NUMBER)
+    return _SPECIAL.sub(r"\\\g<0>", text).replace(IDENTIFIED, UUID).replace(NUMBERED, NUMBER)
 
 
 def _possible(shape: Shape, position: int | str) -> _Expression:

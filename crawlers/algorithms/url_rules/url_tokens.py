@@ -58,6 +58,12 @@ NUMBER = "[0-9]{4,}"
 _DIGITS = re.compile("[0-9]+")
 _WITH_NUMBER = re.compile(f"([A-Za-z]{{1,20}}[-_]?){NUMBER}")
 
+# A word with a UUID (RFC 9562), likewise: /article_0b5e..., /video_0b5e...
+IDENTIFIED = "##"  # replaces the UUID
+UUID = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+_WITH_UUID = re.compile(f"([A-Za-z]{{1,20}}[-_]){UUID}")
+_SOME_UUID = "a0000000-0000-0000-0000-00000000000a"
+
 _KIND = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in KINDS.items()))
 
 
@@ -91,7 +97,7 @@ def kind_of(text: str) -> str:
     >>> [kind_of(text) for text in ("2024", "17", "politics", "who-won-the-cup", "cup-123456", "v1.2")]
     ['year', 'day', 'word', 'slug', 'idslug', 'other']
     """
-    match = _KIND.fullmatch(text.replace(NUMBERED, "0000"))
+    match = _KIND.fullmatch(text.replace(IDENTIFIED, _SOME_UUID).replace(NUMBERED, "0000"))
     return match.lastgroup or OTHER if match else OTHER
 
 
@@ -157,5 +163,9 @@ def _look(target: str) -> tuple[Shape, list[str]] | None:
 
 
 def _token(text: str) -> Token:
-    match = _WITH_NUMBER.fullmatch(text)
-    return Token(match[1] + NUMBERED if match else text, kind_of(text))
+    kind = kind_of(text)
+    if match := _WITH_NUMBER.fullmatch(text):
+        return Token(match[1] + NUMBERED, kind)
+    if kind == "slug" and (match := _WITH_UUID.fullmatch(text)):  # a UUID may end with a number, but seldom does
+        return Token(match[1] + IDENTIFIED, kind)
+    return Token(text, kind)

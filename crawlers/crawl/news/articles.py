@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
 from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT
-from crawlers.storage.news.documents import EARLIER, add_document, stored_document
+from crawlers.storage.news.documents import EARLIER, add_document, earliest_announcement, stored_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from crawlers.storage.schema.news_tables import DocumentRow
 
 
+DAY_S = 86_400.0
 MAX_LOOKED_UP = 100_000  # URLs whose documents of earlier crawls were looked up, some 100 bytes each
 
 
@@ -37,6 +39,7 @@ class StoredArticle(NamedTuple):
 
     copies: StoredCopies
     previous: DocumentRow | None  # the document that the page is already
+    announced_at: float | None = None  # when it was published according to feeds
 
 
 class LinkQuery(NamedTuple):
@@ -125,10 +128,12 @@ class ArticlePolicy:
         if news is None or news.fingerprint is None:
             return None
         query = self._duplicates.query(lease.id, news.fingerprint, page.content_hash)
+        is_undated = news.article is not None and news.article.published_at is None
 
         def read() -> StoredArticle:
             previous = stored_document(self._database, lease.id) if lease.is_revisit else None
-            return StoredArticle(self._duplicates.look_up(query), previous)
+            announced_at = earliest_announcement(self._database, lease.key) if is_undated else None
+            return StoredArticle(self._duplicates.look_up(query), previous, announced_at)
 
         return read
 
@@ -150,7 +155,7 @@ class ArticlePolicy:
             return news
         if stored is None:
             stored = read() if (read := self.look_up(lease, page)) is not None else None
-        copies, previous = stored or (None, None)
+        copies, previous, announced_at = stored or (None, None, None)
         copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
         if copy is not None:
             is_alternate_url = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_alternate_url(page, copy.url)
@@ -158,6 +163,10 @@ class ArticlePolicy:
             return replace(news, outcome=DUPLICATE, reason=reason, is_alternate_url=is_alternate_url)
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
+        if article.published_at is None and announced_at is not None:
+            day, is_day = datetime.fromtimestamp(announced_at, UTC), announced_at % DAY_S == 0
+            published = f"{day:%Y-%m-%d}" if is_day else day.isoformat(timespec="seconds")
+            article = replace(article, published_at=announced_at, published=published)
         document = add_document(changes, lease.id, lease.site_id, page.url, article, fingerprint, now, previous)
         if document is None:
             return news

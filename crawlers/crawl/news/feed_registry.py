@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.domains import rule_domain
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.sources import SourceOwners
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
+
+FIRST_PLACES = 3  # usual URLs of feeds that are tried on every site
+WORTH = 3  # documents of a domain without a feed from which the other usual URLs are tried, too
 
 REMOVED = "a feed that was removed, or whose source is left out"
 
@@ -43,9 +47,19 @@ class FeedRegistry:
         self._removed = {resolve(url, "").key for url in removed}
         self._left_out = frozenset(left_out)
         self._named: dict[int, str | None] = {}  # the source whose page named a feed on another host
-        self._fed: set[str] = set()  # domains whose feeds are known, or were searched for
+        self._fed: set[str] = set()  # domains of which a feed is known
+        self._searched: dict[str, str] = {}  # start pages of the domains where feeds were searched for
+        self._documents: Counter[str] = Counter()  # of domains without a feed
         for url in known:
             self.found(url)
+
+    def recall(self, documents: Iterable[tuple[str, int]]) -> None:
+        """Take up how many *documents* earlier runs have stored of each site, as pairs of site and number."""
+        found: Counter[str] = Counter()
+        for site, count in documents:
+            found[rule_domain(site)] += count
+        for domain, count in found.items():  # the next document may be the one that counts
+            self._documents[domain] = max(self._documents[domain], min(count, WORTH - 1))
 
     def is_home(self, key: int) -> bool:
         """Return whether *key* is that of a start page."""
@@ -71,6 +85,7 @@ class FeedRegistry:
         owner = None if key in self._kept else self.owner(page.url, key)
         if owner is not None:
             self._kept.add(key)
+            self._fed.add(rule_domain(site_of(page.url)))
             changes.add(FoundFeed(owner, page.url, kind))
 
     def reason_against(self, key: int) -> str | None:
@@ -83,12 +98,28 @@ class FeedRegistry:
         return self._resolve(url, "").key not in self._removed
 
     def of_home(self, url: str, named: Sequence[Target]) -> list[Target]:
-        """Return the possible feeds of the start page at *url*: those *named* there, else the usual URLs."""
+        """Return the possible feeds of the start page at *url*: those *named* there, else the first usual URLs."""
         domain = rule_domain(site_of(url))
-        if not named and domain not in self._fed:
-            named = [self._resolve(url, place) for place in USUAL_PLACES]
-        self._fed.add(domain)
+        if named:
+            self._fed.add(domain)
+        elif domain not in self._fed and domain not in self._searched:
+            self._searched[domain] = url
+            named = [self._resolve(url, place) for place in USUAL_PLACES[:FIRST_PLACES]]
         return self.wanted(url, named)
+
+    def of_document(self, url: str) -> list[Target]:
+        """Return the other usual URLs of feeds if the new document at *url* shows that its domain is worth them.
+
+        They are returned once in a run; those that an earlier run has tried are known to the frontier.
+        """
+        domain = rule_domain(site_of(url))
+        if domain in self._fed:
+            return []
+        self._documents[domain] += 1
+        if self._documents[domain] != WORTH:
+            return []
+        home = self._searched.get(domain, url)
+        return self.wanted(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
 
     def named(self, key: int, site: str) -> None:
         """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.news.poll_plan import PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
+from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
@@ -14,6 +15,7 @@ from crawlers.crawl.news.feed_registry import FeedRegistry
 from crawlers.crawl.news.news_policy import NewsPolicy
 from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
+from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.items import FEED, SITEMAP
 from crawlers.storage.news import stored_rules
@@ -63,6 +65,7 @@ def open_news_policy(
         applies=options.uses_rules,
         fit_factor=options.fit_factor,
         else_factor=options.else_factor,
+        prior=UrlPrior(shipped_weights()) if options.uses_prior else None,
     )
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)
@@ -77,7 +80,7 @@ def open_news_policy(
     parts = NewsParts(
         frontier,
         classifier,
-        Requeue(classifier, frontier),
+        Requeue(classifier, frontier, Rejudging(classifier, frontier, database, writer, options.explore_share)),
         Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages),
         feeds,
         Announcements(database, crawl_id, writer, frontier),
@@ -86,7 +89,7 @@ def open_news_policy(
         parts,
         ArticlePolicy(
             classifier,
-            Duplicates(database, keys, writer, options.duplicate_distance),
+            Duplicates(database, keys, writer),
             database,
             {source.domain: source.language for source in sources if source.language},
             has_earlier=has_earlier_documents(database, crawl_id),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, StoreError
@@ -16,7 +19,8 @@ from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.protocols import Decision
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, Announced, News, QueueSlot, State
+from crawlers.frontier.revisits import may_pass
+from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, UNSURE, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.announcements import StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.news_sites import NewsParts, NewsSites
+    from crawlers.crawl.news.rejudging import Slice
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
@@ -39,15 +44,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIGURES = re.compile(r"\d[\d.,]*")
-LISTS = (FEED, SITEMAP)
+ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
 
 PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
-MAX_LISTS = 20  # sitemaps of an index that are read before articles; the others are archives
+MAX_SITEMAPS = 20  # sitemaps of an index that are read before articles; the others are archives
 MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
 CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
+REPEAT_VISIT_S = 3600.0  # after a second visit that failed
+MAX_REPEATS = 3  # of a second visit
 SHARE_S = 10.0  # between two looks at the number of polls of all workers
+STEPS = 10  # of judging pages again in a second in which nothing is in flight
 MIN_NEW = 2  # articles that a page must show to be worth another visit
 
 
@@ -78,6 +86,7 @@ class NewsPolicy(CrawlPolicy):
         self._scope = scope
         self._recheck_s = recheck_s
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
+        self._repeats: Counter[int] = Counter()  # of second visits that failed, by page
         self._check_at = self._repeat_at = 0.0
         self._warned = ""
         self._share_at = 0.0
@@ -99,6 +108,26 @@ class NewsPolicy(CrawlPolicy):
             self._share_at = now + SHARE_S
             polls = await run(self._sites.count_polls)
             self._polls.set_share(min(1.0, max(1, len(self._polls)) / max(1, polls)))
+        await self._judge_again(run, now)
+
+    @property
+    def has_more(self) -> bool:
+        return self._requeue.has_more
+
+    async def _judge_again(self, run: Run, now: float) -> None:
+        """Requeue and judge pages while none is in flight whose end would do that."""
+        for _ in range(STEPS):
+            if self._frontier.leases or not self.has_more:
+                return
+            read_unjudged, unjudged = self._requeue.rejudging.look_up(), None
+            if read_unjudged is not None:
+                try:
+                    unjudged = await run(read_unjudged)
+                finally:
+                    self._requeue.rejudging.keep(unjudged)
+            changes = ChangeSet()
+            self._requeue.step(None, changes, now)
+            self._frontier.add((), now, changes)
 
     async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
@@ -173,17 +202,22 @@ class NewsPolicy(CrawlPolicy):
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
-        if read_article is None and read_items is None and links is None:
+        read_unjudged = self._requeue.rejudging.look_up()
+        if read_article is None and read_items is None and links is None and read_unjudged is None:
             return
 
-        def read() -> tuple[_Stored, list[int | None]]:
+        def read() -> tuple[_Stored, list[int | None], Slice | None]:
             stored = _Stored(read_article and read_article(), read_items and read_items())
-            return stored, links.read() if links is not None else []
+            return stored, links.read() if links is not None else [], read_unjudged and read_unjudged()
 
+        unjudged = None
         try:
-            self._stored[lease.id], holders = await run(read)
+            self._stored[lease.id], holders, unjudged = await run(read)
         except StoreError:
             return  # `decide` meets it again, and ends the crawl
+        finally:
+            if read_unjudged is not None:
+                self._requeue.rejudging.keep(unjudged)
         if links is not None:
             self.articles.keep_holders(links, holders)
 
@@ -194,7 +228,7 @@ class NewsPolicy(CrawlPolicy):
             self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
             return Decision(page, changes=changes)  # the frontier requests that variant instead
         self._requeue.add_site(lease.site_id, site_of(lease.url))
-        self._requeue.step(changes, now)
+        self._requeue.step(lease.site_id, changes, now)
         news = page.news or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
@@ -208,22 +242,28 @@ class NewsPolicy(CrawlPolicy):
         if is_read:
             news = self.articles.judge(lease, page, news, changes, now, article)
             page = replace(page, reason=page.reason or news.reason)
+            if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
+                page, news = _with_links(page, feeds), replace(news, feeds=feeds)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
                 self._label(lease, page, news, changes, now)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
         found = self._slots(lease, page, news, new, now) if has_links else _NOTHING_FOUND
+        if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
+            site = site_of(page.url)
+            if self.classifier.listed(site, page.url, found.fits):
+                self._requeue.changed(rule_domain(site), changes)
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):
             slots = self._moved(lease, page, news, changes, now)
             self._announcements.read_again(_feed_id(lease), new, items, self._is_list, now)
-        elif is_read and self._was_announced_in_flight(lease, news):
+        elif is_read and self._must_be_read_again(lease, page, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:
             is_poll, revisit_at = self._next_visit(lease, page, news, new, items, found, changes, now)
-        if page.state is State.DONE and news.kind in LISTS and (news.announces or lease.group != ARCHIVE):
+        if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.group != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._warn_of_polls(now)
@@ -238,7 +278,7 @@ class NewsPolicy(CrawlPolicy):
 
     def _is_list(self, page_id: int) -> bool:
         """Whether a page is polled as a feed, a sitemap or a home page."""
-        return self._polls.kind(page_id) in (HOME, *LISTS)
+        return self._polls.kind(page_id) in (HOME, *ANNOUNCERS)
 
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
@@ -269,22 +309,15 @@ class NewsPolicy(CrawlPolicy):
         if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
             feeds = self._feeds.of_home(page.url, news.feeds)
         else:
-            nested = news.kind in LISTS and lease.level > MAX_NESTED
+            nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED
             feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
-        if feeds:  # of few pages, so that most pages are not copied
-            here = site_of(page.url)
-            known = {target.key for target, _ in (*page.links, *page.cross_site_links)}
-            added = [(target, 1) for target in feeds if target.key not in known]
-            inside = [link for link in added if link[0].site == here]
-            across = [link for link in added if link[0].site != here]
-            page = replace(page, links=[*page.links, *inside], cross_site_links=[*page.cross_site_links, *across])
-        return page, replace(news, feeds=feeds)
+        return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
     def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> _Found:
         """Return the queue slots of the page's new and announced links."""
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(
-            (target.key, BEFORE_ARTICLES if n < MAX_LISTS else LATE) for n, target in enumerate(news.feeds)
+            (target.key, BEFORE_ARTICLES if n < MAX_SITEMAPS else LATE) for n, target in enumerate(news.feeds)
         )
         links = (target for target, _ in (*page.links, *page.cross_site_links))
         slots: dict[int, QueueSlot] = {}
@@ -299,9 +332,9 @@ class NewsPolicy(CrawlPolicy):
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
         site = site_of(page.url)
         odds = ALTERNATE_URL if news.is_alternate_url and lease.key not in self._announcements else news.odds
-        if odds:
-            changes.add(PageLabelRow(lease.id, lease.site_id, odds))
-            self.classifier.label(site, page.url, odds)
+        changes.add(PageLabelRow(lease.id, lease.site_id, odds))
+        if self.classifier.label(site, page.url, odds):
+            self._requeue.changed(rule_domain(site), changes)
         if (learnt := self.classifier.learn(site, now)) is not None:
             changes.add(LearntRulesRow(learnt.domain, learnt.rules))
             if learnt.is_change:
@@ -319,7 +352,7 @@ class NewsPolicy(CrawlPolicy):
         """Let the target of a redirect take the place of a poll or root; return its slot."""
         assert page.moved_to is not None
         kind = self.kind(lease)
-        if kind in LISTS and self._feeds.reason_against(lease.key) is None:
+        if kind in ANNOUNCERS and self._feeds.reason_against(lease.key) is None:
             problem = _redirect_problem(page)  # shown to people
             self._polls.failed(lease.id, lease.site_id, kind, now, changes, problem)
         self._polls.forget(lease.id)
@@ -328,10 +361,14 @@ class NewsPolicy(CrawlPolicy):
         self._feeds.moved(lease.key, page.moved_to.key)
         return {page.moved_to.key: BEFORE_ARTICLES}
 
-    def _was_announced_in_flight(self, lease: Lease, news: News) -> bool:
-        """Whether a feed announced the page while it was in flight: then it is read again as an article."""
-        is_article = news.fits or news.outcome or news.announces
-        return not is_article and not lease.is_revisit and lease.key in self._announcements
+    def _must_be_read_again(self, lease: Lease, page: Page, news: News) -> bool:
+        """Whether a feed announced the page, or a rule for its URL was learnt, while it was in flight."""
+        if news.fits or news.outcome or news.announces or lease.is_revisit:
+            return False
+        if lease.key in self._announcements:
+            return True
+        is_unjudged = news.reason in ("", UNSURE) and news.kind in ("", PAGE) and lease.level > 0
+        return is_unjudged and self.classifier.weight(site_of(page.url), page.url) > 0.0
 
     def _next_visit(
         self,
@@ -349,7 +386,7 @@ class NewsPolicy(CrawlPolicy):
         is_home = self._feeds.is_home(lease.key)
         if page.state is State.REJECTED:
             kind = self.kind(lease) or (HOME if is_home else "")
-            if kind in (HOME, *LISTS) and self._feeds.reason_against(lease.key) is None:
+            if kind in (HOME, *ANNOUNCERS) and self._feeds.reason_against(lease.key) is None:
                 # robots.txt may be accessible later, or allow the page.
                 return True, polls.failed(*here, kind, now, changes, page.reason)
             polls.forget(lease.id)
@@ -359,7 +396,12 @@ class NewsPolicy(CrawlPolicy):
             if polls.kind(lease.id) or is_root or self._is_loop(lease, page):
                 kind = self.kind(lease) or (HOME if is_home else FEED)
                 return True, polls.failed(*here, kind, now, changes, page.reason or _redirect_problem(page))
+            if lease.is_revisit and may_pass(page) and self._repeats[lease.id] < MAX_REPEATS:
+                self._repeats[lease.id] += 1  # else its article would never be looked for again
+                return True, now + REPEAT_VISIT_S
+            self._repeats.pop(lease.id, None)
             return False, None
+        self._repeats.pop(lease.id, None)
         if page.is_unchanged:
             if kind := polls.kind(lease.id):
                 return True, polls.ended(*here, kind, now, changes, new_items=0, shown=0)
@@ -384,8 +426,9 @@ class NewsPolicy(CrawlPolicy):
         """Return the time of the next visit to a page that may show new articles."""
         is_poll = bool(self._polls.kind(lease.id))
         count = found.fits if self.classifier.has_rules(site_of(page.url)) else found.new
-        if lease.group == ARCHIVE and not is_poll:
-            return None  # an older sitemap of an index, which is read once
+        is_old = lease.group == ARCHIVE or (lease.group == LISTS and is_archive(lease.url))
+        if is_old and not is_poll:
+            return None  # an older sitemap of an index, or a page of an archive, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP
         is_near = found.fits or lease.level == 1  # without rules, the sections
         is_worth = count >= MIN_NEW and is_near and self._polls.has_room(lease.site_id)
@@ -395,6 +438,16 @@ class NewsPolicy(CrawlPolicy):
         return self._polls.ended(
             lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
         )
+
+
+def _with_links(page: Page, feeds: Sequence[Target]) -> Page:
+    """Return *page* with links to *feeds*."""
+    here = site_of(page.url)
+    known = {target.key for target, _ in (*page.links, *page.cross_site_links)}
+    added = [(target, 1) for target in feeds if target.key not in known]
+    inside = [link for link in added if link[0].site == here]
+    across = [link for link in added if link[0].site != here]
+    return replace(page, links=[*page.links, *inside], cross_site_links=[*page.cross_site_links, *across])
 
 
 class _Stored(NamedTuple):

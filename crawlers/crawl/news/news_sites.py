@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.crawl.news.feed_registry import WORTH
 from crawlers.storage.news import stored_polls
 from crawlers.storage.news.stored_rules import rules_of_domains
 
@@ -55,6 +56,7 @@ class _Stored(NamedTuple):
     announced: Sequence[UnreadArticle]
     moved: Sequence[tuple[int, int]]  # keys of start pages and feeds, and of the pages to which they redirect
     gone: Sequence[tuple[str, SeenPage]]  # feeds that were removed, and are wanted again
+    documents: Sequence[tuple[str, int]]  # how many each site has, up to a limit
     named: Sequence[tuple[int, str]]  # keys of pages on sites without a source, and the sites that link to them
 
 
@@ -86,6 +88,7 @@ class NewsSites:
             stored_polls.announced_polls(database, sites),
             stored_polls.moved_pages(database, [*homes, *feeds]),
             stored_polls.gone_pages(database, feeds),
+            stored_polls.documents_of(database, sites, WORTH),
             stored_polls.sites_that_link(database, foreign),
         )
         return partial(self._open, rows, stored)
@@ -103,6 +106,7 @@ class NewsSites:
         parts.polls.recall(stored.polls, now)
         self._writer.submit(parts.requeue.recall(stored.queued))
         parts.announcements.recall(stored.announced, now)
+        parts.feeds.recall(stored.documents)
         for key, target in stored.moved:
             parts.feeds.moved(key, target)
         for key, site in stored.named:

@@ -1,4 +1,4 @@
-"""Moves waiting pages to other queue slots when URL rules change, some at a time."""
+"""Moves waiting pages to other queue slots when URL rules change, and has read ones judged again, some at a time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
+    from crawlers.crawl.news.rejudging import Rejudging
     from crawlers.frontier.protocols import CrawlFrontier, Position
     from crawlers.storage.news.stored_polls import QueuedSite
 
 
 class Requeue:
-    """Requeues the pages in *frontier* by the rules of *classifier*.
+    """Requeues the waiting pages in *frontier* by the rules of *classifier*; those that were read go to *rejudging*.
 
-    The store has the fingerprint of the rules by which the pages of each site were queued. So a run continues what an
-    earlier one left unfinished, and notices rules that a person changed in between.
+    The store has the fingerprint of the rules by which the pages of each site were queued and judged. So a run
+    continues what an earlier one left unfinished, and notices rules that a person changed in between.
     """
 
-    def __init__(self, classifier: UrlClassifier, frontier: CrawlFrontier) -> None:
+    def __init__(self, classifier: UrlClassifier, frontier: CrawlFrontier, rejudging: Rejudging) -> None:
         self._classifier = classifier
+        self.rejudging = rejudging
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
         self._domains: dict[str, list[int]] = {}  # sites by host
@@ -34,13 +36,13 @@ class Requeue:
     def recall(self, sites: Iterable[QueuedSite]) -> ChangeSet:
         """Restore the *sites* of earlier runs; return the rows to write before the first `step`."""
         changes = ChangeSet()
-        for site_id, name, rules, waits in sites:
+        for site_id, name, rules, has_pages in sites:
             self.add_site(site_id, name)
             now = self._classifier.fingerprint(name)
             if rules == now:
                 continue
-            changes.add(SiteRules(site_id, None if waits else now))
-            if waits:
+            changes.add(SiteRules(site_id, None if has_pages else now))
+            if has_pages:
                 self._unfinished[site_id] = BEFORE_ALL
         return changes
 
@@ -53,10 +55,16 @@ class Requeue:
     def forget(self, site_id: int) -> str | None:
         """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
         self._unfinished.pop(site_id, None)
+        self.rejudging.forget(site_id)
         name = self._names.pop(site_id, None)
         if name is not None:
             self._domains[rule_domain(name)].remove(site_id)
         return name
+
+    @property
+    def has_more(self) -> bool:
+        """Whether `step` has anything left to do."""
+        return bool(self._unfinished) or self.rejudging.has_more
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
@@ -66,15 +74,24 @@ class Requeue:
                 self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
                 changes.add(*(SiteRules(site_id, None) for site_id in sites))
 
-    def step(self, changes: ChangeSet, now: float) -> None:
-        """Requeue some pages of one site; its row is added to *changes* when all are requeued."""
-        if not self._unfinished:
-            return
-        site_id, after = next(iter(self._unfinished.items()))
-        name = self._names[site_id]
-        reached = self._frontier.requeue(site_id, name, self._classifier.slot, now, after)
-        if reached is not None:
-            self._unfinished[site_id] = reached
-        else:
-            del self._unfinished[site_id]
-            changes.add(SiteRules(site_id, self._classifier.fingerprint(name)))
+    def step(self, page_site: int | None, changes: ChangeSet, now: float) -> None:
+        """Requeue some pages of one site after a download of *page_site*, if there was one.
+
+        The row of a site is added to *changes* when all of its pages are requeued and judged.
+        """
+        if self._unfinished:
+            site_id, after = next(iter(self._unfinished.items()))
+            name = self._names[site_id]
+            reached = self._frontier.requeue(site_id, name, self._classifier.slot, now, after)
+            if reached is not None:
+                self._unfinished[site_id] = reached
+            else:
+                del self._unfinished[site_id]
+                if not self.rejudging.begin(site_id, name):
+                    self._finish(site_id, changes)
+        for site_id in self.rejudging.step(page_site, now):
+            if site_id not in self._unfinished:
+                self._finish(site_id, changes)
+
+    def _finish(self, site_id: int, changes: ChangeSet) -> None:
+        changes.add(SiteRules(site_id, self._classifier.fingerprint(self._names[site_id])))

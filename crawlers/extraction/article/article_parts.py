@@ -17,3 +17,8 @@ class ArticleParts(NamedTuple):
     canonical: str = ""
     image: str = ""
     site_name: str = ""
+    organisations: tuple[str, ...] = ()  # the authors that are no persons
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    modified: str = ""
+    is_free: bool | None = None

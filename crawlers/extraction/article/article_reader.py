@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -21,24 +22,33 @@ from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.article_text import as_lines, whole_text
 from crawlers.extraction.article.bylines import authors
 from crawlers.extraction.article.content_rules import by_rules
+from crawlers.extraction.article.facts import keywords, plain_text
 from crawlers.extraction.article.headline import headline
 from crawlers.extraction.article.json_ld import json_ld, microdata
 from crawlers.extraction.article.meta_tags import meta_tags
-from crawlers.extraction.article.publication import publication
+from crawlers.extraction.article.page_lines import page_lines
+from crawlers.extraction.article.publication import DAY_S, day_in_url, publication, read_time
+from crawlers.extraction.article.shown_authors import shown_authors
+from crawlers.extraction.article.shown_dates import shown_date
+from crawlers.extraction.article.text_language import language_of
 from crawlers.extraction.charset import decode
+from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.html import thin
 from crawlers.items import Article
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lxml.html import HtmlElement
+
+    from crawlers.extraction.article.page_lines import PageLines
 
 MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements/articles.md)
 MAX_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read
 MAX_TEXT = 200_000  # characters, some 60 pages of a book
 MAX_TITLE = 500
 MAX_SECTION = 200
+MAX_DESCRIPTION = 1_000
 
 _MAX_TIMES = 5  # <time> elements; later ones belong to other articles
 _LANGUAGE = re.compile(r"([a-z]{2})(?:[-_]|\Z)", re.I)
@@ -87,15 +97,16 @@ class _Page:
         self._site_names = [parts.site_name for parts in self._sources if parts.site_name]
 
     def article(self, least_chars: int) -> Article | str:
-        text, extractor = self._text()
+        text, extractor = self._text
         if len(text) < least_chars:
             return "no text"
-        title = self._title()[:MAX_TITLE].rstrip()
+        title = self._title[:MAX_TITLE].rstrip()
         if not title:
             return "no title"
         # Names come before dates because htmldate removes elements from the tree.
         names = self._authors()
         published_at, published = self._published() or (None, "")
+        modified_at, modified = self._modified(published_at) or (None, "")
         return Article(
             title=title,
             text=text[:MAX_TEXT],
@@ -103,15 +114,21 @@ class _Page:
             published=published,
             authors=names,
             section=" ".join(self._first("section").split())[:MAX_SECTION].rstrip(),
-            language=self._language(),
+            language=self._language,
             canonical_url=self._canonical(),
             image=self._absolute(parts.image for parts in self._sources),
             extractor=extractor,
+            description=plain_text(self._first("description"), MAX_DESCRIPTION),
+            keywords=keywords(next(filter(None, (parts.keywords for parts in self._sources)), ())),
+            modified_at=modified_at,
+            modified=modified,
+            is_free=next((parts.is_free for parts in self._sources if parts.is_free is not None), None),
         )
 
     def _first(self, part: str) -> str:
         return next(filter(None, (getattr(parts, part) for parts in self._sources)), "")
 
+    @cached_property
     def _text(self) -> tuple[str, str]:
         if self._rule.text:
             return self._rule.text, "rule"
@@ -120,6 +137,7 @@ class _Page:
         declared = whole_text(self._json.text, seen)
         return (seen, "trafilatura") if declared is None else (declared, "json-ld")
 
+    @cached_property
     def _title(self) -> str:
         if self._rule.title:
             return " ".join(self._rule.title.split())
@@ -129,21 +147,61 @@ class _Page:
         return headline(declared, visible, self._meta.title, window, self._site_names, self._url)
 
     def _published(self) -> tuple[float, str] | None:
+        languages = languages_of(self._language, self._url)
         times = [raw for node in self._tree.iter("time") if (raw := node.get("datetime"))][:_MAX_TIMES]
         for declared in (self._rule.published, self._meta.published, self._json.published, self._micro.published):
-            if publication([declared], self._now) is not None:
-                others = (self._meta.published, self._json.published, self._micro.published, *times)
-                return publication((declared, *others), self._now)
-        day = find_date(self._tree, original_date=True, url=self._url)
-        return publication([day or ""], self._now)
+            if publication([declared], self._now, languages) is not None:
+                return publication(
+                    (declared, self._meta.published, self._json.published, self._micro.published, *times),
+                    self._now,
+                    languages,
+                    further=self._further_times(languages, times),
+                    url=self._url,
+                )
+        return (
+            publication([day.isoformat() if (day := day_in_url(self._url)) else ""], self._now)
+            or publication([shown_date(self._lines, languages)], self._now, languages)
+            or publication([find_date(self._tree, original_date=True) or ""], self._now)
+        )
+
+    def _modified(self, published_at: float | None) -> tuple[float, str] | None:
+        """Return when the article was changed; None if that is not known, or before it was published."""
+        declared = [parts.modified for parts in self._sources if parts.modified]
+        found = publication(declared, self._now, languages_of(self._language, self._url))
+        is_early = found is not None and published_at is not None and found[0] < published_at - DAY_S
+        return None if is_early else found
+
+    def _further_times(self, languages: Sequence[str], times: list[str]) -> Iterator[str]:
+        """Yield times that may show the zone or the day of the publisher.
+
+        Changes, and <time> elements, which may be those of other articles, only show the zone. The day that readers
+        see comes last, since it takes a search.
+        """
+        changes = [parts.modified for parts in self._sources if parts.modified]
+        for raw in (*changes, *times):
+            found = read_time(raw, languages)
+            if found is not None and found.when.utcoffset():
+                yield raw
+        yield shown_date(self._lines, languages, with_changes=False)
 
     def _authors(self) -> tuple[str, ...]:
-        names = authors([parts.authors for parts in self._sources], self._site_names)
-        return names or authors([(extract_author(self._tree) or "").split("; ")], self._site_names)
+        organisations = [*self._site_names, *self._json.organisations, *self._micro.organisations]
+        return authors([parts.authors for parts in self._sources], organisations, self._url, self._shown_authors())
 
+    def _shown_authors(self) -> Iterator[list[str]]:
+        """Yield the bylines on the page; trafilatura's, which takes longest, last."""
+        yield from shown_authors(self._lines)
+        yield (extract_author(self._tree) or "").split("; ")
+
+    @cached_property
+    def _lines(self) -> PageLines:
+        return page_lines(self._tree, self._title)
+
+    @cached_property
     def _language(self) -> str:
-        declared = (_LANGUAGE.match(parts.language) for parts in self._sources)
-        return next((found[1].lower() for found in declared if found), "")
+        codes = [found[1].lower() if (found := _LANGUAGE.match(parts.language)) else "" for parts in self._sources]
+        by_rule = codes[0]
+        return by_rule or language_of(next(filter(None, codes), ""), self._text[0])
 
     def _canonical(self) -> str:
         found = self._absolute([self._rule.canonical, self._meta.canonical])

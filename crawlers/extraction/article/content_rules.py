@@ -12,7 +12,7 @@ Selectors that begin with a slash, a bracket or a function name are XPath, all o
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cssselect import SelectorError
 from parsel import Selector
@@ -56,10 +56,11 @@ def by_rules(tree: HtmlElement, rules: Mapping[str, str]) -> ArticleParts:
         return ArticleParts()
     page = Selector(root=tree, type="html")
     found = {part: _found(page, part, selector) for part, selector in rules.items() if part in PARTS}
-    return ArticleParts(
-        **{part: values[0] for part, values in found.items() if values and part not in ("text", "authors")},
-        text="\n".join(found.get("text", ())),
-        authors=tuple(found.get("authors", ())),
+    single: dict[str, Any] = {
+        part: values[0] for part, values in found.items() if values and part not in ("text", "authors")
+    }
+    return ArticleParts(text="\n".join(found.get("text", ())), authors=tuple(found.get("authors", ())))._replace(
+        **single
     )
 
 

@@ -16,12 +16,13 @@ from urllib.parse import urldefrag
 from crawlers.extraction.article.article_parts import ArticleParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from lxml.html import HtmlElement
 
 _MAX_SCRIPTS = 50  # pages have one to five
 _MAX_CHARS = 2_000_000  # of a script; an article with all its comments is shorter
+_MAX_KEYWORDS = 200  # of an article; many have ten
 _MAX_NODES = 5_000  # of a page: a list of a hundred products has some thousands
 _DEEPEST = 12  # @graph, article, author, name is 4; also ends reference loops
 
@@ -59,9 +60,6 @@ def json_ld(tree: HtmlElement, urls: frozenset[str]) -> ArticleParts | None:
 
     best = max(articles or pages, key=lambda node: (_names(node, urls), bool(_text(node.get("headline")))))
     parts = _parts(best.get, resolve)
-    persons = [node for node in nodes if "person" in _types(node)]
-    if not parts.authors and len(persons) == 1:
-        parts = parts._replace(authors=tuple(_author_names(persons, resolve)))
     return parts if articles else parts._replace(title="")  # the name of a page includes the site's name
 
 
@@ -173,24 +171,42 @@ def _names(node: dict[str, Any], urls: frozenset[str]) -> bool:
 
 
 def _parts(get: Callable[[str], Any], resolve: Callable[[Any], Any]) -> ArticleParts:
+    authors = [resolve(author) for author in _listed(get("author") or get("creator"))]
+    persons = [author for author in authors if not _is_organisation(author)]
     publisher = resolve(next(iter(_listed(get("publisher"))), None))
     return ArticleParts(
         title=_text(get("headline")) or _text(get("name")),
         text=_text(get("articleBody")),
         published=_text(get("datePublished")) or _text(get("dateCreated")),
-        authors=tuple(_author_names(get("author") or get("creator"), resolve)),
+        authors=tuple(_author_names(persons or authors)),
+        organisations=tuple(_author_names(author for author in authors if _is_organisation(author))),
         section=_text(get("articleSection")),
         language=_text(get("inLanguage")),
         image=_image(get("image"), resolve) or _text(get("thumbnailUrl")),
         site_name=_text(publisher.get("name")) if isinstance(publisher, dict) else _text(publisher),
+        description=_text(get("description")),
+        keywords=tuple(filter(None, map(_text, _listed(get("keywords"))[:_MAX_KEYWORDS]))),
+        modified=_text(get("dateModified")),
+        is_free=_is_free(get),
     )
 
 
-def _author_names(value: Any, resolve: Callable[[Any], Any]) -> Iterator[str]:
-    """Yield the names of persons; if there are none, those of organisations."""
-    authors = [resolve(author) for author in _listed(value)]
-    persons = [author for author in authors if not (isinstance(author, dict) and "organization" in [*_types(author)])]
-    for author in persons or authors:
+def _is_free(get: Callable[[str], Any]) -> bool | None:
+    """Return whether all can read the article; None if nothing is said of it, or of its parts."""
+    parts = [part for part in _listed(get("hasPart")) if isinstance(part, dict)]
+    said = [get("isAccessibleForFree"), *(part.get("isAccessibleForFree") for part in parts)]
+    words = [_text(str(one)).rpartition("/")[2].lower() for value in said for one in _listed(value)]
+    # An article with one closed part is closed: some pages say nothing, or "true", of the whole.
+    return False if "false" in words else True if "true" in words else None
+
+
+def _is_organisation(author: Any) -> bool:
+    types = [*_types(author)] if isinstance(author, dict) else []
+    return "person" not in types and any(name.endswith("organization") for name in types)
+
+
+def _author_names(authors: Iterable[Any]) -> Iterator[str]:
+    for author in authors:
         if isinstance(author, dict):
             names = [name for name in _listed(author.get("name")) if isinstance(name, str)]
             names = names or [f"{_text(author.get('givenName'))} {_text(author.get('familyName'))}"]

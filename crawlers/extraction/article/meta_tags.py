@@ -24,6 +24,21 @@ _AUTHORS = (
 _SECTIONS = ("article:section", "og:article:section", "articlesection", "parsely-section", "section")
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "image")
 _SITES = ("og:site_name", "application-name", "dc.publisher", "publisher", "twitter:site")
+_DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
+_KEYWORDS = (
+    "news_keywords",
+    "article:tag",
+    "keywords",
+    "parsely-tags",
+    "sailthru.tags",
+    "dc.subject",
+    "dcterms.subject",
+)
+_CHANGES = (
+    "article:modified_time", "og:article:modified_time", "og:updated_time", "datemodified", "date_modified",
+    "last-modified", "dcterms.modified", "dc.date.modified", "article:modified", "lastmod", "revised",
+)  # fmt: skip
+_FREE = {"free": True, "locked": False, "metered": False}  # of article:content_tier, by Facebook
 _LANGUAGES = ("og:locale", "dc.language", "language", "content-language")
 
 
@@ -53,6 +68,10 @@ def meta_tags(tree: HtmlElement) -> ArticleParts:
         canonical=_canonical(tree) or first(("og:url",)),
         image=first(_IMAGES),
         site_name=first(_SITES).lstrip("@"),
+        description=first(_DESCRIPTIONS),
+        keywords=tuple(next((values[name] for name in _KEYWORDS if name in values), [])),
+        modified=first(_CHANGES),
+        is_free=_FREE.get(first(("article:content_tier", "og:article:content_tier")).lower()),
     )
 
 

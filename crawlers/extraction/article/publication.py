@@ -3,68 +3,121 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from crawlers.extraction.feeds.feed_dates import seconds_of
+from crawlers.extraction.dates.date_notations import Precision, WrittenTime, read_date, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()  # no web page is older
 DAY_S = 86400.0  # by which a time without a zone may be ahead
 
+_MAX_CHARS = 100  # longer texts are not dates
 _ISO = re.compile(
     r"(\d{4})-?(\d\d)-?(\d\d)(?:[T\s]+(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
     re.I,
 )
 _MAIL = re.compile(r"[A-Z][a-z]{2},? \d\d? [A-Z][a-z]{2} \d{4} ")
 _EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
+_GREGORIAN = range(1900, 2200)  # years; others belong to other calendars
+_DAY_IN_PATH = re.compile(r"/(?:[^/]*[_-])?((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|/?(\d\d)(\d\d))(?!\d)")
+_ONE_DAY = timedelta(days=1)
+_FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
+_SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
+_FORMATS = {Precision.YEAR: "%Y", Precision.MONTH: "%Y-%m", Precision.DAY: "%Y-%m-%d", Precision.TIME: "%Y-%m-%d"}
 _ZONES = range(-12 * 2, 14 * 2 + 1)  # in half hours; zones at quarter hours are rare, and would cause errors
 
 
-def publication(declared: Iterable[str], now: float) -> tuple[float, str] | None:
+def publication(
+    declared: Iterable[str],
+    now: float,
+    languages: Sequence[str] = (),
+    *,
+    further: Iterable[str] = (),
+    url: str = "",
+) -> tuple[float, str] | None:
     """Return the date of publication in seconds since 1970, and in ISO 8601.
 
     The result is an instant with its zone, or a day if no zone is known. The first valid date in *declared*, from 1990
     to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
-    zone counts as UTC in the seconds.
+    zone counts as UTC in the seconds. See `read_date` for *languages*.
+
+    If the instant is in UTC, *further* times of the page may show the publisher's zone or day. If no zone is known, and
+    *url* names the day before or after, its day is used. Such a day must be that of the instant in some zone.
 
     >>> publication(["2024-05-03T16:19:08Z", "2024-05-03T18:19:08+0200"], 2e9)
     (1714753148.0, '2024-05-03T18:19:08+02:00')
     >>> publication(["2024-05-03", "2023-01-01"], 2e9)
     (1714694400.0, '2024-05-03')
+    >>> publication(["2024-05-04T03:37:37Z"], 2e9, url="https://example.org/2024/05/03/storm")
+    (1714793857.0, '2024-05-03')
     """
-    times = [time for raw in declared if (time := _in_range(read_time(raw), now)) is not None]
-    if not times:
+    times = _read(declared, now, languages)
+    best = next(times, None)
+    if best is None:
         return None
-    best = times[0]
-    for other in times[1:]:
+    for other in times:
         best = _more_exact(best, other)
-    when, is_day = best
-    if is_day or when.tzinfo is None:
-        return _seconds(when), when.date().isoformat()
-    return _seconds(when), when.isoformat(timespec="seconds")
+    day = best.when.date()
+    if best.when.tzinfo is not None and not best.when.utcoffset():
+        for other in _read(further, now, languages):
+            best = _in_its_zone(best, other)
+            day = best.when.date()
+            if best.when.utcoffset():
+                break
+            if other.precision == Precision.DAY and _may_be_on(best.when, other.when.date()):
+                day = other.when.date()
+                break
+    when, precision = best
+    named = day_in_url(url)
+    if named is not None and precision >= Precision.DAY and not when.utcoffset() and _may_be_on(when, named):
+        day = named
+    if day != when.date():
+        return seconds(when), day.isoformat()
+    if precision < Precision.TIME or when.tzinfo is None:
+        return seconds(when), when.strftime(_FORMATS[precision])
+    return seconds(when), when.isoformat(timespec="seconds")
 
 
-def read_time(raw: str) -> tuple[datetime, bool] | None:
-    """Return the time that *raw* names, and whether it is only a day; None if it names none."""
-    raw = raw.strip()
+def day_in_url(url: str) -> date | None:
+    """Return the day that the path of *url* names.
+
+    >>> day_in_url("https://example.org/2024/may/03/storm"), day_in_url("https://example.org/20240503/1")
+    (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3))
+    """
+    found = _DAY_IN_PATH.search(url.partition("?")[0].lower())
+    if found is None:
+        return None
+    year, _, month, day, also_month, also_day = found.groups()
+    written = read_date(f"{year}-{month or also_month}-{day or also_day}")
+    return None if written is None else written.when.date()
+
+
+def _read(declared: Iterable[str], now: float, languages: Sequence[str]) -> Iterator[WrittenTime]:
+    for raw in declared:
+        time = _in_range(read_time(raw, languages), now)
+        if time is not None:
+            yield time
+
+
+def read_time(raw: str, languages: Sequence[str] = ()) -> WrittenTime | None:
+    """Return the time that *raw* names; None if it names none."""
+    raw = raw.strip()[:_MAX_CHARS]
     try:
         if _EPOCH.match(raw):
-            return datetime.fromtimestamp(float(raw[:10]), UTC), False
+            return WrittenTime(datetime.fromtimestamp(float(raw[:10]), UTC), Precision.TIME)
         if _MAIL.match(raw):
-            return parsedate_to_datetime(raw), False
+            return WrittenTime(parsedate_to_datetime(raw), Precision.TIME)
         found = _ISO.match(raw)
-        if found is None:
-            seconds = seconds_of(raw)
-            return (
-                None if seconds is None else (datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None), ":" not in raw)
-            )
+        if found is None or int(found[1]) not in _GREGORIAN:
+            return read_date(raw, languages)
         year, month, day, hour, minute, second, zone = found.groups()
         when = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
-        return when.replace(tzinfo=_zone(zone)) if zone else when, hour is None
+        when = when.replace(tzinfo=_zone(zone)) if zone else when
+        return WrittenTime(when, Precision.DAY if hour is None else Precision.TIME)
     except (ValueError, OverflowError):
         return None
 
@@ -75,24 +128,34 @@ def _zone(name: str) -> timezone:
     return timezone(int(name[0] + "1") * timedelta(hours=int(name[1:3]), minutes=int(name[3:].lstrip(":") or 0)))
 
 
-def _seconds(when: datetime) -> float:
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-
-
-def _in_range(time: tuple[datetime, bool] | None, now: float) -> tuple[datetime, bool] | None:
+def _in_range(time: WrittenTime | None, now: float) -> WrittenTime | None:
     try:
-        return time if time is not None and EARLIEST <= _seconds(time[0]) <= now + DAY_S else None
+        return time if time is not None and EARLIEST <= seconds(time.when) <= now + DAY_S else None
     except OverflowError:  # the year 9999 in a zone behind UTC
         return None
 
 
-def _more_exact(one: tuple[datetime, bool], other: tuple[datetime, bool]) -> tuple[datetime, bool]:
+def _may_be_on(when: datetime, day: date) -> bool:
+    """Return whether *when*, in UTC or without a zone, may be a time of *day* at the publisher's."""
+    if when.tzinfo is None:
+        return abs(when.date() - day) <= _ONE_DAY
+    return any((when + zone).date() == day for zone in _FARTHEST_ZONES)
+
+
+def _in_its_zone(one: WrittenTime, other: WrittenTime) -> WrittenTime:
+    """Return *one*, an instant in UTC, in the zone that *other* shows: if it is the same time, or has a zone itself."""
+    if other.when.utcoffset() and abs(other.when - one.when) <= _SAME_ZONE:
+        return one._replace(when=one.when.astimezone(other.when.tzinfo))
+    return _more_exact(one, other) if other.when.tzinfo is None else one
+
+
+def _more_exact(one: WrittenTime, other: WrittenTime) -> WrittenTime:
     """Return *one* with the time and the zone of *other*, if both mean the same."""
-    when, is_day = one
-    also, is_day_too = other
-    if is_day:
-        return other if also.date() == when.date() and not is_day_too else one
-    if is_day_too or when.utcoffset():
+    when, also = one.when, other.when
+    if one.precision < Precision.TIME:
+        shown = _FORMATS[one.precision]
+        return other if other.precision > one.precision and also.strftime(shown) == when.strftime(shown) else one
+    if other.precision < Precision.TIME or when.utcoffset():
         return one
     if when.tzinfo is not None and also.utcoffset():
         return other if also == when else one  # machines write UTC; the other zone is the local one
@@ -103,4 +166,4 @@ def _more_exact(one: tuple[datetime, bool], other: tuple[datetime, bool]) -> tup
         return other if instant.replace(tzinfo=None) == local else one
     ahead = local.replace(tzinfo=UTC) - instant
     half_hours, rest = divmod(ahead, timedelta(minutes=30))
-    return (local.replace(tzinfo=timezone(ahead)), False) if not rest and half_hours in _ZONES else one
+    return one._replace(when=local.replace(tzinfo=timezone(ahead))) if not rest and half_hours in _ZONES else one

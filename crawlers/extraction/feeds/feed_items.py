@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import absolute, parsed
 from crawlers.errors import BadUrl
-from crawlers.extraction.feeds.feed_dates import seconds_of
+from crawlers.extraction.dates.date_notations import seconds_of
 from crawlers.extraction.link_context import collapse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_ITEMS = 50_000  # the limit of the sitemap protocol; feeds have tens
 TITLE_CHARS = 500
@@ -52,6 +56,7 @@ class Gathering:
     """Collects links as they are read. *url* is the URL of the feed; raises `BadUrl` if it is invalid."""
 
     def __init__(self, url: str, now: float) -> None:
+        self.url = url
         self._base = parsed(url)
         self._own_url = absolute(self._base, "", None)
         self._latest = now + _DAY_S
@@ -66,12 +71,23 @@ class Gathering:
     def __bool__(self) -> bool:
         return bool(self._items or self._further)
 
-    def item(self, href: str, date: str | float | None, title: str = "", *, is_article: bool = True) -> None:
-        """Add the item at *href*, if that is a web URL; a duplicate only adds values that the first one lacks."""
+    def item(
+        self,
+        href: str,
+        date: str | float | None,
+        title: str = "",
+        *,
+        is_article: bool = True,
+        languages: Sequence[str] = (),
+    ) -> None:
+        """Add the item at *href*, if that is a web URL; a duplicate only adds values that the first one lacks.
+
+        See `read_date` for the *languages* of its *date*.
+        """
         url = self._absolute(href)
         if url is None or (self.is_full and url not in self._items):
             return
-        new = FeedItem(url, self._seconds(date), plain(title), is_article)
+        new = FeedItem(url, self._seconds(date, languages), plain(title), is_article)
         old = self._items.get(url)
         if old is not None:
             published_at = new.published_at if old.published_at is None else old.published_at
@@ -102,8 +118,8 @@ class Gathering:
             return None
         return url if url.startswith(_WEB) else None
 
-    def _seconds(self, date: str | float | None) -> float | None:
-        seconds = seconds_of(date) if isinstance(date, str) else date
+    def _seconds(self, date: str | float | None, languages: Sequence[str] = ()) -> float | None:
+        seconds = seconds_of(date, languages) if isinstance(date, str) else date
         # Programs write 1970 for an unknown date.
         return seconds if seconds is not None and 0 < seconds <= self._latest else None
 

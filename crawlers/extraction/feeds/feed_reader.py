@@ -9,16 +9,20 @@ from __future__ import annotations
 import io
 import re
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import feedparser
 
 from crawlers.errors import BadUrl
+from crawlers.extraction.dates.date_notations import seconds_of
+from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.feeds.feed_bytes import as_utf8, element, inflated, root_of
-from crawlers.extraction.feeds.feed_dates import seconds_of
 from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
 from crawlers.extraction.feeds.json_feed import read_json_feed
 from crawlers.extraction.feeds.sitemaps import UNDECLARED, is_text_sitemap, read_sitemap, read_text_sitemap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FEED_ITEMS = 10_000  # of RSS or Atom: hundreds of times the usual number
 _FEED_BYTES = 8_000_000  # thirty articles with their texts take 0.2 MB
@@ -122,8 +126,9 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
         )
     except Exception as error:  # many handlers, hostile input
         return into.content("", f"feedparser failed: {type(error).__name__}")
+    languages = languages_of(_text(feed.feed, "language"), into.url)
     for entry in feed.entries:
-        _take(entry, into)
+        _take(entry, into, languages)
     for link in feed.feed.get("links", ()):
         if link.get("rel") in ("next", "prev-archive"):
             into.more(link.get("href", ""))
@@ -144,7 +149,7 @@ def _without_waste(found: re.Match[bytes]) -> bytes:
     return cdata if len(cdata) <= _VALUE_BYTES else b""
 
 
-def _take(entry: Any, into: Gathering) -> None:
+def _take(entry: Any, into: Gathering, languages: Sequence[str]) -> None:
     href = _text(entry, "feedburner_origlink", "pheedo_origlink", "link")
     identity = _text(entry, "id")
     if not href and "link" in entry:
@@ -154,13 +159,13 @@ def _take(entry: Any, into: Gathering) -> None:
     if not href:
         links = entry.get("links", ())
         href = next((link.get("href", "") for link in links if link.get("rel") == "alternate"), "")
-    into.item(href, _seconds(entry), _text(entry, "title"))
+    into.item(href, _seconds(entry, languages), _text(entry, "title"))
 
 
-def _seconds(entry: Any) -> float | None:
+def _seconds(entry: Any, languages: Sequence[str]) -> float | None:
     for name in ("published", "updated", "created"):
         # feedparser's own dates are not used: it knows fewer zones, and reads 2004년 5월 as November.
-        seconds = seconds_of(_text(entry, name))
+        seconds = seconds_of(_text(entry, name), languages)
         if seconds is not None:
             return seconds
     return None

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 
 if TYPE_CHECKING:
@@ -27,13 +28,15 @@ def read_json_feed(text: str, into: Gathering) -> FeedContent:
         feed = {"items": _whole_items(text, decoder)}
     if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
         return into.content("", problem or "not a JSON Feed: it has no list of items")
+    languages = languages_of(_text(feed, "language"), into.url)
     for item in feed["items"]:
         if into.is_full:
             break
         if isinstance(item, dict):
             id_ = _text(item, "id")
             href = _text(item, "url", "external_url") or (id_ if id_.startswith(_WEB) else "")
-            into.item(href, _text(item, "date_published", "date_modified"), _text(item, "title"))
+            date = _text(item, "date_published", "date_modified")
+            into.item(href, date, _text(item, "title"), languages=languages)
     into.more(_text(feed, "next_url"))
     kind = "json" if into or not problem else ""
     return into.content(kind, problem, _text(feed, "language"), _text(feed, "title"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.graphs.comparison.change_lists import ComparedSite, changed_links, changed_pages
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
-from crawlers.graphs.comparison.crawl_changes import UNCHANGED, LinkChange, PageChange, link_changes, page_changes
-from crawlers.graphs.comparison.seen_times import iso_time
+from crawlers.graphs.comparison.crawl_changes import LinkChange, PageChange
 from crawlers.graphs.files import scratch
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.cells import utc
 from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.files.names import file_stem
 
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import CrawledSite
 
 COMPARISON_FORMATS = ("csv", "gexf")
-
-
-class ComparedSite(NamedTuple):
-    """A site and its numbers in two crawls; None in a crawl without it."""
-
-    site: str
-    folder: str | None
-    before: int | None
-    after: int | None
 
 
 class Comparison(NamedTuple):
@@ -76,9 +68,9 @@ def write_comparisons(
         links: Counter[Change] = Counter()
         paths = []
         if "csv" in formats:
-            found = _counted(page_changes(database, site.before, site.after), pages)
+            found = changed_pages(database, [site], pages)
             paths.append(_written(base, "changed-pages", PageChange._fields, found))
-            found_links = _counted(link_changes(database, site.before, site.after), links)
+            found_links = changed_links(database, [site], links)
             paths.append(_written(base, "changed-links", LinkChange._fields, found_links))
         if "gexf" in formats:
             paths.append(base.with_name(f"{base.name}.changes.gexf"))
@@ -88,13 +80,6 @@ def write_comparisons(
         yield Comparison(site.site, paths, pages, links)
 
 
-def _counted(rows: Iterable[PageChange | LinkChange], counts: Counter[Change]) -> Iterator[PageChange | LinkChange]:
-    for row in rows:
-        counts[row.change] += 1
-        if row.change != UNCHANGED:
-            yield row
-
-
 def _written(base: Path, name: str, columns: Sequence[str], rows: Iterable[PageChange | LinkChange]) -> Path:
     path = base.with_name(f"{base.name}.{name}.csv")
     write_table(path, columns, (_cells(row) for row in rows))
@@ -102,4 +87,4 @@ def _written(base: Path, name: str, columns: Sequence[str], rows: Iterable[PageC
 
 
 def _cells(row: PageChange | LinkChange) -> list[Value]:
-    return [*row[:-2], iso_time(row.first_seen), iso_time(row.last_seen)]
+    return [*row[:-2], *(None if seconds is None else utc(seconds) for seconds in row[-2:])]

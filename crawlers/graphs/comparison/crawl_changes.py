@@ -63,7 +63,7 @@ class LinkChange(NamedTuple):
     change: Change
     url: str
     target: str
-    is_external: bool  # its target is on no site of the crawl
+    kind: Literal["internal", "external"]  # external: its target is on no site of the crawl
     links_before: int | None
     links_after: int | None
     first_seen: float | None  # when the first crawl that found it fetched its page
@@ -213,7 +213,7 @@ def _links_of(
                     _link_change(*links),
                     source.url,
                     known.url,
-                    known.is_external,
+                    "external" if known.is_external else "internal",
                     links[0] and links[0].count,
                     links[1] and links[1].count,
                     seen[0],

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related, Report, Row, Step
+from crawlers.reports.catalogue.crawl_report import PAGE_NUMBERS, Column, Group, Kind, Related, Report, Row, Step
 from crawlers.reports.catalogue.filters import MAX_CHARS
-from crawlers.reports.catalogue.link_lists import steps_of_holders
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
-from crawlers.storage.broken_pages import OTHER_SCHEME, broken_ends, problems_of
+from crawlers.reports.catalogue.link_lists import HOLDERS_AT_ONCE, steps_of_holders
+from crawlers.reports.catalogue.page_steps import POSITIONS, PageWalk, Position
+from crawlers.storage.broken_pages import OTHER_SCHEME, broken_ends_of, problems_of
 from crawlers.storage.schema.tables import bad_link, link_anchor, page
 from crawlers.storage.streaming import streamed
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 _LINKS, _BAD = 0, 1  # in the order of a page: links to URLs first, then links that are no URLs
-_HELD = "SELECT source_id, target_id, count FROM link WHERE source_id {ids} ORDER BY source_id, target_id"
+_HELD = f"""
+    SELECT source_id, target_id, count FROM link JOIN page ON page.id = target_id
+    WHERE source_id {{ids}} AND state IN ({State.MOVED:d}, {State.REFUSED:d}, {State.FAILED:d})
+    ORDER BY source_id, target_id"""  # noqa: S608
 
 
 class BrokenLinks(Report):
@@ -41,35 +44,30 @@ class BrokenLinks(Report):
     columns = (
         Column("url", "Target", Kind.URL),
         Column("status", "HTTP status", Kind.NUMBER),
-        Column("reason", "Reason"),
+        Column("reason", "Reason", Kind.WORDS),
         Column("anchor", "Text"),
         Column("links", "Links", Kind.NUMBER),
         Column("page", "Page", Kind.URL),
         Column("level", "Level", Kind.NUMBER),
     )
     filters = frozenset({"site", "text", "level", "status", "reason"})
-    cursor_length = 6  # of the page, links or bad links, target or place
+    cursor_ranges = (*POSITIONS, range(3), PAGE_NUMBERS)  # of the page, links or bad links, target or place
+    states = (State.DONE,)
     _END = (2, 0)
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        ends: dict[int, dict[int, int]] = {}  # by site; a walk comes to one after the other
-
         def rows_of(pages: Sequence[Any]) -> Iterator[Row]:
-            site_id = pages[0].site_id
-            if site_id not in ends:
-                ends.clear()
-                ends[site_id] = broken_ends(connection, site_id)
-            return self._rows(connection, pages, filters, ends[site_id])
+            return self._rows(connection, pages, filters)
 
-        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=(State.DONE,))
+        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=self.states, at_once=HOLDERS_AT_ONCE)
         return steps_of_holders(walk, rows_of, after, self._END)
 
-    def _rows(
-        self, connection: Connection, pages: Sequence[Any], filters: Filters, ends: dict[int, int]
-    ) -> Iterator[Row]:
+    def _rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
         page_ids = [one.id for one in pages]
+        links = list(streamed(connection, _HELD, ids=page_ids))
+        ends = broken_ends_of(connection, {target for _, target, _ in links})
         held: dict[int, list[tuple[int, int]]] = {}
-        for source, target, count in streamed(connection, _HELD, ids=page_ids):
+        for source, target, count in links:
             if target in ends:
                 held.setdefault(source, []).append((target, count))
         problems = problems_of(connection, ends, {target for links in held.values() for target, _ in links})

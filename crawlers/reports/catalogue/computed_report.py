@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.crawl_report import Report, Row, Step
+from crawlers.reports.catalogue.crawl_report import NUMBERS, Report, Row, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from crawlers.storage.files.cells import Value
 
 Cells = tuple["Value", ...]
+WEIGHED_ROWS = 100
 
 
 class Result(NamedTuple):
@@ -27,12 +29,19 @@ class Result(NamedTuple):
     rows: Sequence[Cells]
     is_cut: bool
 
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes, judged by a hundred of the rows."""
+        some = self.rows[:: len(self.rows) // WEIGHED_ROWS + 1]
+        weights = [sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in some]
+        return len(self.rows) * sum(weights) // max(1, len(weights))
+
 
 class ComputedReport(Report):
     """A report that is read as a whole; its cursor is the place of a row."""
 
     most: ClassVar[int] = 100_000  # rows: 50 MB of texts
-    cursor_length = 1
+    cursor_ranges = (NUMBERS,)
 
     @abstractmethod
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:

@@ -13,8 +13,9 @@ from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
 from crawlers.reports.catalogue.crawl_scope import is_wanted_page
 from crawlers.reports.catalogue.filters import MAX_CHARS
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.text_filter import by_code_points, contains
 from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import UrlKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,12 +46,12 @@ class SameTitles(ComputedReport):
         contents = func.count(page.c.content_hash.distinct())
         number = func.count()
         statement = (
-            select(page.c.title, number, contents, func.min(page.c.url), site.c.site)
+            select(page.c.title, number, contents, func.min(by_code_points(page.c.url)), site.c.site)
             .join(site, site.c.id == page.c.site_id)
             .where(is_wanted_page(crawl_id, filters, State.DONE), page.c.title != "")
             .group_by(site.c.id, site.c.site, page.c.title)
             .having(number > 1)
-            .order_by(number.desc(), site.c.id, page.c.title)
+            .order_by(number.desc(), site.c.id, by_code_points(page.c.title))
             .limit(self.most + 1)
         )
         if filters.text:
@@ -60,7 +61,7 @@ class SameTitles(ComputedReport):
 
     def related(self, cells: Cells) -> Related | None:
         title, site_name = str(cells[0]).strip(), str(cells[-1])
-        filters = {"text": title, "site": site_name, "state": "done"}
+        filters = {"text": title, "site": site_name, "state": UrlKind.PAGE}
         return Related("pages", filters) if 0 < len(title) <= MAX_CHARS else None
 
 
@@ -85,15 +86,18 @@ class Duplicates(ComputedReport):
     filters = frozenset({"site", "text", "level"})
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
-        is_page = is_wanted_page(crawl_id, filters, State.DONE)
-        same = (
-            select(page.c.site_id, page.c.content_hash, func.max(page.c.size_bytes).label("size"))
-            .where(is_page, page.c.content_hash.is_not(None))
-            .group_by(page.c.site_id, page.c.content_hash)
-            .having(or_(func.count() > 1, func.max(page.c.duplicates) > 0))
+        # All pages are sorted once, without their texts; only those that have copies are read as a whole.
+        of_content = [page.c.site_id, page.c.content_hash]
+        pages_by_content = (
+            select(
+                page.c.id,
+                page.c.duplicates,
+                func.count().over(partition_by=of_content).label("copies"),
+                func.max(page.c.size_bytes).over(partition_by=of_content).label("size"),
+            )
+            .where(is_wanted_page(crawl_id, filters, State.DONE), page.c.content_hash.is_not(None))
             .subquery()
         )
-        is_same = (page.c.site_id == same.c.site_id) & (page.c.content_hash == same.c.content_hash)
         statement = (
             select(
                 page.c.site_id,
@@ -104,9 +108,9 @@ class Duplicates(ComputedReport):
                 page.c.size_bytes,
                 page.c.duplicates,
             )
-            .join(same, is_same)
-            .where(page.c.state == int(State.DONE))
-            .order_by(same.c.size.desc(), page.c.site_id, page.c.content_hash, page.c.level)
+            .join(pages_by_content, pages_by_content.c.id == page.c.id)
+            .where(or_(pages_by_content.c.copies > 1, pages_by_content.c.duplicates > 0))
+            .order_by(pages_by_content.c.size.desc(), page.c.site_id, page.c.content_hash, page.c.level)
         )
         for _, pages in groupby(connection.execute(statement), key=itemgetter(0, 1)):
             first, *others = sorted(pages, key=lambda one: (one.level, one.url))

@@ -15,14 +15,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
+    from crawlers.items import State
     from crawlers.reports.catalogue.filters import Filters
     from crawlers.storage.files.cells import Value
 
 Cursor = tuple[int, ...]
+NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one after a number
+PAGE_NUMBERS = range(2**63)
+KEYS = range(-(2**63), 2**63)
+_PAGE = 3  # the place of the page in the cursors of links, after its site, its state and its level
 
 
 class Kind(Enum):
@@ -35,6 +40,10 @@ class Kind(Enum):
     BYTES = "bytes"
     SECONDS = "seconds"  # a duration
     TIME = "time"  # seconds since 1970
+    STATE = "state"  # of a URL or a site: a word that is translated
+    WORDS = "words"  # a text of ours, such as a reason, see `reports.stored_words`
+    TITLE = "title"  # of the document whose number is the first cell of the row
+    RULE = "rule"  # for URLs of the site in the first cell of the row
 
 
 NUMERIC = frozenset({Kind.NUMBER, Kind.DECIMAL, Kind.BYTES, Kind.SECONDS})
@@ -82,6 +91,7 @@ class Group(Enum):
     ERRORS = "What is broken"
     CONTENT = "Titles and copies"
     SPEED = "Size, speed and depth"
+    SITEMAPS = "Sitemaps and orphans"
     REFUSALS = "What was not fetched"
 
 
@@ -101,7 +111,10 @@ class Report(ABC):
     about: ClassVar[str]  # one sentence: what is in it, and what it is good for
     columns: ClassVar[tuple[Column, ...]]
     filters: ClassVar[frozenset[str]]  # fields of `Filters` that it obeys
-    cursor_length: ClassVar[int]
+    cursor_ranges: ClassVar[tuple[range, ...]]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
+    states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageWalk`; empty: it does not
+    missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
+    empty: ClassVar[str] = "This crawl has nothing of this kind yet."  # what is said if it has no rows, without filters
 
     @abstractmethod
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
@@ -113,6 +126,29 @@ class Report(ABC):
     def related(self, cells: tuple[Value, ...]) -> Related | None:
         """Return where the URLs or links are listed that the row with these *cells* is about; None if nowhere else."""
         return None
+
+    @property
+    def has_related(self) -> bool:
+        """Whether rows may have such a list."""
+        return type(self).related is not Report.related
+
+    def counted(self, cells: tuple[Value, ...]) -> Mapping[str, Related]:
+        """Return where the URLs are listed that the row with these *cells* counts, by the column of the number."""
+        return {}
+
+
+class LinkReport(Report):
+    """A table of links, which may be deleted."""
+
+    link_kind: ClassVar[str]  # external, internal, bad
+
+    @abstractmethod
+    def remove(self, connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+        """Delete the links with these *keys*, and return their number."""
+
+    def key_of(self, cursor: Cursor) -> tuple[int, ...]:
+        """Return the key of the link in the row of *cursor*: the number of its page comes first."""
+        return cursor[_PAGE:]
 
 
 def slice_of(steps: Iterator[Step], size: int, is_over: Callable[[], bool]) -> Slice:
@@ -144,14 +180,17 @@ def cursor_text(cursor: Cursor) -> str:
     return ".".join(map(str, cursor))
 
 
-def parsed_cursor(text: str, length: int) -> Cursor | None:
-    """Return the cursor of *length* numbers that *text* stands for, or None if it stands for none.
+def parsed_cursor(text: str, ranges: Sequence[range]) -> Cursor | None:
+    """Return the cursor that *text* stands for, or None if it stands for none with a number in each of *ranges*.
 
-    >>> parsed_cursor("3.-1", 2), parsed_cursor("3.x", 2), parsed_cursor("3", 2)
+    >>> ranges = (range(10), range(-5, 1))
+    >>> parsed_cursor("3.-1", ranges), parsed_cursor("3.x", ranges), parsed_cursor("3", ranges)
     ((3, -1), None, None)
+    >>> parsed_cursor("3.2", ranges) is None
+    True
     """
     numbers = text.split(".")
-    if len(numbers) != length or not all(one.removeprefix("-").isdecimal() and len(one) <= 20 for one in numbers):
+    if len(numbers) != len(ranges) or not all(one.removeprefix("-").isdecimal() and len(one) <= 20 for one in numbers):
         return None
     cursor = tuple(map(int, numbers))
-    return cursor if all(-(2**63) <= one < 2**63 for one in cursor) else None
+    return cursor if all(one in known for one, known in zip(cursor, ranges, strict=True)) else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlers.reports.catalogue.crawl_report import Kind
-from crawlers.storage.files.cells import clean, guarded_cell
+from crawlers.storage.files.cells import clean, guarded_cell, utc
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _PARQUET_TYPES: Mapping[Kind, ColumnType] = {
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Row]) -> Iterator[bytes]:
     """Yield a line of headings, and *rows* as RFC 4180 says, in UTF-8."""
-    yield _csv([[column.name for column in columns]])
+    yield _csv([[guarded_cell(column.name) for column in columns]])
     for some in _batches(rows):
         yield _csv([map(guarded_cell, _values(columns, row)) for row in some])
 
@@ -81,15 +80,6 @@ def _csv(rows: Iterable[Iterable[str | None]]) -> bytes:
 def _values(columns: Sequence[Column], row: Row) -> Iterator[Value]:
     for column, value in zip(columns, row.cells, strict=True):
         yield utc(value) if column.kind is Kind.TIME and isinstance(value, float) else value
-
-
-def utc(seconds: float) -> str:
-    """Return a time, in seconds since 1970, in the format that spreadsheets read.
-
-    >>> utc(0.0)
-    '1970-01-01 00:00:00'
-    """
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _cleaned(value: Value) -> Value:

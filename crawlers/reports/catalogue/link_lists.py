@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from sqlalchemy import or_, select
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Report, Row, Step
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
-from crawlers.reports.catalogue.text_filter import contains
-from crawlers.storage.schema.tables import bad_link, link, link_anchor, page
+from crawlers.reports.catalogue.crawl_report import KEYS, PAGE_NUMBERS, Column, Group, Kind, LinkReport, Row, Step
+from crawlers.reports.catalogue.page_steps import POSITIONS, PageWalk, Position
+from crawlers.reports.catalogue.text_filter import contains, is_host
+from crawlers.storage.link_removal import bad_link_key, remove_bad, remove_internal
+from crawlers.storage.schema.tables import bad_link, link, link_anchor, page, site
+from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +42,7 @@ def steps_of_holders(walk: PageWalk, rows_of: RowsOf, after: Cursor | None, end:
         yield Step(found, (*position, *end) if position is not None else None)
 
 
-class InternalLinks(Report):
+class InternalLinks(LinkReport):
     """Links from pages to URLs of the same crawl."""
 
     name = "internal-links"
@@ -53,20 +55,25 @@ class InternalLinks(Report):
         Column("anchor", "Text"),
         Column("links", "Links", Kind.NUMBER),
         Column("level", "Level of the page", Kind.NUMBER),
-        Column("target_state", "State"),
+        Column("target_state", "State", Kind.STATE),
         Column("status", "HTTP status", Kind.NUMBER),
         Column("target_level", "Level of the target", Kind.NUMBER),
     )
-    filters = frozenset({"site", "text", "level", "status", "since", "until"})
-    cursor_length = 5  # of the page, target
+    filters = frozenset({"site", "host", "text", "anchor", "level", "status", "since", "until"})
+    cursor_ranges = (*POSITIONS, PAGE_NUMBERS)  # of the page, target
+    states = (State.DONE,)
+    link_kind = "internal"
     _END = (2**63 - 1,)
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         def rows_of(pages: Sequence[Any]) -> Iterator[Row]:
             return self._rows(connection, pages, filters)
 
-        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=(State.DONE,), at_once=HOLDERS_AT_ONCE)
+        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=self.states, at_once=HOLDERS_AT_ONCE)
         return steps_of_holders(walk, rows_of, after, self._END)
+
+    def remove(self, connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+        return remove_internal(connection, keys)
 
     def _rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
         is_text = (link_anchor.c.source_id == link.c.source_id) & (link_anchor.c.target_id == link.c.target_id)
@@ -88,6 +95,10 @@ class InternalLinks(Report):
         )
         if filters.text:
             links = links.where(or_(contains(page.c.url, filters.text), contains(link_anchor.c.anchor, filters.text)))
+        if filters.anchor:
+            links = links.where(contains(link_anchor.c.anchor, filters.anchor))
+        if filters.host:
+            links = links.join(site, site.c.id == page.c.site_id).where(is_host(site.c.site, filters.host))
         if filters.status is not None:
             links = links.where(page.c.status == filters.status)
         of_page: dict[int, list[Any]] = {}
@@ -95,7 +106,7 @@ class InternalLinks(Report):
             of_page.setdefault(one.source_id, []).append(one)
         for holder in pages:
             for one in of_page.get(holder.id, ()):
-                state = State(one.state).name.lower()
+                state = kind_of(State(one.state), one.status)
                 cells = (
                     holder.url,
                     one.url,
@@ -109,7 +120,7 @@ class InternalLinks(Report):
                 yield Row(cells, (*holder[: len(Position._fields)], one.target_id))
 
 
-class BadLinks(Report):
+class BadLinks(LinkReport):
     """Links that can't be followed."""
 
     name = "bad-links"
@@ -118,22 +129,27 @@ class BadLinks(Report):
     about = "What pages link to although it is not the URL of a page: malformed addresses, and schemes such as mailto."
     columns = (
         Column("link", "Link as it is written"),
-        Column("reason", "Reason"),
+        Column("reason", "Reason", Kind.WORDS),
         Column("anchor", "Text"),
         Column("links", "Links", Kind.NUMBER),
         Column("page", "Page", Kind.URL),
         Column("level", "Level", Kind.NUMBER),
     )
-    filters = frozenset({"site", "text", "level", "reason", "since", "until"})
-    cursor_length = 5  # of the page, place on it
+    filters = frozenset({"site", "text", "anchor", "level", "reason", "since", "until"})
+    cursor_ranges = (*POSITIONS, KEYS)  # of the page, key of the link
+    states = (State.DONE,)
+    link_kind = "bad"
     _END = (2**63 - 1,)
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         def rows_of(pages: Sequence[Any]) -> Iterator[Row]:
             return self._rows(connection, pages, filters)
 
-        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=(State.DONE,))
+        walk = PageWalk(connection, crawl_id, filters, [page.c.url], states=self.states)
         return steps_of_holders(walk, rows_of, after, self._END)
+
+    def remove(self, connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+        return remove_bad(connection, keys)
 
     def _rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
         links = select(bad_link).where(bad_link.c.page_id.in_([one.id for one in pages]))
@@ -141,9 +157,10 @@ class BadLinks(Report):
         for one in connection.execute(links):
             of_page.setdefault(one.page_id, []).append(one)
         for holder in pages:
-            on_page = sorted(of_page.get(holder.id, ()), key=lambda one: (one.raw, one.reason))
-            for place, (_, raw, reason, count, anchor) in enumerate(on_page):
-                texts = f"{raw}\n{anchor or ''}".lower()
-                if filters.text.lower() in texts and filters.reason.lower() in reason.lower():
+            on_page = {bad_link_key(one.raw, one.reason): one for one in of_page.get(holder.id, ())}
+            for key, (_, raw, reason, count, anchor) in sorted(on_page.items()):
+                text = (anchor or "").lower()
+                is_met = filters.text.lower() in f"{raw}\n{text}".lower() and filters.reason.lower() in reason.lower()
+                if is_met and filters.anchor.lower() in text:
                     cells = (raw, reason, anchor, count, holder.url, holder.level)
-                    yield Row(cells, (*holder[: len(Position._fields)], place))
+                    yield Row(cells, (*holder[: len(Position._fields)], key))

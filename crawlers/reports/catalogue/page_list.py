@@ -8,10 +8,14 @@ from sqlalchemy import or_
 
 from crawlers.items import State
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related, Report, Row, Step
+from crawlers.reports.catalogue.crawl_scope import page_contains
 from crawlers.reports.catalogue.filters import MAX_CHARS
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
+from crawlers.reports.catalogue.page_steps import POSITIONS, PageWalk, Position
 from crawlers.reports.catalogue.text_filter import contains
-from crawlers.storage.schema.tables import page
+from crawlers.reports.crawl_overview import guesses_in
+from crawlers.storage.crawl_results import is_vain_guess
+from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,9 +29,9 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "url": Column("url", "URL", Kind.URL),
-    "state": Column("state", "State"),
+    "state": Column("state", "State", Kind.STATE),
     "status": Column("status", "HTTP status", Kind.NUMBER),
-    "reason": Column("reason", "Reason"),
+    "reason": Column("reason", "Reason", Kind.WORDS),
     "level": Column("level", "Level", Kind.NUMBER),
     "title": Column("title", "Title"),
     "content_type": Column("content_type", "Type"),
@@ -43,12 +47,12 @@ class PageList(Report):
 
     columns: ClassVar[tuple[Column, ...]]
     states: ClassVar[Sequence[State]] = tuple(State)
-    cursor_length = len(Position._fields)
+    cursor_ranges = POSITIONS
 
     def conditions(self, filters: Filters) -> Iterator[ColumnElement[bool]]:
         """Yield what the URLs have in common, besides their states."""
         if filters.text:
-            yield or_(contains(page.c.url, filters.text), contains(page.c.title, filters.text))
+            yield page_contains(filters.text)
         if filters.reason:
             yield contains(page.c.reason, filters.reason)
         if filters.status is not None:
@@ -57,13 +61,15 @@ class PageList(Report):
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         stored = [page.c[_STORED.get(column.name, column.name)] for column in self.columns]
         conditions = list(self.conditions(filters))
+        if filters.state is not None and (guesses := guesses_in(connection, crawl_id)):  # which no sum counts
+            conditions += [site.c.id == page.c.site_id, ~is_vain_guess(guesses)]
         walk = PageWalk(connection, crawl_id, filters, stored, conditions, self.states)
         for pages, position in walk.steps(Position(*after) if after is not None else None):
-            yield Step([Row(self._cells(one), tuple(one[: self.cursor_length])) for one in pages], position)
+            yield Step([Row(self._cells(one), tuple(one[: len(POSITIONS)])) for one in pages], position)
 
     def _cells(self, one: Any) -> tuple[Value, ...]:
-        cells = zip(self.columns, one[self.cursor_length :], strict=True)
-        return tuple(State(value).name.lower() if column.name == "state" else value for column, value in cells)
+        cells = zip(self.columns, one[len(POSITIONS) :], strict=True)
+        return tuple(kind_of(State(value), one.status) if column.name == "state" else value for column, value in cells)
 
 
 class Pages(PageList):
@@ -72,7 +78,10 @@ class Pages(PageList):
     name = "pages"
     title = "Pages"
     group = Group.CONTENTS
-    about = "Every URL of the sites of the crawl, also those that were not requested, with its state and the reason."
+    about = (
+        "Every URL of the sites of the crawl, with what became of it and why: a page, a redirect, an error (no "
+        "response, or a status of an error), another response that is not a page, waiting, or not requested."
+    )
     columns = tuple(COLUMNS.values())
     filters = frozenset({"site", "text", "level", "state", "status", "reason", "since", "until"})
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import case, func, select, tuple_
 
 from crawlers.items import State
+from crawlers.reports.catalogue.crawl_report import NUMBERS, PAGE_NUMBERS
+from crawlers.reports.catalogue.crawl_scope import is_wanted_site, sites_from
 from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import is_kind, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +31,39 @@ class Position(NamedTuple):
     state: int
     level: int
     page_id: int
+
+
+POSITIONS = (NUMBERS, range(2**15), range(-1, 2**31), PAGE_NUMBERS)  # the ranges of their numbers
+
+
+class SearchPlace(NamedTuple):
+    """How far a search has come: down to *level* of a site, or to the end of it.
+
+    Without a level, *number* sites were searched, and perhaps some states of the next one.
+    """
+
+    number: int  # of the site, in the order of the search
+    sites: int
+    level: int | None
+
+
+def search_place(
+    connection: Connection, crawl_id: int, filters: Filters, states: Sequence[State], position: Position
+) -> SearchPlace:
+    """Return how far a walk through the pages of a crawl in some *states* has come at *position*."""
+    is_end = position[2:] == END
+    is_level = not is_end and position.level >= 0 and len(_walked(states, filters)) == 1
+    last = position.site_id if is_end or is_level else position.site_id - 1
+    is_passed = case((site.c.id <= last, 1))
+    statement = select(func.count(is_passed), func.count()).where(is_wanted_site(crawl_id, filters))
+    number, sites = connection.execute(statement).one()
+    return SearchPlace(number, sites, position.level if is_level else None)
+
+
+def _walked(states: Sequence[State], filters: Filters) -> list[State]:
+    """Return those of *states* that the filters want, in the order of the walk."""
+    wanted = states if filters.state is None else states_of(filters.state)
+    return sorted(state for state in states if state in wanted)
 
 
 class PageStep(NamedTuple):
@@ -57,16 +93,18 @@ class PageWalk:
         self._crawl_id = crawl_id
         self._filters = filters
         self._at_once = at_once
-        self._states = sorted(state for state in states if filters.state in (None, state))
+        self._states = _walked(states, filters)
         self._pages = select(page.c.site_id, page.c.state, page.c.level, page.c.id, *columns).where(
             *conditions, *_times(filters)
         )
+        if filters.state is not None:
+            self._pages = self._pages.where(is_kind(filters.state))
 
     def steps(self, after: Position | None, *, is_included: bool = False) -> Iterator[PageStep]:
         """Yield the pages after *after*, or from there on if it *is_included*; the last step has no position."""
         number = self._at_once if self._filters.given else min(FIRST_STEP, self._at_once)
         first = 0 if after is None else after.site_id + (after[2:] == END)
-        for site_id in self._sites(first):
+        for site_id in sites_from(self._connection, self._crawl_id, self._filters, first):
             for state in self._states:
                 here = Position(site_id, state, -1, 0)
                 if after is not None and after > here:
@@ -78,16 +116,10 @@ class PageWalk:
                     yield PageStep(self._read([page_id for _, page_id in keys]), here)
                     if len(keys) < number:
                         break
-                    number = self._at_once
+                    number = min(2 * number, self._at_once)  # so that who has little time does not wait for much more
             if self._states:  # so that whoever has no more time goes on behind a site without such pages
                 yield PageStep([], Position(site_id, self._states[-1], *END))
         yield PageStep([], None)
-
-    def _sites(self, first: int) -> Sequence[int]:
-        statement = select(site.c.id).where(site.c.crawl_id == self._crawl_id, site.c.id >= first).order_by(site.c.id)
-        if name := self._filters.site:
-            statement = statement.where(site.c.site.in_([name, f"http://{name}", f"https://{name}"]))
-        return self._connection.execute(statement).scalars().all()
 
     def _keys(self, here: Position, number: int, *, is_included: bool) -> list[tuple[int, int]]:
         """Return (level, page) of the next pages from the index alone, so that no filter makes the step longer."""

@@ -9,7 +9,7 @@ from sqlalchemy import or_
 from crawlers.items import State
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related, Report, Row, Step
 from crawlers.reports.catalogue.page_list import links_to
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
+from crawlers.reports.catalogue.page_steps import POSITIONS, PageWalk, Position
 from crawlers.reports.catalogue.text_filter import contains
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.redirect_chains import chain_of, hops_after, outward_targets
@@ -41,12 +41,13 @@ class Redirects(Report):
         Column("redirects", "Redirects", Kind.NUMBER),
         Column("final_url", "Ends at", Kind.URL),
         Column("final_status", "Status there", Kind.NUMBER),
-        Column("problem", "Problem"),
+        Column("problem", "Problem", Kind.WORDS),
         Column("level", "Level", Kind.NUMBER),
         Column("chain", "Chain"),
     )
     filters = frozenset({"site", "text", "level", "status", "since", "until"})
-    cursor_length = len(Position._fields)
+    cursor_ranges = POSITIONS
+    states = (State.MOVED, State.REFUSED, State.FAILED)
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         # A redirect that could not be followed has no page as its target.
@@ -56,8 +57,7 @@ class Redirects(Report):
             conditions.append(contains(page.c.url, filters.text))
         if filters.status is not None:
             conditions.append(page.c.status == filters.status)
-        states = (State.MOVED, State.REFUSED, State.FAILED)
-        walk = PageWalk(connection, crawl_id, filters, [page.c.url, page.c.status], conditions, states)
+        walk = PageWalk(connection, crawl_id, filters, [page.c.url, page.c.status], conditions, self.states)
         for pages, position in walk.steps(Position(*after) if after is not None else None):
             yield Step(list(_rows(connection, pages)), position)
 

@@ -33,13 +33,27 @@ def text_report(columns: Sequence[Column], rows: Iterator[Row], limit: int) -> l
     return lines
 
 
+def _duration(seconds: float) -> str:
+    """Return a duration in the unit in which people would say it.
+
+    >>> _duration(0.25), _duration(300.0), _duration(-90000.0), _duration(1e6)
+    ('0.25 s', '5 min', '-25 h', '12 d')
+    """
+    for unit, length_s, below in (("min", 60, 2 * 3600), ("h", 3600, 2 * 86_400), ("d", 86_400, float("inf"))):
+        if 120 <= abs(seconds) < below:
+            return f"{seconds / length_s:,.0f} {unit}"
+    return f"{seconds:.2f} s"
+
+
 def _text(value: Value, kind: Kind) -> str:
     if value is None or value == "":
         return NOTHING
     if kind is Kind.TIME and isinstance(value, float):
         return time_of(value)
     if kind is Kind.SECONDS and isinstance(value, float):
-        return f"{value:.2f} s"
+        return _duration(value)
+    if kind is Kind.DECIMAL and isinstance(value, float):
+        return f"{float(f'{value:.6g}'):,}"
     if isinstance(value, (int, float)):
         return f"{value:,}"
     return cut(" ".join(clean(str(value)).split()), CELL_CHARS)

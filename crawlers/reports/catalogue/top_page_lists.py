@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
 from crawlers.items import State
 from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
-from crawlers.reports.catalogue.crawl_scope import is_wanted_page
+from crawlers.reports.catalogue.crawl_scope import is_wanted_page, page_conditions
 from crawlers.reports.catalogue.page_list import links_to
-from crawlers.reports.catalogue.text_filter import contains
 from crawlers.storage.schema.tables import page
 
 if TYPE_CHECKING:
@@ -46,16 +45,10 @@ class TopPages(ComputedReport):
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         statement = (
             select(*(page.c[column.name] for column in self.columns))
-            .where(is_wanted_page(crawl_id, filters, *self.states), self.value > 0)
+            .where(is_wanted_page(crawl_id, filters, *self.states), self.value > 0, *page_conditions(filters))
             .order_by(self.value.desc(), page.c.id)
             .limit(self.most + 1)
         )
-        if filters.text:
-            statement = statement.where(or_(contains(page.c.url, filters.text), contains(page.c.title, filters.text)))
-        if filters.level is not None:
-            statement = statement.where(page.c.level == filters.level)
-        if filters.status is not None:
-            statement = statement.where(page.c.status == filters.status)
         for row in connection.execute(statement):
             yield tuple(row)
 

@@ -11,8 +11,9 @@ from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
 from crawlers.reports.catalogue.crawl_scope import is_wanted_page
 from crawlers.reports.catalogue.filters import MAX_CHARS
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.text_filter import by_code_points, contains
 from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import UrlKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ class Traps(ComputedReport):
     group = Group.REFUSALS
     about = "Endless calendars, session numbers and loops that were recognised, with the URLs that were left out."
     columns = (
-        Column("reason", "Why it is a trap"),
+        Column("reason", "Why it is a trap", Kind.WORDS),
         Column("urls", "URLs left out", Kind.NUMBER),
         Column("site", "Site"),
         Column("level", "Lowest level", Kind.NUMBER),
@@ -44,11 +45,11 @@ class Traps(ComputedReport):
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         number = func.count()
         statement = (
-            select(page.c.reason, number, site.c.site, func.min(page.c.level), func.min(page.c.url))
+            select(page.c.reason, number, site.c.site, func.min(page.c.level), func.min(by_code_points(page.c.url)))
             .join(site, site.c.id == page.c.site_id)
             .where(is_wanted_page(crawl_id, filters, State.REJECTED), page.c.reason.startswith(TRAP))
             .group_by(site.c.id, site.c.site, page.c.reason)
-            .order_by(number.desc(), site.c.id, page.c.reason)
+            .order_by(number.desc(), site.c.id, by_code_points(page.c.reason))
             .limit(self.most + 1)
         )
         if filters.reason:
@@ -58,4 +59,4 @@ class Traps(ComputedReport):
 
     def related(self, cells: Cells) -> Related | None:
         reason = str(cells[0])[:MAX_CHARS].strip()
-        return Related("pages", {"site": str(cells[2]), "state": "rejected", "reason": reason})
+        return Related("pages", {"site": str(cells[2]), "state": UrlKind.NOT_REQUESTED, "reason": reason})

@@ -10,6 +10,7 @@ from crawlers.items import State
 from crawlers.reports.histories.history import Event, Fact, Line, Moment, Topic, Url, counted_times, line
 from crawlers.reports.history_wording import SHOWN, url_of
 from crawlers.storage.schema.score_tables import link_change, page_change
+from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -30,16 +31,17 @@ def change_events(connection: Connection, page_id: int) -> tuple[list[Fact], lis
     changes = connection.execute(select(func.count()).where(of_page)).scalar_one()
     if not changes:
         return [], []
-    facts = [_number("changed %(times)s", "changed %(times)s; the last %(shown)s are shown", changes)]
+    some = line("changed %(times)s; the last %(shown)s are shown", times=counted_times(changes), shown=SHOWN)
+    facts = [Fact(Topic.CHANGE, some if changes > SHOWN else line("changed %(times)s", times=counted_times(changes)))]
     previous = select(page_change).where(of_page).order_by(page_change.c.changed_at.desc()).limit(SHOWN)
     events = [Event(row.changed_at, Topic.CHANGE, _previous(row)) for row in connection.execute(previous)]
     number = connection.execute(
         select(func.count()).select_from(link_change).where(link_change.c.source_id == page_id)
     ).scalar_one()
     if number:
-        facts.append(
-            _number("its links changed %(times)s", "its links changed %(times)s; the last %(shown)s are shown", number)
-        )
+        times = counted_times(number)
+        some = line("its links changed %(times)s; the last %(shown)s are shown", times=times, shown=SHOWN)
+        facts.append(Fact(Topic.CHANGE, some if number > SHOWN else line("its links changed %(times)s", times=times)))
         rows = connection.execute(text(_LINKS), {"page": page_id, "shown": SHOWN}).all()
         events += [
             Event(row.changed_at, Topic.CHANGE, _link(row, Url(url_of(connection, row.target_id)))) for row in rows
@@ -47,13 +49,8 @@ def change_events(connection: Connection, page_id: int) -> tuple[list[Fact], lis
     return facts, events
 
 
-def _number(all_are_shown: str, some_are_shown: str, number: int) -> Fact:
-    template = some_are_shown if number > SHOWN else all_are_shown
-    return Fact(Topic.CHANGE, line(template, times=counted_times(number), shown=SHOWN))
-
-
 def _previous(row: Any) -> Line:
-    was = [State(row.state).name.lower()]
+    was: list[str] = [kind_of(State(row.state), row.status)]
     was += [f"status {row.status}"] if row.status else []
     was += [f"content {row.content_hash[:8]}"] if row.content_hash else []
     if row.last_seen is None:

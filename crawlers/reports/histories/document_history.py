@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import or_, select
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import FEED, SITEMAP, State
 from crawlers.reports.histories.history import (
     Count,
@@ -21,12 +18,14 @@ from crawlers.reports.histories.history import (
     Moment,
     Topic,
     Url,
+    Words,
     counted_times,
     line,
     said,
 )
 from crawlers.reports.history_wording import SHOWN, url_of
-from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll, url_rule
+from crawlers.reports.url_rule_trial import decision
+from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, site
 
@@ -85,26 +84,14 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Even
 
 
 def _rule(connection: Connection, row: Any) -> Line:
-    """Describe the deciding rule of the nearest domain with rules: one that excludes, or that of highest weight."""
-    name = site_of(row.url)
-    parts = rule_domain(name).split(".")
-    domains = [".".join(parts[number:]) for number in range(len(parts))]
-    statement = select(url_rule).where(url_rule.c.domain.in_(domains))
-    rules = connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id)).all()
-    nearest = max((rule.domain for rule in rules), key=len, default=None)
-    its = [rule for rule in rules if rule.domain == nearest]
-    fitting = UrlExpressions([rule.regex for rule in its]).matching(row.url[len(name) :])
-    matching = [its[place] for place in sorted(fitting)]
-    if not matching:
+    """Describe the deciding rule: one that excludes the page, or that of the highest weight."""
+    rule = decision(connection, row.url).deciding
+    if rule is None:
         return line("matches no rule")
-    rule = matching[-1] if matching[-1].weight == 0.0 else matching[0]
-    if rule.weight == 0.0:
-        return line("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **_of(rule))
-    return line("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.weight, **_of(rule))
-
-
-def _of(rule: Any) -> dict[str, Part]:
-    return {"number": rule.id, "regex": rule.regex, "origin": rule.origin}
+    about: dict[str, Part] = {"number": rule.number, "regex": rule.rule.regex, "origin": Words(rule.rule.origin)}
+    if rule.rule.weight == 0.0:
+        return line("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **about)
+    return line("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.rule.weight, **about)
 
 
 def _poll(row: Any) -> list[Line]:
@@ -113,13 +100,13 @@ def _poll(row: Any) -> list[Line]:
     further = []
     if row.failures:
         further.append(
-            line("failed %(times)s in a row: %(why)s", times=counted_times(row.failures), why=row.problem or "")
+            line("failed %(times)s in a row: %(why)s", times=counted_times(row.failures), why=Words(row.problem or ""))
         )
     elif row.problem:
-        further.append(line("its last poll: %(why)s", why=row.problem))
+        further.append(line("its last poll: %(why)s", why=Words(row.problem)))
     sentence = said(
         "scheduled %(kind)s: polled %(times)s, %(items)s, next %(due)s",
-        kind=row.kind,
+        kind=Words(row.kind),
         times=counted_times(row.polls),
         items=Count(row.new_items, "%(number)s new item", "%(number)s new items"),
         due=Moment(row.due_at),
@@ -175,7 +162,7 @@ def _characters(text: str) -> Count:
 def _without_document(connection: Connection, reason: str | None) -> Line:
     copy = _COPY.match(reason or "")
     if copy is not None:
-        return line("no document: %(why)s as %(url)s", why=copy[1], url=Url(url_of(connection, int(copy[2]))))
+        return line("no document: %(why)s as %(url)s", why=Words(copy[1]), url=Url(url_of(connection, int(copy[2]))))
     if reason:
-        return line("no document: %(why)s", why=reason)
+        return line("no document: %(why)s", why=Words(reason))
     return line("no document, because nothing indicates an article")

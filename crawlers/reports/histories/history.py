@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.storage.url_kinds import UrlKind
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -29,6 +31,12 @@ class Moment(NamedTuple):
     seconds: float
 
 
+class Words(NamedTuple):
+    """A text of ours that a store holds: a reason, a state, a kind; see `reports.stored_words`."""
+
+    text: str
+
+
 class Count(NamedTuple):
     """A number of things, with the sentences for one and for any other number."""
 
@@ -37,7 +45,7 @@ class Count(NamedTuple):
     many: str  # %(number)s pages
 
 
-Part = str | int | float | Url | Urls | Moment | Count
+STATES = (*UrlKind, "external", "bad link", "unknown")
 
 
 class Said(NamedTuple):
@@ -45,6 +53,9 @@ class Said(NamedTuple):
 
     template: str
     parts: Mapping[str, Part]
+
+
+Part = str | int | float | Url | Urls | Moment | Words | Count | Said
 
 
 class Line(NamedTuple):
@@ -106,7 +117,7 @@ class History:
     """The history of a URL: facts by topic, events by time."""
 
     url: str
-    state: str  # waiting, done, moved, refused, failed, rejected, external, bad link, unknown
+    state: str  # of `STATES`
     facts: tuple[Fact, ...]
     events: tuple[Event, ...]
     subject: Subject
@@ -132,6 +143,11 @@ def history(
         tuple(sorted(events, key=lambda event: event.at)),
         subject or Subject(),
     )
+
+
+def N_(text: str) -> str:
+    """Return *text*: the name that gettext's tools know marks a literal that is translated where it is shown."""
+    return text
 
 
 def said(template: str, **parts: Part) -> Said:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.histories.history import Count, Moment, Url, Urls
+from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
 from crawlers.reports.history_wording import when
 from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crawlers.reports.histories.history import Fact, History, Line, Part, Said
+    from crawlers.reports.histories.history import Fact, History, Line, Part
 
 
 def history_lines(history: History) -> list[str]:
@@ -54,6 +54,10 @@ def _text(part: Part) -> str:
         return when(part.seconds)
     if isinstance(part, Count):
         return (part.one if part.number == 1 else part.many) % {"number": f"{part.number:,}"}
+    if isinstance(part, Said):
+        return sentence(part)
+    if isinstance(part, Words):
+        return clean(part.text)
     if isinstance(part, float):
         return f"{part:.6g}"
     return clean(str(part))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, or_, select
 
 from crawlers.items import State
 from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
-from crawlers.storage.files.names import file_stem
-from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site
+from crawlers.storage.files.names import file_stem, of_worker
+from crawlers.storage.result_folders import recorded_folder
+from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site, worker
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
 
 GRAPH_MISSIONS = ("sitegraph", "extlinks")  # whose sites have a graph each
+MAX_FILES = 5  # that are named
 _FILES = ("RESULT_FOLDER", "WARC_FILE")
 
 
@@ -45,9 +48,11 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
     )
     files = {name: value for name, value in connection.execute(recorded)}
     if crawl.mission in GRAPH_MISSIONS and row.state == State.DONE:
-        names = connection.execute(select(site.c.site).where(site.c.crawl_id == crawl.id)).scalars().all()
+        insecure = f"http://{site_row.site.partition('://')[2]}"  # the only other site on which the name depends
+        with_name = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site == insecure)
+        names = connection.execute(with_name).scalars().all()
         stem = file_stem(site_row.site, names, site_row.folder or "")
-        folder = files.get("RESULT_FOLDER") or "RESULT_FOLDER"
+        folder = _shown(recorded_folder(connection, crawl.id)) or files.get("RESULT_FOLDER") or "RESULT_FOLDER"
         facts.append(
             Fact(
                 Topic.KEPT,
@@ -56,5 +61,31 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         )
     warc = files.get("WARC_FILE")
     if warc not in (None, "", "None"):
-        facts.append(Fact(Topic.KEPT, line("request and response in %(file)s", file=str(warc))))
+        names = _warc_files(connection, crawl.id, str(warc))
+        shown = ", ".join(names[:MAX_FILES])
+        if len(names) == 1:
+            facts.append(Fact(Topic.KEPT, line("request and response in %(file)s", file=shown)))
+        else:
+            of_workers = line(
+                "request and response in one of %(number)s files of workers: %(files)s", number=len(names), files=shown
+            )
+            facts.append(Fact(Topic.KEPT, of_workers))
     return facts
+
+
+def _shown(folder: Path | None) -> Path | None:
+    return folder.relative_to(Path.cwd()) if folder is not None and folder.is_relative_to(Path.cwd()) else folder
+
+
+def _warc_files(connection: Connection, crawl_id: int, warc: str) -> list[str]:
+    """Return the WARC files of a crawl: workers that joined others have files of their own."""
+    earlier = worker.alias()
+    joined_another = (
+        exists()
+        .where(earlier.c.crawl_id == crawl_id, earlier.c.id < worker.c.id)
+        .where(or_(earlier.c.ended_at.is_(None), earlier.c.ended_at > worker.c.joined_at))
+    )
+    joined = connection.execute(
+        select(worker.c.id).where(worker.c.crawl_id == crawl_id, joined_another).order_by(worker.c.id)
+    ).scalars()
+    return [warc, *(of_worker(warc, number) for number in joined)]

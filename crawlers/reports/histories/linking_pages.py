@@ -14,8 +14,19 @@ from sqlalchemy import func, select, tuple_
 from crawlers.items import REDIRECT, State
 from crawlers.reports.catalogue.crawl_report import Column, Kind, Row, Step
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.page_steps import PageWalk, Position
-from crawlers.reports.histories.history import Fact, Line, Topic, Url, Urls, counted_pages, counted_times, line, said
+from crawlers.reports.catalogue.page_steps import END, PageWalk, Position
+from crawlers.reports.histories.history import (
+    Fact,
+    Line,
+    Topic,
+    Url,
+    Urls,
+    Words,
+    counted_pages,
+    counted_times,
+    line,
+    said,
+)
 from crawlers.reports.history_wording import SHOWN
 from crawlers.storage.schema.score_tables import link_text
 from crawlers.storage.schema.tables import (
@@ -29,7 +40,7 @@ from crawlers.storage.schema.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -38,7 +49,6 @@ if TYPE_CHECKING:
 
 # Others have no links. A page that was read may wait again.
 _WITH_LINKS = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)
-CURSOR_LENGTH = len(Position._fields)
 COLUMNS = (
     Column("url", "Page", Kind.URL),
     Column("level", "Level", Kind.NUMBER),
@@ -135,7 +145,7 @@ def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fa
         urls = tuple(one.url for one in searched.redirects)
         facts.append(Fact(Topic.LINKS, line("redirects lead to it from %(urls)s", urls=Urls(urls, len(urls)))))
     if searched.cursor is not None:
-        done, total = progress(connection, crawl_id, searched.cursor)
+        done, total = progress(connection, url_numbers(connection, crawl_id), searched.cursor)
         facts.append(
             Fact(
                 Topic.LINKS,
@@ -150,25 +160,33 @@ def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fa
     return facts
 
 
-def progress(connection: Connection, crawl_id: int, cursor: Position) -> tuple[int, int]:
-    """Return how many URLs of the crawl were searched before *cursor*, and the number of all."""
+def url_numbers(connection: Connection, crawl_id: int) -> dict[tuple[int, int], int]:
+    """Return the numbers of URLs of a crawl, by the number of the site and the state. O(URLs)."""
     of_crawl = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
-    place = tuple_(page.c.site_id, page.c.state, page.c.level, page.c.id)
-    count = select(func.count()).select_from(page).where(of_crawl)
-    return (
-        connection.execute(count.where(place <= tuple_(*cursor))).scalar_one(),
-        connection.execute(count).scalar_one(),
-    )
+    counts = select(page.c.site_id, page.c.state, func.count()).where(of_crawl).group_by(page.c.site_id, page.c.state)
+    return {(site_id, state): number for site_id, state, number in connection.execute(counts)}
+
+
+def progress(connection: Connection, numbers: Mapping[tuple[int, int], int], cursor: Position) -> tuple[int, int]:
+    """Return how many URLs of the crawl with these `url_numbers` were searched before *cursor*, and that of all."""
+    total = sum(numbers.values())
+    before = sum(number for place, number in numbers.items() if place < cursor[:2])
+    if cursor[2:] == END:
+        return before + numbers.get(cursor[:2], 0), total
+    here = (page.c.site_id == cursor.site_id, page.c.state == cursor.state)
+    place = tuple_(page.c.level, page.c.id)
+    passed = select(func.count()).select_from(page).where(*here, place <= tuple_(*cursor[2:]))
+    return min(total, before + connection.execute(passed).scalar_one()), total
 
 
 def _holder(one: Holder) -> Line:
-    parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": one.position}
+    parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Words(one.position)}
     if one.anchor and one.position:
         return line('as "%(text)s" in %(place)s on %(url)s', **parts)
     if one.anchor:
         return line('as "%(text)s" on %(url)s', url=Url(one.url), text=one.anchor)
     if one.position:
-        return line("in %(place)s on %(url)s", url=Url(one.url), place=one.position)
+        return line("in %(place)s on %(url)s", url=Url(one.url), place=Words(one.position))
     return line("on %(url)s", url=Url(one.url))
 
 

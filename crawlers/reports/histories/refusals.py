@@ -16,61 +16,61 @@ class _Filter(NamedTuple):
     """A filter: how its reasons begin, or what they contain, what it is, and what to do."""
 
     sign: str
-    judged: str
-    remedy: str
+    judged: Line
+    remedy: Line
 
 
 _FILTERS = (
     _Filter(
         f"{NOT_SELECTED}: URL_EXCLUDE",
-        "judged by URL_EXCLUDE, the expressions of URLs that are left out",
-        "to fetch it, change URL_EXCLUDE and run the same command again",
+        line("judged by URL_EXCLUDE, the expressions of URLs that are left out"),
+        line("to fetch it, change URL_EXCLUDE and run the same command again"),
     ),
     _Filter(
         f"{NOT_SELECTED}: no expression",
-        "judged by URL_INCLUDE, the expressions of URLs that are fetched",
-        "to fetch it, add an expression to URL_INCLUDE and run the same command again",
+        line("judged by URL_INCLUDE, the expressions of URLs that are fetched"),
+        line("to fetch it, add an expression to URL_INCLUDE and run the same command again"),
     ),
     _Filter(
         f"{NOT_SELECTED}: outside",
-        "judged by the folder in which the crawl of its site stays",
-        "to fetch it, name the site without the folder in the list of sites, and run the same command again",
+        line("judged by the folder in which the crawl of its site stays"),
+        line("to fetch it, name the site without the folder in the list of sites, and run the same command again"),
     ),
     _Filter(
         NOT_SELECTED,
-        "judged by the addresses of its site",
-        "to fetch it, name its address as an alias in the list of sites, and run the same command again",
+        line("judged by the addresses of its site"),
+        line("to fetch it, name its address as an alias in the list of sites, and run the same command again"),
     ),
     _Filter(
         TOO_DEEP,
-        "judged by the limit of levels",
-        "to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again",
+        line("judged by the limit of levels"),
+        line("to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again"),
     ),
     _Filter(
         "extension ",
-        "judged by its extension, which is one of IGNORED_EXTENSIONS",
-        "to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl",
+        line("judged by its extension, which is one of IGNORED_EXTENSIONS"),
+        line("to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl"),
     ),
     _Filter(
         "trap: ",
-        "judged by the detection of traps: endless parts of sites",
-        "to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl",
+        line("judged by the detection of traps: endless parts of sites"),
+        line("to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl"),
     ),
     _Filter(
         "robots.txt disallows it",
-        "judged by the robots.txt of its site",
-        "only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own",
+        line("judged by the robots.txt of its site"),
+        line("only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own"),
     ),
     _Filter(
         "robots.txt ",
-        "judged by the robots.txt of its site, which can't be used",
-        "only who runs the site can mend it; ROBOTSTXT_OBEY=0 is for sites of your own",
+        line("judged by the robots.txt of its site, which can't be used"),
+        line("only who runs the site can mend it; ROBOTSTXT_OBEY=0 is for sites of your own"),
     ),
 )
 _NOT_PUBLIC = _Filter(
     "which is not public",
-    "judged by the filter of addresses, which keeps the crawl out of private networks",
-    "to fetch it, name its site in the list of sites, or set REFUSE_PRIVATE_ADDRESSES=0",
+    line("judged by the filter of addresses, which keeps the crawl out of private networks"),
+    line("to fetch it, name its site in the list of sites, or set REFUSE_PRIVATE_ADDRESSES=0"),
 )
 
 
@@ -78,9 +78,9 @@ def verdict(reason: str) -> tuple[Line, ...]:
     """Return which filter gave the *reason*, and what to do about it; nothing if it is unknown."""
     for one in _FILTERS:
         if reason.startswith(one.sign):
-            return line(one.judged), line(one.remedy)
+            return one.judged, one.remedy
     if _NOT_PUBLIC.sign in reason:
-        return line(_NOT_PUBLIC.judged), line(_NOT_PUBLIC.remedy)
+        return _NOT_PUBLIC.judged, _NOT_PUBLIC.remedy
     return ()
 
 

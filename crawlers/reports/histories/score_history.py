@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
-from crawlers.reports.histories.history import Fact, Line, Topic, line
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.reports.histories.history import Fact, Line, Topic, line, said
+from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
-from crawlers.storage.schema.tables import crawler_setting, pull
+from crawlers.storage.schema.tables import crawler_setting, page, pull
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
 _NEWS_QUEUES = {
-    ARCHIVE: "lists and archives",
-    FIT: "URLs that a rule classifies as articles",
-    FRESH: "announced or recent pages",
+    ARCHIVE: said("lists and archives"),
+    FIT: said("URLs that are articles by a rule or probably"),
+    LISTS: said("lists that probably show new articles"),
+    FRESH: said("announced or recent pages"),
 }
 
 
@@ -36,7 +39,7 @@ def score_facts(connection: Connection, crawl_id: int, page_id: int) -> list[Fac
     if row is not None:
         return [Fact(Topic.SCORE, one) for one in _relevance(connection, crawl_id, row)]
     row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
-    return [] if row is None else [Fact(Topic.SCORE, one) for one in _news(connection, row)]
+    return [] if row is None else [Fact(Topic.SCORE, one) for one in _news(connection, crawl_id, row)]
 
 
 def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
@@ -70,7 +73,7 @@ def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
     topic = connection.execute(recorded).scalar()
     weights = STRATEGIES["mixed"] if topic is None else Weights(*json.loads(topic)[2])
     scores = TopicScores(weights)
-    scores.recall_totals(json.loads(connection.execute(totals).scalar_one()))
+    scores.share([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
     scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
     anchor, distance, rank = scores.parts(row.page_id)
     lines = [
@@ -95,8 +98,15 @@ def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
     return lines + _waiting(connection, relevance, row)
 
 
-def _news(connection: Connection, row: Any) -> list[Line]:
+def _news(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
     lines = _waiting(connection, news_score, row)
+    url = connection.execute(select(page.c.url).where(page.c.id == row.page_id)).scalar_one()
+    if lines and not rules_at(connection, site_of(url)):
+        probability = by_prior(connection, crawl_id, url)
+        if probability is not None:
+            lines.append(
+                line("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
+            )
     if lines and row.queue in _NEWS_QUEUES:
         lines.append(
             line(
@@ -119,7 +129,10 @@ def _waiting(connection: Connection, table: Table, row: Any) -> list[Line]:
         )
     ).scalar_one()
     if row.queue == REVISIT:
-        kind = "waits to be fetched again: %(before)s such pages of its site have a higher score"
-    else:
-        kind = "waits to be fetched for the first time: %(before)s such pages of its site have a higher score"
-    return [line(kind, before=before)]
+        return [line("waits to be fetched again: %(before)s such pages of its site have a higher score", before=before)]
+    return [
+        line(
+            "waits to be fetched for the first time: %(before)s such pages of its site have a higher score",
+            before=before,
+        )
+    ]

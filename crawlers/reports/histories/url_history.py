@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import collate, func, select
+from sqlalchemy import func, select, text
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.normal_form_steps import form_steps
@@ -21,10 +21,12 @@ from crawlers.reports.histories.history import (
     History,
     Line,
     Moment,
+    Said,
     Subject,
     Topic,
     Url,
     Urls,
+    Words,
     further_urls,
     history,
     line,
@@ -34,13 +36,16 @@ from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts
 from crawlers.reports.histories.refusals import robots_lines, verdict
 from crawlers.reports.histories.score_history import score_facts
+from crawlers.reports.histories.sitemap_events import sitemap_events
 from crawlers.reports.histories.waiting import waiting_facts
 from crawlers.reports.history_wording import SHOWN, url_of
-from crawlers.storage.queries import addresses_of, sites_of
+from crawlers.storage.link_removal import deleted_links
+from crawlers.storage.queries import addresses_of
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.score_tables import importance, news_score, relevance
 from crawlers.storage.schema.tables import crawl as crawled
 from crawlers.storage.schema.tables import external_url, link_group, page, site
+from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,6 +61,11 @@ if TYPE_CHECKING:
 
 BAD_LINK = "bad link"  # the state of a text that is not the address of a page
 MAX_CHAIN = 20  # redirects
+MAX_COMPARED = 1000  # pages with the same content, to find the one that represents them
+# State is no parameter, so that the index is used.
+_SAME = f"""
+    SELECT id, url, level FROM page {{index}}
+    WHERE site_id = :site AND content_hash = :hash AND state = {State.DONE:d} LIMIT :most"""  # noqa: S608
 MAX_DUPLICATES = 20  # whose links count as those of their page
 
 
@@ -66,19 +76,32 @@ def url_history(
 
     The rule is not replayed further when the time *is_over*; *now* is in seconds since 1970. Raises `StoreError`.
     """
-    targets = _targets(database, crawl, text, rules.normalization)
+    with database.read() as connection:
+        deleted = [
+            Fact(
+                Topic.LINKS,
+                line(
+                    "of this crawl, %(number)s of the links that it found were deleted by hand (%(kind)s), the last "
+                    "ones %(at)s",
+                    number=one.number,
+                    kind=Words(one.kind),
+                    at=Moment(one.at),
+                ),
+            )
+            for one in deleted_links(connection, crawl.id)
+        ]
+    return _history(database, crawl, text, rules, now, is_over).with_facts(*deleted)
+
+
+def _history(
+    database: Database, crawl: NamedCrawl, text: str, rules: CrawlRules, now: float, is_over: Callable[[], bool]
+) -> History:
+    targets = possible_targets(database, crawl, text, rules.normalization)
     if not targets:
         return _bad_link(crawl, text, rules.normalization)
-    addresses = addresses_of(database, crawl.id)
-    targets = [addresses.of_site(target) for target in targets]
     with database.read() as connection:
         for target in targets:
-            row = connection.execute(
-                select(page)
-                .join(site, site.c.id == page.c.site_id)
-                .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
-            ).one_or_none()
-            if row is not None:
+            if (row := _page(connection, crawl, target)) is not None:
                 return _Known(connection, crawl, target, row, rules, now).history(is_over)
         for target in targets:
             if (found := _external(connection, crawl, target, rules)) is not None:
@@ -86,10 +109,51 @@ def url_history(
         return _unknown(connection, crawl, targets, rules)
 
 
-def _targets(database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> list[Target]:
+def subject_of(database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> Subject:
+    """Return the subject of the `url_history` of *text* without the rest of it. Raises `StoreError`."""
+    targets = possible_targets(database, crawl, text, options)
+    if not targets:
+        return Subject(raw=text)
+    with database.read() as connection:
+        for target in targets:
+            if (row := _page(connection, crawl, target)) is not None:
+                return Subject(_alike(row, _same_content(connection, row)))
+        for target in targets:
+            if (stored := _external_row(connection, target)) is not None:
+                return Subject(external_id=stored.id)
+    return Subject()
+
+
+def _page(connection: Connection, crawl: NamedCrawl, target: Target) -> Any:
+    """Return the row of the page of the crawl, or None."""
+    statement = (
+        select(page)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, site.c.site == target.site, page.c.key == target.key)
+    )
+    return connection.execute(statement).one_or_none()
+
+
+def _same_content(connection: Connection, row: Any) -> Sequence[Any]:
+    """Return the pages with the content of a page, the one that represents them first; or some, if there are many."""
+    if row.content_hash is None or State(row.state) is not State.DONE:
+        return ()
+    index = "INDEXED BY page_of_content" if connection.dialect.name == "sqlite" else ""  # else it reads the site
+    statement = text(_SAME.format(index=index))
+    some = connection.execute(statement, {"site": row.site_id, "hash": row.content_hash, "most": MAX_COMPARED + 1})
+    return sorted(some, key=lambda one: (one.level, one.url))
+
+
+def _alike(row: Any, same: Sequence[Any]) -> tuple[int, ...]:
+    """Return a page and those that are the same node of the graph: links to any of them lead to it."""
+    return (row.id, *[one.id for one in same if one.id != row.id][: MAX_DUPLICATES - 1])
+
+
+def possible_targets(database: Database, crawl: NamedCrawl, text: str, options: Normalization) -> list[Target]:
     """Return the URLs that *text*, such as example.org/page, may stand for; none if it is not the address of a page."""
+    addresses = addresses_of(database, crawl.id)
     try:
-        return [resolve(text, "", options)]
+        return [addresses.of_site(resolve(text, "", options))]
     except BadUrl:
         if "@" in text:
             return []  # an e-mail address
@@ -97,8 +161,10 @@ def _targets(database: Database, crawl: NamedCrawl, text: str, options: Normaliz
         targets = [resolve(f"{scheme}://{text}", "", options) for scheme in ("http", "https")]
     except BadUrl:
         return []
-    sites = {one.site for one in sites_of(database, crawl.id)}
-    return [one for one in targets if one.site in sites or "." in one.site]
+    named = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site.in_([one.site for one in targets]))
+    with database.read() as connection:
+        sites = set(connection.execute(named).scalars())
+    return [addresses.of_site(one) for one in targets if one.site in sites or "." in one.site]
 
 
 class _Known:
@@ -115,10 +181,12 @@ class _Known:
         self._now = now
         self._site = connection.execute(select(site).where(site.c.id == row.site_id)).one()
         self._state = State(row.state)
+        self._kind = kind_of(self._state, row.status)
 
     def history(self, is_over: Callable[[], bool]) -> History:
         connection, row = self._connection, self._row
-        facts = [*self._standing(), *self._content()]
+        same = _same_content(connection, row)
+        facts = [*self._standing(), *self._content(same)]
         scored = score_facts(connection, self._crawl.id, row.id)
         if self._state is State.WAITING:
             facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
@@ -127,14 +195,15 @@ class _Known:
         facts += [*scored, *documents, *changes, *kept_facts(connection, self._crawl, self._site, row)]
         events = [*self._found(), *self._judged(), *announced, *changed]
         events += decision_events(connection, self._crawl.id, row, self._rules, is_over)
+        events += sitemap_events(connection, row.site_id, row.key)
         events += self._requested()
-        return history(row.url, self._state.name.lower(), facts, events, Subject(self._alike()))
+        return history(row.url, self._kind, facts, events, Subject(_alike(row, same)))
 
     def _standing(self) -> list[Fact]:
         row = self._row
-        state: dict[str, Part] = {"state": self._state.name.lower(), "since": Moment(row.state_at)}
+        state: dict[str, Part] = {"state": Said(self._kind, {}), "since": Moment(row.state_at)}
         if row.reason:
-            first = line("%(state)s: %(reason)s, since %(since)s", reason=row.reason, **state)
+            first = line("%(state)s: %(reason)s, since %(since)s", reason=Words(row.reason), **state)
         else:
             first = line("%(state)s, since %(since)s", **state)
         where: dict[str, Part] = {
@@ -149,7 +218,7 @@ class _Known:
             line("known as %(url)s", url=self._target.normalized),
         ]
         if row.moved_to is not None:
-            lines.append(line("moved to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
+            lines.append(line("redirects to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
         return [Fact(Topic.STATE, one) for one in lines]
 
     def _has_scores(self) -> bool:
@@ -159,16 +228,16 @@ class _Known:
             for table in (importance, relevance, news_score)
         )
 
-    def _content(self) -> list[Fact]:
+    def _content(self, same: Sequence[Any]) -> list[Fact]:
         row = self._row
         lines = [line("title: %(title)s", title=row.title)] if row.title else []
         if row.canonical and row.canonical != row.url:
             lines.append(line("names %(url)s as its canonical URL", url=Url(row.canonical)))
-        return [Fact(Topic.CONTENT, one) for one in [*lines, *self._copies()]]
+        return [Fact(Topic.CONTENT, one) for one in [*lines, *self._copies(same)]]
 
-    def _copies(self) -> list[Line]:
+    def _copies(self, urls: Sequence[Any]) -> list[Line]:
         row = self._row
-        if row.content_hash is None:
+        if not urls:
             return []
         if row.duplicates:
             return [
@@ -177,9 +246,10 @@ class _Known:
                     urls=further_urls(row.duplicates),
                 )
             ]
-        urls = self._same()
         if len(urls) == 1:
             return [line("no other page has the same content")]
+        if len(urls) > MAX_COMPARED:
+            return [line("more than %(number)s URLs of its site have the same content", number=MAX_COMPARED)]
         first = urls[0]
         if first.id == row.id:
             others = tuple(one.url for one in urls[1 : SHOWN + 1])
@@ -192,18 +262,6 @@ class _Known:
             ]
         return [line("a duplicate of %(url)s, which represents it in the graph", url=Url(first.url))]
 
-    def _same(self) -> Sequence[Any]:
-        """Return the pages with the same content, the one that represents them first."""
-        same = (page.c.site_id == self._row.site_id) & (page.c.content_hash == self._row.content_hash)
-        order = _url_order(self._connection)
-        return self._connection.execute(select(page.c.id, page.c.url).where(same).order_by(page.c.level, order)).all()
-
-    def _alike(self) -> tuple[int, ...]:
-        """Return the page and those that are the same node of the graph: links to any of them lead to it."""
-        if self._row.content_hash is None:
-            return (self._row.id,)
-        return (self._row.id, *[one.id for one in self._same() if one.id != self._row.id][: MAX_DUPLICATES - 1])
-
     def _found(self) -> list[Event]:
         row = self._row
         if row.found_on is None:
@@ -211,7 +269,9 @@ class _Known:
         source = Url(url_of(self._connection, row.found_on))
         anchor, position = link_texts(self._connection, [row.found_on], [row.id]).get(row.found_on, ("", ""))
         if anchor and position:
-            sentence = said('found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=position)
+            sentence = said(
+                'found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=Words(position)
+            )
         elif anchor:
             sentence = said('found on %(page)s as "%(text)s"', page=source, text=anchor)
         else:
@@ -241,7 +301,7 @@ class _Known:
         further = verdict(row.reason or "")
         if (row.reason or "").startswith("robots.txt"):
             further = (*further, *robots_lines(self._site, row.url, self._rules.robots_token))
-        sentence = said("rejected, never requested: %(reason)s", reason=row.reason or "")
+        sentence = said("not requested: %(reason)s", reason=Words(row.reason or ""))
         return [Event(row.state_at, Topic.FILTER, Line(sentence, further))]
 
     def _requested(self) -> list[Event]:
@@ -253,14 +313,14 @@ class _Known:
                 "requested, attempt %(attempt)s: status %(status)s, %(type)s, %(size)s bytes",
                 attempt=row.attempts,
                 status=row.status,
-                type=row.content_type or "no content type",
+                type=row.content_type or Words("no content type"),
                 size=row.size_bytes or 0,
             )
         else:
             sentence = said("requested, attempt %(attempt)s: no response", attempt=row.attempts)
         events = [Event(row.fetched_at, Topic.REQUEST, Line(sentence))]
         if self._state in (State.REFUSED, State.FAILED):
-            ended = said("%(state)s: %(reason)s", state=self._state.name.lower(), reason=row.reason or "")
+            ended = said("%(state)s: %(reason)s", state=Said(self._kind, {}), reason=Words(row.reason or ""))
             events.append(Event(row.state_at, Topic.REQUEST, Line(ended)))
         if row.moved_to is not None:
             events.append(Event(row.state_at, Topic.REQUEST, Line(said("redirects"), tuple(self._chain()))))
@@ -276,7 +336,8 @@ class _Known:
             if row is None:
                 lines.append(line("to page %(number)s, whose row was deleted", number=str(number)))
                 break
-            parts: dict[str, Part] = {"url": Url(row.url), "state": State(row.state).name.lower()}
+            kind = kind_of(State(row.state), row.status)
+            parts: dict[str, Part] = {"url": Url(row.url), "state": Said(kind, {})}
             if row.status:
                 lines.append(line("to %(url)s: %(state)s, status %(status)s", status=row.status, **parts))
             else:
@@ -308,15 +369,14 @@ def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
     except BadUrl as error:
         reason = str(error)
     facts = [
-        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=reason)),
+        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=Words(reason))),
         Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
     ]
     return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
 
 
 def _external(connection: Connection, crawl: NamedCrawl, target: Target, rules: CrawlRules) -> History | None:
-    url_id = url_key(target.url)
-    row = connection.execute(select(external_url).where(external_url.c.id == url_id)).one_or_none()
+    row = _external_row(connection, target)
     if row is None:
         return None
     facts = [
@@ -325,7 +385,11 @@ def _external(connection: Connection, crawl: NamedCrawl, target: Target, rules: 
         Fact(Topic.STATE, line("known as %(url)s", url=target.normalized)),
     ]
     facts += [Fact(Topic.NORMAL_FORM, one) for one in form_lines(target.url, rules.normalization)]
-    return history(row.url, "external", facts, [], Subject(external_id=url_id))
+    return history(row.url, "external", facts, [], Subject(external_id=row.id))
+
+
+def _external_row(connection: Connection, target: Target) -> Any:
+    return connection.execute(select(external_url).where(external_url.c.id == url_key(target.url))).one_or_none()
 
 
 def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], rules: CrawlRules) -> History:
@@ -351,12 +415,18 @@ def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target
         facts.append(
             Fact(Topic.STATE, line("found in the crawl %(crawl)s (number %(number)s): add --crawl %(number)s", **there))
         )
-    return history(target.url, "unknown", facts + _advice(connection, crawl, targets, rules), [], Subject())
-
-
-def _advice(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], rules: CrawlRules) -> list[Fact]:
-    of_site = (site.c.crawl_id == crawl.id, site.c.site.in_([one.site for one in targets]))
+    named = {one.site: one for one in targets}
+    of_site = (site.c.crawl_id == crawl.id, site.c.site.in_(list(named)))
     row = connection.execute(select(site).where(*of_site).limit(1)).one_or_none()
+    events = [] if row is None else sitemap_events(connection, row.id, named[row.site].key)
+    advice = _advice(connection, crawl, targets, row, rules)
+    return history(target.url, "unknown", facts + advice, events, Subject())
+
+
+def _advice(
+    connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], row: Any, rules: CrawlRules
+) -> list[Fact]:
+    """Return what to do about a URL that was not found; *row* is its site, None if that is not one of the crawl."""
     if row is None:
         name = Url(f"{targets[0].site}/")
         advice = [
@@ -379,7 +449,7 @@ def _advice(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target]
             )
         )
     if row.availability is not None:
-        advice.append(line("its site is not available: %(why)s", why=row.availability))
+        advice.append(line("its site is not available: %(why)s", why=Words(row.availability)))
     waiting = connection.execute(
         select(func.count()).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
     ).scalar_one()
@@ -399,8 +469,3 @@ def _advice(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target]
         )
     refused = [one for one in robots_lines(row, target.url, rules.robots_token) if "rule" in one.said.parts]
     return [Fact(Topic.ADVICE, one) for one in [*advice, *refused]]
-
-
-def _url_order(connection: Connection) -> Any:
-    """Return the order of URLs by code points, as in graphs: PostgreSQL would use the database's language."""
-    return page.c.url if connection.dialect.name == "sqlite" else collate(page.c.url, "C")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import UTC, datetime
 
 Value = str | int | float | bool | None
 
@@ -62,6 +63,15 @@ def guarded_cell(value: Value) -> str | None:
     return guarded(value) if isinstance(value, str) else cell(value)
 
 
+def unguarded(text: str) -> str:
+    """Return the text whose cell is *text*, see `guarded`.
+
+    >>> unguarded("'=1+1"), unguarded("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
+
+
 def guarded(text: str) -> str:
     """Return *text*, escaped so that no spreadsheet runs it as a formula.
 
@@ -70,3 +80,12 @@ def guarded(text: str) -> str:
     """
     text = clean(text)
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def utc(seconds: float) -> str:
+    """Return a time, in seconds since 1970, in the format that spreadsheets read.
+
+    >>> utc(0.0)
+    '1970-01-01 00:00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

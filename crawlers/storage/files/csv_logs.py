@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
+from crawlers.storage.files.cells import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,14 @@ class CsvLogs:
 
     def _write(self, page: Page, now: float, is_error: bool, reason: str) -> None:
         moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-        row = (moment, page.state.name.lower(), page.status, page.level, page.url, reason or page.reason)
+        row = (
+            moment,
+            page.state.name.lower(),
+            page.status,
+            page.level,
+            guarded(page.url),
+            guarded(reason or page.reason or ""),
+        )
         if self._common is not None:
             self._common.writerow(row)
         if is_error and self._errors is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-ColumnType = Literal["int16", "int32", "int64", "float64", "string", "strings", "timestamp"]
+ColumnType = Literal["int16", "int32", "int64", "float64", "string", "strings", "timestamp", "boolean"]
 # Values that repeat are written once per row group (dictionary); ascending numbers as differences (delta).
 Encoding = Literal["plain", "dictionary", "delta"]
 
@@ -47,6 +47,7 @@ def arrow_schema(columns: Sequence[ParquetColumn]) -> Any:
         "string": arrow.string(),
         "strings": arrow.list_(arrow.string()),
         "timestamp": arrow.timestamp("ms", tz="UTC"),
+        "boolean": arrow.bool_(),
     }
     return arrow.schema([(column.name, types[column.type]) for column in columns])
 

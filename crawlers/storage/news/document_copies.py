@@ -15,8 +15,8 @@ from crawlers.algorithms.dedup.document_fingerprints import (
     domain_of,
     url_key128,
 )
-from crawlers.algorithms.dedup.simhash import is_version, nearly_same
-from crawlers.storage.news.document_bands import DocumentBands, nearest
+from crawlers.algorithms.dedup.shingles import is_version, nearly_same
+from crawlers.storage.news.document_bands import DocumentBands, most_shared
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SAME_TEXT = "same text"
 NEARLY_SAME = "nearly the same text"
 
 MAX_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
-MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template may have more candidates
+MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template have more candidates
 
 _DOCUMENTS = {
     "sqlite": "SELECT page_id, url, title, text FROM document WHERE page_id IN (SELECT value FROM json_each(:pages))",
@@ -78,11 +78,11 @@ class CopyQuery(NamedTuple):
 
 
 class StoredCopies(NamedTuple):
-    """The result of a `CopyQuery`: the committed holders, distances and documents."""
+    """The result of a `CopyQuery`: the committed holders, bands and documents."""
 
     snapshot: Snapshot
     holders: Mapping[Key128, int | None]
-    distances: Mapping[int, int]  # of documents with a similar fingerprint, by page
+    bands: Collection[tuple[int, int]]  # which the article shares with documents, with the page of each
     documents: Mapping[int, Document | None]  # by page; None = not a document
 
 
@@ -93,20 +93,19 @@ class Duplicates:
     values. The other methods combine its result with uncommitted documents, and query the store themselves only if the
     result is missing or outdated.
 
-    *keys* is closed by its owner. *most_distance* is the setting DUPLICATE_DISTANCE: texts whose fingerprints differ in
-    at most that many of 64 bits are compared word by word. *commits* is the writer.
+    *keys* is closed by its owner. *commits* is the writer.
     """
 
-    def __init__(self, database: Database, keys: DocumentKeys, commits: Commits, most_distance: int) -> None:
+    def __init__(self, database: Database, keys: DocumentKeys, commits: Commits) -> None:
         self._database = database
         self._statement = _text(_DOCUMENTS[database.engine.dialect.name])
         self._keys = keys
-        self._bands = DocumentBands(database, commits, most_distance)
+        self._bands = DocumentBands(database, commits)
         self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MAX_UNCOMMITTED)
 
     def query(self, page_id: int, fingerprint: DocumentFingerprint, content_hash: bytes = b"") -> CopyQuery:
         """Return the query for `judge`."""
-        near = self._bands.near(fingerprint.domain, fingerprint.simhash, {})[:MAX_COMPARED]
+        near = self._bands.near(fingerprint.bands, ())[:MAX_COMPARED]
         return self._query(_keys_of(fingerprint, content_hash), fingerprint, {page_id, *near})
 
     def query_of_bytes(self, url: str, content_hash: bytes) -> CopyQuery:
@@ -127,11 +126,11 @@ class Duplicates:
         """Return the result of *query* from the store. May be called in any thread."""
         holders = dict(zip(query.keys, self._keys.look_up(query.keys), strict=True))
         pages = {*query.pages, *(holder for holder in holders.values() if holder is not None)}
-        distances: dict[int, int] = {}
+        bands: Collection[tuple[int, int]] = ()
         if query.fingerprint is not None:
-            distances = self._bands.look_up(query.fingerprint.domain, query.fingerprint.simhash)
-            pages.update(nearest(distances)[:MAX_COMPARED])
-        return StoredCopies(query.snapshot, holders, distances, dict.fromkeys(pages) | self._read(pages))
+            bands = self._bands.look_up(query.fingerprint.bands)
+            pages.update(most_shared(query.fingerprint.bands, bands)[:MAX_COMPARED])
+        return StoredCopies(query.snapshot, holders, bands, dict.fromkeys(pages) | self._read(pages))
 
     def stored_holders(self, urls: Iterable[str]) -> list[int | None]:
         """Return the pages of the committed documents at *urls*, or None. May be called in any thread."""
@@ -199,7 +198,7 @@ class Duplicates:
         held = self._keys.claim(keys, page_id, changes, frozenset(void), looked_up)
         if held[1] not in (page_id, holders[1]):  # another process was faster
             return Copy(held[1], SAME_TEXT, "")
-        self._bands.keep(fingerprint.domain, fingerprint.simhash, page_id, changes)
+        self._bands.keep(fingerprint.bands, page_id, changes)
         self._accepted.make_room()
         self._accepted.update({page_id: new})
         return None
@@ -224,7 +223,7 @@ class Duplicates:
             return Copy(page, SAME_CANONICAL, documents[page].url)
         if (page := holders.get(fingerprint.text)) is not None:
             return Copy(page, SAME_TEXT, documents[page].url)
-        near = self._bands.near(fingerprint.domain, fingerprint.simhash, stored.distances)[:MAX_COMPARED]
+        near = self._bands.near(fingerprint.bands, stored.bands)[:MAX_COMPARED]
         compared = self._documents(near, stored)
         for page in near:
             if page in compared and nearly_same(compared[page].words(), words):

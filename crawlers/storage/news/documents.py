@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, document
+from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, document, feed_item
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
@@ -23,6 +23,14 @@ def stored_document(database: Database, page_id: int) -> DocumentRow | None:
     with database.read() as connection:
         row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
     return None if row is None else DocumentRow(*row)
+
+
+def earliest_announcement(database: Database, key: int) -> float | None:
+    """Return when feeds say that the page with the URL key *key* was published; None if none does."""
+    statement = select(func.min(feed_item.c.published_at)).where(feed_item.c.key == key)
+    with database.read() as connection:
+        earliest: float | None = connection.execute(statement).scalar_one()
+    return earliest
 
 
 def add_document(
@@ -63,10 +71,14 @@ def add_document(
         article.image or None,
         article.extractor,
         text_hash,
-        fingerprint.simhash.value,
         version,
         stored_at,
         changed_at,
+        article.description or None,
+        json.dumps(article.keywords, ensure_ascii=False) if article.keywords else None,
+        article.modified_at,
+        article.modified or None,
+        article.is_free,
     )
     changes.add(new)
     return new

@@ -109,12 +109,23 @@ def last_iteration(database: Database, crawl_id: int) -> Iteration | None:
 
 
 def iterations_of(database: Database, crawl_id: int) -> list[Iteration]:
-    """Return all iterations of a crawl, in order."""
+    """As `stored_iterations`."""
     with database.read() as connection:
-        return [Iteration(*row) for row in connection.execute(_of_crawl(crawl_id).order_by(iteration.c.number))]
+        return stored_iterations(connection, crawl_id)
+
+
+def stored_iterations(connection: Connection, crawl_id: int) -> list[Iteration]:
+    """Return all iterations of a crawl, in order."""
+    return [Iteration(*row) for row in connection.execute(_of_crawl(crawl_id).order_by(iteration.c.number))]
 
 
 def days_of(database: Database, crawl_id: int) -> list[Day]:
+    """As `stored_days`."""
+    with database.read() as connection:
+        return stored_days(connection, crawl_id)
+
+
+def stored_days(connection: Connection, crawl_id: int) -> list[Day]:
     """Return the days (UTC) on which a crawl stored new documents, in order."""
     number = func.floor(document.c.stored_at / DAY_S)
     statement = (
@@ -125,10 +136,9 @@ def days_of(database: Database, crawl_id: int) -> list[Day]:
         .order_by(number)
     )
     days: list[Day] = []
-    with database.read() as connection:
-        for day, documents in connection.execute(statement):
-            before = days[-1].total_documents if days else 0
-            days.append(Day(float(day) * DAY_S, documents, before + documents))
+    for day, documents in connection.execute(statement):
+        before = days[-1].total_documents if days else 0
+        days.append(Day(float(day) * DAY_S, documents, before + documents))
     return days
 
 

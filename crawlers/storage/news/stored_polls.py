@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from sqlalchemy import bindparam, exists, func, or_, select, text
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.items import ARTICLE, PAGE, State
+from crawlers.items import ARTICLE, PAGE, UNSURE, State
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import link, page, seed, site
@@ -49,7 +49,7 @@ class QueuedSite(NamedTuple):
     id: int
     name: str
     rules: str | None  # fingerprint; None = the pages are not yet queued by today's rules
-    waits: bool  # whether any page waits
+    has_pages: bool  # whether any page waits or was read
 
 
 def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
@@ -167,11 +167,49 @@ def _is_announced(of: FromClause) -> ColumnElement[bool]:
 
 def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
     """Return *sites*, given by number."""
-    waiting = exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(State.WAITING))
-    statement = select(site.c.id, site.c.site, site.c.rules, waiting).order_by(site.c.id)
+    waits, was_read = (
+        exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(state))
+        for state in (State.WAITING, State.DONE)
+    )
+    statement = select(site.c.id, site.c.site, site.c.rules, or_(waits, was_read)).order_by(site.c.id)
     with database.read() as connection:
         chunks = (statement.where(site.c.id.in_(some)) for some in _chunks(sites))
         return [QueuedSite(*row) for chunk in chunks for row in connection.execute(chunk)]
+
+
+class UnjudgedPage(NamedTuple):
+    """A page that was read, and whose article was not looked for."""
+
+    page_id: int
+    url: str
+    reason: str | None
+    fetched_at: float | None
+
+
+def unjudged_pages(database: Database, site_id: int, after: int, most: int) -> list[UnjudgedPage]:
+    """Return the next *most* pages of a site behind page *after* that were read without their article being looked for.
+
+    Home pages, feeds and pages that will be fetched soon are none of them.
+    """
+    statement = (
+        select(page.c.id, page.c.url, page.c.reason, page.c.fetched_at)
+        .join(news_score, news_score.c.page_id == page.c.id)
+        .outerjoin(document, document.c.page_id == page.c.id)
+        .outerjoin(poll, poll.c.page_id == page.c.id)
+        .where(
+            page.c.site_id == site_id,
+            page.c.id > after,
+            page.c.level > 0,
+            page.c.state == int(State.DONE),
+            document.c.page_id.is_(None),
+            func.coalesce(page.c.reason, "").in_(["", UNSURE]),
+            or_(news_score.c.queue == GONE, poll.c.kind == PAGE),
+        )
+        .order_by(page.c.id)
+        .limit(most)
+    )
+    with database.read() as connection:
+        return [UnjudgedPage(*row) for row in connection.execute(statement)]
 
 
 def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
@@ -250,6 +288,15 @@ def labels_of(database: Database, sites: Collection[int]) -> list[tuple[str, str
     with database.read() as connection:
         chunks = (statement.where(page_label.c.site_id.in_(some)) for some in _chunks(sites))
         return [(name, url, odds) for chunk in chunks for name, url, odds in connection.execute(chunk)]
+
+
+def documents_of(database: Database, sites: Collection[int], most: int) -> list[tuple[str, int]]:
+    """Return how many documents each of *sites* has, given by number; at most *most* are counted."""
+    some_of = select(document.c.page_id).where(document.c.site_id == site.c.id).limit(most).correlate(site).subquery()
+    statement = select(site.c.site, select(func.count()).select_from(some_of).scalar_subquery()).order_by(site.c.id)
+    with database.read() as connection:
+        chunks = (statement.where(site.c.id.in_(some)) for some in _chunks(sites))
+        return [(name, count) for chunk in chunks for name, count in connection.execute(chunk)]
 
 
 def _chunks(keys: Collection[T]) -> Iterator[list[T]]:

@@ -87,6 +87,12 @@ def rules_of_domains(database: Database, domains: Sequence[str]) -> dict[str, li
     return rules
 
 
+def stored_rules_of(connection: Connection, domains: Sequence[str]) -> list[StoredRule]:
+    """Return the rules of *domains*, which are few, with their numbers: the highest weight first."""
+    statement = select(*_COLUMNS).where(url_rule.c.domain.in_(domains))
+    return [_stored(row) for row in connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id))]
+
+
 def content_rules(database: Database) -> dict[str, dict[str, str]]:
     """Return, by domain, the selector of each part of an article."""
     rules: dict[str, dict[str, str]] = {}

@@ -66,7 +66,7 @@ class PollRow(NamedTuple):
     problem: str | None  # of the last poll
 
 
-poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id"), key=1)
+poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id", "kind", "page_id"), key=1)
 
 
 class FeedItemRow(NamedTuple):
@@ -143,10 +143,14 @@ class DocumentRow(NamedTuple):
     image: str | None
     extractor: Name  # what found the text: rule, json-ld, trafilatura
     text_hash: Hash
-    simhash: BigInt
     version: int  # from 1
     stored_at: float  # of its first version
     changed_at: float | None  # of the latest version, if there are several
+    description: str | None = None
+    keywords: str | None = None  # JSON; null if there are none
+    modified_at: float | None = None  # of the latest change, according to the page
+    modified: str | None = None  # ISO 8601, like `published`
+    is_free: bool | None = None  # false: behind a paywall
 
 
 document = table(
@@ -186,11 +190,10 @@ document_key = table("document_key", metadata, DocumentKeyRow, INSERT_NEW, key=2
 
 
 class DocumentBandRow(NamedTuple):
-    """Bands of simhashes: near-duplicate documents share at least one."""
+    """Hashes of a few shingles of a document, one for each band: near-duplicates share some."""
 
-    band: BigInt  # hash of domain, position and bits
+    band: BigInt  # hash of domain and shingle
     page_id: BigInt
-    simhash: BigInt
 
 
 document_band = table("document_band", metadata, DocumentBandRow, INSERT_NEW, key=2, sqlite_with_rowid=False)

@@ -118,7 +118,9 @@ class TopicPageRow(NamedTuple):
     terms: str  # JSON: term frequencies
 
 
-topic_page = table("topic_page", metadata, TopicPageRow, UPSERT, key=1)
+topic_page = table(
+    "topic_page", metadata, TopicPageRow, UPSERT, Index("topic_page_similarity", "similarity", "page_id"), key=1
+)
 
 
 class LinkTextRow(NamedTuple):

@@ -190,6 +190,7 @@ site = Table(
     # worker that holds it no longer
     Column("base", Text),
     Index("site_of_crawl", "crawl_id", "site", unique=True),
+    Index("site_of_name", "site", "id"),  # the latest crawl of a site
     Index("site_of_worker", "crawl_id", "worker_id", "id"),
     Index(
         "site_of_source",
@@ -348,8 +349,16 @@ page = Table(
     Column("last_modified", Text),  # for conditional requests, too
     Column("retry_at", Float),  # of a page that waits for another attempt
     Column("latency_s", Float),  # from the request to the head of the response
+    Column("is_indexable", Boolean),  # of a page that was read, as far as it says; null = not known
     Index("page_key", "site_id", "key", unique=True),
     Index("page_of_site", "site_id", "state", "level", "id"),  # what reports count and list
+    Index(  # the copies of a page
+        "page_of_content",
+        "site_id",
+        "content_hash",
+        sqlite_where=text("state = 1"),
+        postgresql_where=text("state = 1"),
+    ),
     # Pages of a news crawl that look like articles but are not documents.
     Index(
         "page_without_document",
@@ -436,6 +445,7 @@ class EndedPage(NamedTuple):
     last_modified: str | None
     retry_at: float | None = None
     latency_s: float | None = None
+    is_indexable: bool | None = None
 
 
 @writes(page, UPDATE)

@@ -3,57 +3,71 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from crawlers.algorithms.typed_values import typed
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
-from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.reports.crawl_overview import crawl_overview, crawls_overview
-from crawlers.reports.worker_table import Deadline, nobody_works, site_table_rows, worker_notes, worker_rows
+from crawlers.inputs.hosts_file import hosts_line
+from crawlers.reports.crawl_manifest import manifest_of, setting_lines
+from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
+from crawlers.reports.worker_table import Deadline, busiest, nobody_works, site_table_rows, worker_notes, worker_rows
 from crawlers.settings import WORKER_DEADLINE_SECONDS
 from crawlers.storage.crawls import FINISHED
-from crawlers.storage.queries import crawl_named
+from crawlers.storage.site_limits import limits_of
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
+from crawlers.web.downloads import file_name, saved_as
 from crawlers.web.forms import changes
-from crawlers.web.panel import panel_of
+from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
+from crawlers.web.pages.picture_pages import stored_pictures
+from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.panel_log import end_of_log
+from crawlers.web.result_files import result_folder
 from crawlers.web.start_form import typed_command
 from crawlers.web.starting import Begun
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
+    from crawlers.reports.crawl_overview import CrawlOverview
     from crawlers.storage.queries import NamedCrawl
+    from crawlers.storage.worker_queries import SiteLine
+    from crawlers.web.kept_results import Patience
     from crawlers.web.panel import Panel
+    from crawlers.web.starting import Ending
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
+CRAWLS_AT_ONCE = 20
 SHOWN_SITES = 200  # of those that wait
-
-
-def crawl_of(request: Request) -> NamedCrawl:
-    """Return the crawl whose number is in the path. Raises `HTTPException` if there is none."""
-    number = request.path_params["crawl"]
-    try:
-        found = crawl_named(panel_of(request).database, str(number))
-    except ConfigError:
-        found = None
-    if found is None or found.id != number:
-        raise HTTPException(404, f"There is no crawl {number} in the store.")
-    return found
+SHOWN_PICTURES = 3
+MAX_LIMITS = 1000  # lines of hosts.txt in a manifest
+BUSY_SHARE = 0.01  # of the time of a processor for counting the URLs of a crawl at work, whoever watches it
+TOLD_S = 24 * 3600.0  # for which the list tells that a process has failed
+FILES_SHARE = 0.1  # of the time of a processor for counting the files of a crawl, whoever watches it
+IDLE_SHARE = 0.002  # of one that changes only when people delete rows of it
 
 
 def crawls(request: Request) -> Response:
-    """Show all crawls, the latest first, and processes of this panel that failed."""
-    panel = panel_of(request)
-    failed = [ending for ending in panel.starter.endings() if ending.status]
-    return render(request, "crawls.html", crawls=crawls_overview(panel.database), failed=failed)
+    """Show crawls, the latest first, and processes of this panel that failed."""
+    panel, before = panel_of(request), number_in(request, "before")
+    patience = panel.results.patience()
+    recent = time.time() - TOLD_S
+    failed = [ending for ending in _endings(panel, patience) if ending.status != 0 and ending.at > recent]
+    found = crawls_overview(panel.database, CRAWLS_AT_ONCE + 1, before)
+    shown = [with_counts(panel, one, patience) for one in found[:CRAWLS_AT_ONCE]]
+    earlier = shown[-1].id if len(found) > len(shown) else None
+    return render(request, "crawls.html", crawls=shown, failed=failed, earlier=earlier, is_latest=not before)
 
 
 def crawl(request: Request) -> Response:
@@ -67,7 +81,9 @@ def work(request: Request) -> Response:
     workers = workers_of(panel.database, found.id)
     dead = dead_workers(panel.database, workers)
     deadline = Deadline(WORKER_DEADLINE_SECONDS, dead)
-    now, sites = sites_with_workers(panel.database, found.id)
+    patience = panel.results.patience()
+    outcome = _sites(panel, found.id, patience)
+    now, sites, number = value_of(outcome) or (0.0, [], 0)
     shown = sorted(workers.workers, key=lambda one: (one.state != ACTIVE, -one.number))
     return render(
         request,
@@ -76,33 +92,91 @@ def work(request: Request) -> Response:
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found),
         workers=worker_rows(workers, deadline, shown) if shown else [],
         notes=worker_notes(workers, deadline),
-        sites=site_table_rows(sites, now, dead)[: SHOWN_SITES + 1] if sites else [],
-        more_sites=max(0, len(sites) - SHOWN_SITES),
-        log=end_of_log(panel.folder, found.name),
-        endings=[ending for ending in panel.starter.endings() if ending.name == found.name],
+        sites=site_table_rows(sites, now, dead) if sites else [],
+        more_sites=number - len(sites),
+        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        ending=next((ending for ending in _endings(panel, patience) if ending.crawl_id == found.id), None),
+        log=end_of_log(panel.folder, found.id),
     )
+
+
+def _endings(panel: Panel, patience: Patience) -> Sequence[Ending]:
+    """Return how the latest processes of crawls ended, as was known lately: scrapyd may need seconds to tell."""
+
+    def compute() -> Weighed[list[Ending]]:
+        endings = panel.starter.endings()
+        return Weighed(endings, ENTRY_BYTES * len(endings))
+
+    outcome = panel.results.latest("endings", compute, BUSY_SHARE, patience.left_s)
+    return value_of(outcome) or ()
+
+
+def _sites(
+    panel: Panel, crawl_id: int, patience: Patience
+) -> Kept[Weighed[tuple[float, list[SiteLine], int]]] | Unfinished:
+    """Return the time of the server, what the busiest sites of a crawl waited for then, and the number of all.
+
+    This was so lately, if there are many URLs.
+    """
+
+    def compute() -> Weighed[tuple[float, list[SiteLine], int]]:
+        now, sites = sites_with_workers(panel.database, crawl_id)
+        shown = busiest(sites, SHOWN_SITES)
+        return Weighed((now, shown, len(sites)), ENTRY_BYTES * len(shown))
+
+    return panel.results.latest(("sites at work", crawl_id), compute, BUSY_SHARE, patience.left_s)
 
 
 def manifest(request: Request) -> Response:
     """Show what determined the results of a crawl: its seeds, settings and versions."""
     found = crawl_of(request)
     stored = manifest_of(panel_of(request).database, found.id)
+    command = command_of(found.mission, stored)
     return render(
         request,
         "manifest.html",
         crawl=found,
         manifest=stored,
-        command=typed_command(command_of(found.mission, stored), found.name),
+        settings=setting_lines(stored),
+        changed={name: typed(value) for name, value in stored.get("changed_settings", {}).items()},
+        limits=_limits(request, found, stored, MAX_LIMITS),
+        most=MAX_LIMITS,
+        command=typed_command(command, found.name),
+        names_left_out=command.left_out,
     )
 
 
 def manifest_file(request: Request) -> Response:
     """Send the same as a file."""
     found = crawl_of(request)
-    stored = {"crawl": found.name, "number": found.id, "mission": found.mission}
-    text = json.dumps(stored | manifest_of(panel_of(request).database, found.id), indent=2, ensure_ascii=False)
+    of_crawl = {"crawl": found.name, "number": found.id, "mission": found.mission}
+    stored = manifest_of(panel_of(request).database, found.id)
+    seeds = stored.get("seeds", ())
+    limits = {
+        "site_count": len(seeds),
+        "sites_with_limits": _limits(request, found, stored, MAX_LIMITS),  # hosts.txt of the panel has all
+    }
+    text = json.dumps(of_crawl | stored | limits, indent=2, ensure_ascii=False)
     headers = {"content-disposition": f'attachment; filename="manifest-{found.id}.json"'}
-    return Response(text + "\n", media_type="application/json", headers=headers)
+    content = f"{text}\n".encode("utf-8", "backslashreplace")  # half characters, as JSON writes them
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def hosts_file(request: Request) -> Response:
+    """Send the listed sites of a crawl with their limits, as a file hosts.txt; see `hosts_line` about start pages."""
+    found = crawl_of(request)
+    lines = _limits(request, found, manifest_of(panel_of(request).database, found.id))
+    headers = saved_as(f"{file_name(found, 'hosts')}.txt")
+    return Response("".join(f"{line}\n" for line in lines), media_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _limits(request: Request, found: NamedCrawl, stored: dict[str, Any], most: int | None = None) -> list[str]:
+    """Return lines of hosts.txt about the first *most* sites that were listed, with the limits in force."""
+    # Half characters of a command name no site of the store, whose driver refuses them.
+    seeds = [name.encode("utf-8", "replace").decode() for name in stored.get("seeds", [])[:most]]
+    with panel_of(request).database.read() as connection:
+        limits = limits_of(connection, found.id, seeds, stored.get("site_options", {}))
+        return [hosts_line(one) for one in limits]
 
 
 def control(request: Request, _form: FormData) -> Response:
@@ -110,7 +184,7 @@ def control(request: Request, _form: FormData) -> Response:
     panel, found, action = panel_of(request), crawl_of(request), request.path_params["action"]
     if action not in ACTIONS:
         raise HTTPException(404)
-    if action == "go-on" and not _workers(panel, found.id) and found.state != FINISHED:
+    if action == "go-on" and found.state != FINISHED and not crawl_overview(panel.database, found.id).workers:
         return _resume(request, panel, found)
     set_control(panel.database, found.id, ACTIONS[action])
     return RedirectResponse(f"/crawls/{found.id}", 303)
@@ -129,7 +203,16 @@ def _resume(request: Request, panel: Panel, found: NamedCrawl) -> Response:
 
 def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) -> Response:
     panel = panel_of(request)
-    overview = crawl_overview(panel.database, found.id)._replace(workers=_workers(panel, found.id))
+    patience = panel.results.patience()
+    overview = with_counts(panel, crawl_overview(panel.database, found.id), patience)
+    names: Sequence[str] = ()
+    if not overview.workers and overview.state != FINISHED:  # it can go on
+        names = command_of(found.mission, manifest_of(panel.database, found.id)).left_out
+    is_part = "hx-request" in request.headers  # of a page that has its pictures already
+    folder = None if is_part else result_folder(panel.database, panel.folder, found.id)
+    results = None
+    if folder is not None:  # which may have the graphs of 100,000 sites
+        results = panel.results.latest(("files", found.id, found.state), folder.files, FILES_SHARE, patience.left_s)
     return render(
         request,
         "crawl.html",
@@ -137,13 +220,23 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
         crawl=found,
         overview=overview,
         problem=problem,
+        names_left_out=names,
+        pictures=() if is_part else stored_pictures(request)[:SHOWN_PICTURES],
+        folder=folder,
+        results=results.value if isinstance(results, Kept) else None,
     )
 
 
-def _workers(panel: Panel, crawl_id: int) -> int:
-    """Return the number of active workers whose processes live."""
-    found = workers_of(panel.database, crawl_id)
-    return sum(one.state == ACTIVE for one in found.workers) - len(dead_workers(panel.database, found))
+def with_counts(panel: Panel, overview: CrawlOverview, patience: Patience) -> CrawlOverview:
+    """Return *overview* with its counts, which may be some moments old; without them while they are computed."""
+    is_idle = not overview.workers
+    counts = panel.results.latest(
+        ("counts", overview.id, overview.state, is_idle),
+        partial(counts_of_crawl, panel.database, overview.id, overview.mission, with_deleted=is_idle),
+        IDLE_SHARE if is_idle else BUSY_SHARE,
+        patience.left_s,
+    )
+    return overview._replace(counts=counts.value) if isinstance(counts, Kept) else overview
 
 
 ROUTES = [
@@ -152,5 +245,6 @@ ROUTES = [
     Route("/crawls/{crawl:int}/work", work),
     Route("/crawls/{crawl:int}/manifest", manifest),
     Route("/crawls/{crawl:int}/manifest.json", manifest_file),
+    Route("/crawls/{crawl:int}/hosts.txt", hosts_file),
     changes("/crawls/{crawl:int}/{action}", control),
 ]

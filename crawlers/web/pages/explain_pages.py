@@ -12,16 +12,17 @@ from starlette.routing import Route
 
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.catalogue.crawl_report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.catalogue.page_steps import Position
-from crawlers.reports.histories.linking_pages import CURSOR_LENGTH, Holder, linking_steps, progress
-from crawlers.reports.histories.url_history import url_history
+from crawlers.reports.catalogue.page_steps import POSITIONS, Position
+from crawlers.reports.histories.linking_pages import Holder, linking_steps, progress, url_numbers
+from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.pull_log import settings_of
-from crawlers.web.pages.crawl_pages import crawl_of
-from crawlers.web.panel import panel_of
+from crawlers.storage.link_removal import deleted_links
+from crawlers.web.kept_results import Kept, Patience, Unfinished, Weighed, value_of
+from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
     from typing import Any
 
     from starlette.requests import Request
@@ -29,9 +30,14 @@ if TYPE_CHECKING:
 
     from crawlers.reports.histories.history import History, Subject
     from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.panel import Panel
 
 ROWS = 50
-SEARCH_S = 0.25  # then the page shows what was found, and the browser searches on by itself
+SEARCH_S = 0.1  # then the page shows what was found, and the browser searches on by itself
+COUNTING_SHARE = 0.02  # of the time of a processor for counting the URLs of a crawl, while somebody searches
+NUMBER_BYTES = 200  # of a number by site and state
+LINE_BYTES = 5_000  # of a fact or an event, with some URLs
+HISTORY_SHARE = 0.1  # of the time of a processor for the history of a URL, whoever loads it again and again
 REPLAY_S = 1.0  # for replaying the site rule up to the decision that chose the URL
 
 
@@ -39,16 +45,20 @@ def explain(request: Request) -> Response:
     """Show the history of a URL, or a field to ask for one."""
     crawl, url = crawl_of(request), request.query_params.get("url", "").strip()
     if not url:
-        return render(request, "explain.html", crawl=crawl, url="", history=None)
-    until = time.monotonic() + REPLAY_S
-    found = _history(request, crawl, url, lambda: time.monotonic() > until)
-    links = _links(request, crawl, url, found.subject, None) if found.subject.is_anything else None
+        return render(request, "explain.html", crawl=crawl, url="")
+    patience = panel_of(request).results.patience()
+    outcome = _history(request, crawl, url, patience)
+    if isinstance(outcome, Unfinished):
+        return render(request, "explain.html", crawl=crawl, url=url, unfinished=outcome)
+    found = outcome.value.value
+    links = _links(request, crawl, url, found.subject, None, patience) if found.subject.is_anything else None
     groups = [(topic, list(facts)) for topic, facts in groupby(found.facts, key=lambda fact: fact.topic)]
     return render(
         request,
         "explain.html",
         crawl=crawl,
         url=url,
+        unfinished=None,
         history=found,
         groups=groups,
         links=links,
@@ -58,33 +68,62 @@ def explain(request: Request) -> Response:
 def linking(request: Request) -> Response:
     """Show further pages that link to a URL."""
     crawl, url = crawl_of(request), request.query_params.get("url", "").strip()
-    cursor = parsed_cursor(request.query_params.get("after", ""), CURSOR_LENGTH)
+    cursor = parsed_cursor(request.query_params.get("after", ""), POSITIONS)
     if cursor is None or not url:
         raise HTTPException(400, "This address is incomplete; begin with the page of the URL.")
-    found = _history(request, crawl, url, lambda: True)
-    links = _links(request, crawl, url, found.subject, Position(*cursor))
+    database, patience = panel_of(request).database, panel_of(request).results.patience()
+    subject = subject_of(database, crawl, url, crawl_rules(settings_of(database, crawl.id)).normalization)
+    links = _links(request, crawl, url, subject, Position(*cursor), patience)
     template = "linking_rows.html" if "hx-request" in request.headers else "linking.html"
     return render(request, template, crawl=crawl, url=url, links=links)
 
 
-def _history(request: Request, crawl: NamedCrawl, url: str, is_over: Callable[[], bool]) -> History:
-    database = panel_of(request).database
-    return url_history(database, crawl, url, crawl_rules(settings_of(database, crawl.id)), time.time(), is_over)
+def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) -> Kept[Weighed[History]] | Unfinished:
+    """Return the history of a URL as it was lately: replaying the rule takes long for a page that was read late."""
+    panel = panel_of(request)
+
+    def compute() -> Weighed[History]:
+        until = time.monotonic() + REPLAY_S
+        rules = crawl_rules(settings_of(panel.database, crawl.id))
+        found = url_history(panel.database, crawl, url, rules, time.time(), lambda: time.monotonic() > until)
+        return Weighed(found, LINE_BYTES * (len(found.facts) + len(found.events)))
+
+    with panel.database.read() as connection:
+        deleted = tuple(deleted_links(connection, crawl.id))
+    key = ("history", crawl.id, crawl.state, url, deleted)
+    return panel.results.latest(key, compute, HISTORY_SHARE, patience.left_s)
 
 
-def _links(request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None) -> dict[str, Any]:
+def _links(
+    request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None, patience: Patience
+) -> dict[str, Any]:
+    panel = panel_of(request)
     until = time.monotonic() + SEARCH_S
-    with panel_of(request).database.read() as connection:
+    with panel.database.read() as connection:
         steps = linking_steps(connection, crawl.id, subject, after)
         part = slice_of(steps, ROWS, lambda: time.monotonic() > until)
         cursor = Position(*part.cursor) if part.cursor is not None else None
+        numbers = _url_numbers(panel, crawl, patience) if cursor is not None else None
         return {
             "holders": [Holder(*row.cells) for row in part.rows],  # type: ignore[arg-type]
             "following": urlencode({"url": url, "after": cursor_text(cursor)}) if cursor is not None else "",
             "is_partial": part.is_partial,
-            "progress": progress(connection, crawl.id, cursor) if cursor is not None else None,
+            "progress": progress(connection, numbers, cursor) if cursor is not None and numbers is not None else None,
             "is_first": after is None,
         }
+
+
+def _url_numbers(panel: Panel, crawl: NamedCrawl, patience: Patience) -> Mapping[tuple[int, int], int] | None:
+    """Return the `url_numbers` of a crawl as they were lately; None while they are counted."""
+
+    def compute() -> Weighed[dict[tuple[int, int], int]]:
+        with panel.database.read() as connection:
+            numbers = url_numbers(connection, crawl.id)
+        return Weighed(numbers, NUMBER_BYTES * len(numbers))
+
+    key = ("numbers of URLs", crawl.id, crawl.state)
+    outcome = panel.results.latest(key, compute, COUNTING_SHARE, patience.left_s)
+    return value_of(outcome)
 
 
 ROUTES = [

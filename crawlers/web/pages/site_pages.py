@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -11,23 +13,34 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change
+from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.inputs.text_file import decoded
-from crawlers.reports.seed_overview import SORTED_BY, SeedState, seed_lines, site_details, with_pages
+from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.seed_overview import SORTED_BY, SeedState, seed_figures, seed_page, site_details
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds
-from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds
-from crawlers.storage.site_removal import crawls_at_work, remove_site, rows_of_site
+from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
+from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.forms import changes
+from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
 from crawlers.web.panel import panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
     from crawlers.items import Seed
+    from crawlers.reports.seed_overview import SiteDetails
 
 ROWS = 100
+_NUMBER = re.compile(r"[0-9]{1,9}")
+MAX_NUMBER = 2**31  # of the numbers of sites
+FIGURES = "figures of sites"  # key of what the latest crawls have counted
+DETAILS_SHARE = 0.05  # of the time of a processor for what the latest crawl of a site found
+ROWS_SHARE = 0.1  # of the time of a processor for counting what is deleted with a site
+FIGURES_SHARE = 0.02  # of the time of a processor for counting it, whoever looks at the list
 STATES = ("enabled", "disabled", *(state.value for state in SeedState))
 SWITCHES = {"enable": True, "disable": False}
 FIELDS = ("full_name", "short_name", "parallel", "max_level", "delay_ms")
@@ -46,11 +59,9 @@ def site(request: Request) -> Response:
 def add_site(request: Request, form: FormData) -> Response:
     """Add a site to the list."""
     typed = _typed(form, ("url", *FIELDS))
-    try:
-        change = seed_change(typed["url"], _given(typed))
-        [(seed, _)] = save_seeds(panel_of(request).database, [{**change, "enabled": True}])
-    except ConfigError as error:
-        return _list(request, 422, problem=str(error), typed=typed)
+    seed, errors = _saved(request, typed, _given(typed), enabled=True)
+    if seed is None:
+        return _list(request, 422, errors=errors, typed=typed)
     return RedirectResponse(f"/sites/{seed.number}", 303)
 
 
@@ -60,9 +71,9 @@ def import_sites(request: Request, form: FormData) -> Response:
     try:
         if isinstance(upload, UploadFile) and upload.filename:
             text = decoded(upload.file.read(), upload.filename)
-        saved = save_seeds(panel_of(request).database, parse_seeds(text, "line" if not upload else "file"))
+        saved = save_seeds(panel_of(request).database, parse_seeds(text, ""))
     except ConfigError as error:
-        return _list(request, 422, problem=str(error), text=text)
+        return _list(request, 422, errors={"text": str(error)}, text=text)
     added = sum(is_new for _, is_new in saved)
     return RedirectResponse(f"/sites?{urlencode({'added': added, 'changed': len(saved) - added})}", 303)
 
@@ -77,14 +88,29 @@ def export_sites(request: Request) -> Response:
 def edit_site(request: Request, form: FormData) -> Response:
     """Change the names, the start page and the limits of a site; an empty limit is that of the settings."""
     seed, typed = _seed(request), _typed(form, ("url", *FIELDS))
-    try:
-        change = seed_change(typed["url"], typed)
-        if change["site"] != seed.site:
-            raise ConfigError(f"{change['site']} is another site; add it to the list, and disable this one")
-        save_seeds(panel_of(request).database, [{**change, "enabled": seed.enabled}])
-    except ConfigError as error:
-        return _site(request, seed, 422, problem=str(error), typed=typed)
+    saved, errors = _saved(request, typed, typed, enabled=seed.enabled, site=seed.site)
+    if saved is None:
+        return _site(request, seed, 422, errors=errors, typed=typed)
     return RedirectResponse(f"/sites/{seed.number}", 303)
+
+
+def _saved(
+    request: Request, typed: dict[str, str], given: dict[str, str], *, enabled: bool, site: str = ""
+) -> tuple[Seed | None, dict[str, str]]:
+    """Save the seed at the address that was *typed*, with the values *given*; or return what is wrong, by field.
+
+    It must be *site*, unless that is "".
+    """
+    if errors := seed_problems(typed["url"], given):
+        return None, errors
+    change = seed_change(typed["url"], given)
+    if site not in ("", change["site"]):
+        return None, {"url": f"{change['site']} is another site; add it to the list, and disable this one"}
+    try:
+        [(seed, _)] = save_seeds(panel_of(request).database, [{**change, "enabled": enabled}])
+    except ConfigError as error:  # of all values, only names are compared with those of other sites
+        return None, {"short_name": str(error)}
+    return seed, {}
 
 
 def switch_site(request: Request, _form: FormData) -> Response:
@@ -101,63 +127,116 @@ def confirm(request: Request) -> Response:
     return _confirm(request, _seed(request))
 
 
-def delete_site(request: Request, _form: FormData) -> Response:
-    """Delete a site with its pages and links in all crawls, unless somebody works on one of them."""
+def delete_site(request: Request, form: FormData) -> Response:
+    """Delete a site with its pages and links in all crawls, unless somebody works on one of them.
+
+    The number of a site that was deleted may be given to another one later: a form that was left open names the site.
+    """
     seed, database = _seed(request), panel_of(request).database
+    if form.get("site") != seed.site:
+        raise HTTPException(409, "The number is that of another site now; open the site from the list.")
+    rows = rows_of_site(database, seed.site)
     try:
         remove_site(database, seed.site)
     except ConfigError as error:
         return _confirm(request, seed, 409, str(error))
     delete_orphaned_feeds(database)
-    return RedirectResponse("/sites", 303)
+    return RedirectResponse(f"/sites?{urlencode({'deleted': seed.site, **rows._asdict()})}", 303)
 
 
 def _list(request: Request, status: int = 200, **values: object) -> Response:
-    database, given = panel_of(request).database, request.query_params
+    panel, given = panel_of(request), request.query_params
     query = {name: given.get(name, "") for name in ("text", "state", "by")}
+    if len(query["text"]) > MAX_CHARS:
+        raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(query['text'])}")
     by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
-    lines = seed_lines(database, query["text"], query["state"], by, descending=is_down)
+    outcome = panel.results.latest(FIGURES, partial(seed_figures, panel.database), FIGURES_SHARE)
+    figures = outcome.value if isinstance(outcome, Kept) else None
     page = given.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 and int(page) else 1
-    part = lines[(number - 1) * ROWS : number * ROWS]
+    first = (number - 1) * ROWS
+    part = seed_page(
+        panel.database, query["text"], query["state"], by, figures, descending=is_down, first=first, rows=ROWS
+    )
     shown = {name: value for name, value in query.items() if value}
-    defaults = {"problem": "", "typed": {}, "text": ""}
+    defaults = {"errors": {}, "typed": {}, "text": ""}
     return render(
         request,
         "sites.html",
         status,
-        lines=with_pages(database, part),
-        total=len(lines),
+        lines=part.lines,
+        total=part.total,
+        figures=figures,
+        as_of=outcome.at,
+        unfinished=outcome if isinstance(outcome, Unfinished) else None,
         given=shown,
         by=by if by in SORTED_BY else SORTED_BY[0],
         is_down=is_down,
         states=STATES,
         links={key: urlencode({**shown, "by": f"-{key}" if key == by and not is_down else key}) for key in SORTED_BY},
         earlier=urlencode({**shown, "page": number - 1}) if number > 1 else "",
-        later=urlencode({**shown, "page": number + 1}) if len(lines) > number * ROWS else "",
+        later=urlencode({**shown, "page": number + 1}) if part.total > first + ROWS else "",
+        deleted=_deleted(given),
+        most=MOST_COUNTED,
         saved=[(name, given[name]) for name in ("added", "changed") if given.get(name, "").isdigit()],
         **{**defaults, **values},
     )
+
+
+def _deleted(given: Mapping[str, str]) -> dict[str, str | int]:
+    """Return the name of the site that was just deleted and the numbers of its rows, if the address has them."""
+    rows = {name: given.get(name, "") for name in SiteRows._fields}
+    if "deleted" not in given or not all(map(_NUMBER.fullmatch, rows.values())):
+        return {}
+    return {"site": given["deleted"], **{name: int(text) for name, text in rows.items()}}
 
 
 def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> Response:
     delay_ms = None if seed.delay_s is None else round(seed.delay_s * 1000)
     stored = (seed.start_url, seed.name, seed.short_name, seed.parallel, seed.max_level, delay_ms)
     typed = {name: "" if value is None else str(value) for name, value in zip(("url", *FIELDS), stored, strict=True)}
-    details = site_details(panel_of(request).database, seed.site)
-    return render(request, "site.html", status, seed=seed, details=details, **{"problem": "", "typed": typed, **values})
+    panel = panel_of(request)
+
+    def compute() -> Weighed[SiteDetails | None]:
+        details = site_details(panel.database, seed.site)
+        return Weighed(details, 1000 + len(details.robots_text or "") if details is not None else 0)
+
+    outcome = panel.results.latest(("site", seed.site), compute, DETAILS_SHARE)
+    return render(
+        request,
+        "site.html",
+        status,
+        seed=seed,
+        details=value_of(outcome),
+        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        **{"errors": {}, "typed": typed, **values},
+    )
 
 
 def _confirm(request: Request, seed: Seed, status: int = 200, problem: str = "") -> Response:
-    database = panel_of(request).database
-    working, rows = crawls_at_work(database, seed.site), rows_of_site(database, seed.site)
-    return render(request, "site_delete.html", status, seed=seed, rows=rows, working=working, problem=problem)
+    panel = panel_of(request)
+
+    def compute() -> Weighed[SiteRows]:
+        return Weighed(rows_of_site(panel.database, seed.site), ENTRY_BYTES)
+
+    outcome = panel.results.latest(("rows of site", seed.site), compute, ROWS_SHARE)
+    return render(
+        request,
+        "site_delete.html",
+        status,
+        seed=seed,
+        rows=value_of(outcome),
+        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        most=MOST_COUNTED,
+        working=crawls_at_work(panel.database, seed.site),
+        problem=problem,
+    )
 
 
 def _seed(request: Request) -> Seed:
     """Return the site whose number is in the path. Raises `HTTPException` if there is none."""
     number = request.path_params["number"]
-    found = next((seed for seed in list_seeds(panel_of(request).database) if seed.number == number), None)
+    found = seed_numbered(panel_of(request).database, number) if number < MAX_NUMBER else None
     if found is None:
         raise HTTPException(404, f"There is no site {number} in the list.")
     return found

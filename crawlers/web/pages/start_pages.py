@@ -13,9 +13,8 @@ from crawlers.inputs.crawl_command import command_of
 from crawlers.inputs.offered_settings import offered_settings
 from crawlers.inputs.text_file import decoded
 from crawlers.reports.crawl_manifest import manifest_of
-from crawlers.storage.queries import crawl_named
 from crawlers.web.forms import changes
-from crawlers.web.panel import panel_of
+from crawlers.web.panel import number_in, numbered_crawl, panel_of
 from crawlers.web.start_form import CHOICES, FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
 from crawlers.web.starting import Begun, Refused
 from crawlers.web.templating import render
@@ -28,11 +27,9 @@ if TYPE_CHECKING:
 
 def start(request: Request) -> Response:
     """Show the form, filled in like a crawl if one is named."""
-    panel, like = panel_of(request), request.query_params.get("like", "")
-    form = StartForm()
-    if like:
-        named = crawl_named(panel.database, like)
-        assert named is not None
+    panel, form = panel_of(request), StartForm()
+    if "like" in request.query_params:
+        named = numbered_crawl(panel.database, number_in(request, "like"))
         form = filled(named.name, command_of(named.mission, manifest_of(panel.database, named.id)), panel.folder)
     return _page(request, form)
 

@@ -51,7 +51,7 @@ class _Page(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.counts[self.path] += 1
-        is_page = self.path != "/robots.txt"
+        is_page = self.path not in ("/robots.txt", "/sitemap.xml")
         number = int(self.path.strip("/") or 0) if is_page else 0
         further = self.server.next(number) if is_page else None
         link = f"<a href=/{further}>{further}</a>" if further is not None else "the end"

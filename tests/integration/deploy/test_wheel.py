@@ -82,7 +82,7 @@ def test_program_crawls_and_reads_the_results_in_any_folder(run, tmp_path):
         graph = networkx.read_gexf(tmp_path / "result" / f"{origin.removeprefix('http://').replace(':', '_')}.gexf")
         assert graph.number_of_nodes() == 2
     explained = run("explain", f"{hosts[0]}/a")
-    assert "done, since" in explained.stdout, explained.stderr
+    assert "page, since" in explained.stdout, explained.stderr
     assert run("graph", "--format", "csv").returncode == 0
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("crawl.sqlite")) == [
         "logs",

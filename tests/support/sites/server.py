@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tests.support.connections import Connections
+from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     Handler = Callable[["Exchange"], Awaitable[None]]
 
-END_S = 10
 SEND_BUFFER_BYTES = 65_536  # small, so that sent bytes exceed read bytes by at most this
 
 
@@ -128,7 +128,7 @@ def pages(bodies: Mapping[str, str], robots: str | None = None) -> Handler:
 
 
 class Web:
-    """Sites by name, served by a thread during the `with` block.
+    """Sites by name, served by a thread during the `with` block, which fails at its end if a handler failed.
 
     A site whose handler is None has a port without a listener.
     """
@@ -138,8 +138,7 @@ class Web:
         self._sockets = {name: socket.socket() for name in handlers}
         self._servers: list[asyncio.Server] = []
         self._connections = Connections()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="sites")
+        self._thread = LoopThread()
         self.sites: dict[str, Site] = {}
         for name, sock in self._sockets.items():
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
@@ -155,22 +154,21 @@ class Web:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(END_S)
+        self._thread.run(self._open())
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(END_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(END_S)
-        self._loop.close()
-        for sock in self._sockets.values():
-            sock.close()
+        try:
+            self._thread.end(self._close())
+        finally:
+            for sock in self._sockets.values():
+                sock.close()
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Respond to nothing until the end of the block."""
         is_over = threading.Event()
-        self._loop.call_soon_threadsafe(is_over.wait)
+        self._thread.loop.call_soon_threadsafe(is_over.wait)
         try:
             yield
         finally:

@@ -55,21 +55,21 @@ def explain(crawled, explain_in):
         (
             "/",
             [
-                "done, since",
+                "page, since",
                 "in the list of sites",
                 "level 0",
                 "status 200",
                 "no other page has the same content",
             ],
         ),
-        ("/a.html#part", ["done, since", "level 1", "/a.html\n"]),
-        ("/copy1.html", ["done", "represents 1 further URL with", "/copy2.html", "title: Same"]),
-        ("/copy2.html", ["done", "a duplicate of", "/copy1.html, which represents it in the graph"]),
-        ("/moved", ["moved, since", "moved to", "/landed.html", "status 301"]),
-        ("/landed.html", ["done", "found", "/moved"]),
-        ("/secret/x.html", ["rejected: robots.txt disallows it", "linked to 1 time from 1 page:"]),
-        ("/paper.pdf", ["rejected: extension pdf", "linked to 1 time "]),
-        ("/gone.html", ["refused: status 404", "status 404"]),
+        ("/a.html#part", ["page, since", "level 1", "/a.html\n"]),
+        ("/copy1.html", ["page", "represents 1 further URL with", "/copy2.html", "title: Same"]),
+        ("/copy2.html", ["page", "a duplicate of", "/copy1.html, which represents it in the graph"]),
+        ("/moved", ["redirect, since", "redirects to", "/landed.html", "status 301"]),
+        ("/landed.html", ["page", "found", "/moved"]),
+        ("/secret/x.html", ["not requested: robots.txt disallows it", "linked to 1 time from 1 page:"]),
+        ("/paper.pdf", ["not requested: extension pdf", "linked to 1 time "]),
+        ("/gone.html", ["error: status 404", "status 404"]),
         ("/never.html", ["never found in the crawl mine"]),
         ("http://outside.example/page", ["external", "linked to 3 times from 3 pages", "not followed"]),
         ("http://elsewhere.example/", ["never found"]),
@@ -87,7 +87,7 @@ def test_explain_is_a_scrapy_command(crawled):
     project, first_site, _ = crawled
     outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")
     assert (outcome.status, outcome.log) == (0, READING)
-    assert outcome.output.startswith(f"{first_site}/a.html\n  done, since ")
+    assert outcome.output.startswith(f"{first_site}/a.html\n  page, since ")
 
 
 def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
@@ -102,7 +102,7 @@ def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
         "  waits to be fetched again: ",
         "  changed 1 time\n  its links changed 2 times\n",
         " found changed; until ",
-        ": done, status 200, content ",
+        ": page, status 200, content ",
         f" new link to {second_site}/new\n",
         f" no link to {second_site}/old any more, last seen ",
     ):
@@ -139,8 +139,8 @@ def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts)
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("{site}/a.html", "/a.html\n  done, since"),
-        ("{site}", "/\n  done, since"),
+        ("{site}/a.html", "/a.html\n  page, since"),
+        ("{site}", "/\n  page, since"),
         ("outside.example/page", "http://outside.example/page\n  external: "),
         ("elsewhere.example/page?q=1", "http://elsewhere.example/page?q=1\n  never found in the crawl mine"),
     ],
@@ -169,7 +169,7 @@ def store(project, name, site, *urls, options=DEFAULT):
 
 def test_page_of_https_is_found_without_its_scheme(project, explain_in):
     store(project, "secure", "https://secure.example", "https://secure.example/x")
-    assert "https://secure.example/x\n  done" in explain_in(project, "secure.example/x").output
+    assert "https://secure.example/x\n  page" in explain_in(project, "secure.example/x").output
 
 
 def test_crawl_that_has_found_the_url_is_named(project, explain_in):
@@ -192,7 +192,7 @@ def test_crawl_that_has_found_the_url_is_named(project, explain_in):
 @pytest.mark.parametrize("url", ["one.example/X?b=&ref=1&a=%7e", "http://one.example/X?b=&ref=1&a=%7e"])
 def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, explain_in, options, url):
     store(project, "then", "http://one.example", "http://one.example/X?b=&ref=1&a=%7e", options=options)
-    assert "\n  done" in explain_in(project, url).output
+    assert "\n  page" in explain_in(project, url).output
 
 
 def test_explain_requires_exactly_one_url(explain):

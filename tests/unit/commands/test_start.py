@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-SLOW = ("matplotlib", "networkx", "pyarrow", "redis", "rich", "scipy")
+SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "redis", "rich", "scipy", "starlette", "trafilatura")
 START = f"""
 import sys
 from scrapy.settings import Settings

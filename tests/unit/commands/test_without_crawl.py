@@ -94,7 +94,7 @@ def test_crawl_in_the_folder_stays_the_latest(project):
         graphs = {path: path.read_bytes() for path in (project.folder / "result").iterdir()}
         assert project.run("fetch", url).status == 0
     explained = project.run("explain", url)
-    assert "done, since" in explained.output
+    assert "page, since" in explained.output
     assert explained.log == "Reading the crawl sitegraph (number 1, finished)\n"
     assert project.run("graph").status == 0
     assert graphs == {path: path.read_bytes() for path in (project.folder / "result").iterdir()}

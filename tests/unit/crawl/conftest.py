@@ -22,12 +22,17 @@ class Policy(CrawlPolicy):
 
     def __init__(self) -> None:
         self.ready = True
+        self.more = False
         self.skipped: set[str] = set()
         self.decides: Callable[[Page], Decision] = Decision
 
     @property
     def is_ready(self) -> bool:
         return self.ready
+
+    @property
+    def has_more(self) -> bool:
+        return self.more
 
     def reason_to_skip(self, lease: Lease) -> str | None:
         return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None

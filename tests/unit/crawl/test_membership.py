@@ -10,6 +10,7 @@ from sqlalchemy import select, text, update
 
 from crawlers.crawl import membership
 from crawlers.crawl.membership import ROUND_S, SOON_S, Exchanged, Membership
+from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawl_results import STOPPED
@@ -221,8 +222,9 @@ def test_worker_that_was_frozen_itself_declares_nobody_lost(made, silent_s, is_l
 def test_transactions_count_pulls_and_pages(made):
     one = made()
     ended = (0, None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
+    left_out = EndedPage(3, State.REJECTED, *ended[1:])
     changes = ChangeSet(
-        *(PullRow(1, 1, 0.0, 1.0, one.id) for _ in range(3)), EndedPage(1, *ended), EndedPage(2, *ended)
+        *(PullRow(1, 1, 0.0, 1.0, one.id) for _ in range(3)), EndedPage(1, *ended), EndedPage(2, *ended), left_out
     )
     with one.database.write() as connection:
         one.membership.fence(connection, changes)

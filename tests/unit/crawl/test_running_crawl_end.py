@@ -145,6 +145,16 @@ def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy,
     assert crawl.crawl.has_pending is not once
 
 
+def test_crawl_with_news_once_does_not_end_before_its_policy_knows_which_pages_are_left(opened, policy):
+    crawl = opened({"scope": Scope("all", [SITE])}, ORDER="aopic", NEWS_ONCE=True)
+    policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
+    crawl.end(crawl.lease())
+    policy.more = True
+    assert crawl.crawl.has_pending
+    policy.more = False
+    assert not crawl.crawl.has_pending
+
+
 def test_budget_that_suffices_is_not_spent(opened):
     crawl = opened({"page_budget": 1})
     crawl.end(crawl.lease())

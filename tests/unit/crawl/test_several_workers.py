@@ -13,7 +13,7 @@ import pytest
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import held_sites, membership, session
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.running_crawl import RobotsNeeded
+from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, SiteLimits, State

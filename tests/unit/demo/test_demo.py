@@ -74,10 +74,10 @@ def test_demo_reports_the_numbers_of_the_graph_files(demo, origins, site):
 def test_demo_reports_why_other_urls_were_not_fetched(demo):
     _, output = demo
     for reason in (
-        "rejected: trap: ",
-        "rejected: robots.txt disallows it",
-        "refused: status 404",
-        "rejected: extension pdf",
+        "not requested: trap: ",
+        "not requested: robots.txt disallows it",
+        "error: status 404",
+        "not requested: extension pdf",
     ):
         assert reason in output
 
@@ -98,6 +98,20 @@ def test_next_steps_fit_the_folder(tmp_path, is_in_project):
     assert f"  {program} explain http://a.test/ " in words
     assert f"  {'scrapy crawl' if is_in_project else 'crawlers'} sitegraph -a hosts=example.org " in words
     assert "mkdir ../mine && cd ../mine" in words
+
+
+def test_last_lines_say_how_to_look_at_it_in_a_browser(tmp_path, monkeypatch):
+    folder = tmp_path / "demo"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
+    assert "  cd demo && crawlers web\n" in closing_words(folder, "http://a.test/")
+    (tmp_path / "scrapy.cfg").touch()
+    words = closing_words(folder, "http://a.test/").splitlines()
+    place = words.index("Look at it in a browser")
+    assert words[place + 2] == "  cd demo && ../.venv/bin/scrapy web"
+    assert "http://127.0.0.1:8060/" in words[place + 4]
+    monkeypatch.setattr(sys, "executable", "/opt/python/bin/python")
+    assert "  cd demo && scrapy web" in closing_words(folder, "http://a.test/").splitlines()
 
 
 def test_help_starts_nothing(tmp_path):

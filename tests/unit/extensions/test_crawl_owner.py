@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,16 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from twisted.python.failure import Failure
 
+import crawlers
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
-from crawlers.extensions.crawl_owner import CrawlOwner, add_output, owner_of, required_extension
+from crawlers.extensions.crawl_owner import LIBRARIES, CrawlOwner, add_output, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Candidate, Lease
+from crawlers.inputs.offered_settings import offered_settings
 from crawlers.items import Page, SiteLimits, State
+from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -94,6 +98,34 @@ def test_owner_is_reached_through_the_crawler(opened):
     assert owner_of(one.crawler) is one.owner
     assert one.owner.crawl.session.name == "mine"
     assert one.owner.has_begun
+
+
+def test_command_is_kept_with_the_names_of_what_is_not_kept_of_it(opened):
+    one = opened(OneSite)
+    given = {"MAX_LEVEL": "2", "HTTPCACHE_DIR": "/secret", "CRAWL": "x", "LOG_FILE": "a.log"}
+    for name, value in given.items():
+        one.crawler.settings.frozen = False
+        one.crawler.settings.set(name, value, "cmdline")
+    one.open()
+    command = manifest_of(one.owner.crawl.session.database, one.owner.crawl.session.row.id)["command"]
+    assert command == {"arguments": {"hosts": SITE}, "settings": {"MAX_LEVEL": "2"}, "left_out": ["HTTPCACHE_DIR"]}
+
+
+def test_manifest_has_every_setting_that_people_may_choose_and_the_versions_of_libraries(opened):
+    one = opened(OneSite).open()
+    manifest = manifest_of(one.owner.crawl.session.database, one.owner.crawl.session.row.id)
+    assert offered_settings().keys() <= {*manifest["settings"], *manifest["further_settings"]}
+    assert manifest["further_settings"]["TRAPS_ENABLED"] is True
+    assert manifest["further_settings"]["GRAPH_FORMATS"] == ["gexf"]
+    assert {"DATABASE_URL", "WEB_PASSWORD"}.isdisjoint(manifest["further_settings"])
+    assert manifest["versions"]["lxml"] == version("lxml")
+    assert manifest["site_options"] == {}
+
+
+def test_libraries_of_the_manifest_are_requirements():
+    pinned = Path(crawlers.__file__).parents[1] / "requirements.txt"
+    required = {line.partition("==")[0].lower() for line in pinned.read_text("utf-8").splitlines()}
+    assert {name.lower() for name in LIBRARIES} - required == {"twisted"}  # which Scrapy requires
 
 
 def test_crawl_is_not_open_before_the_scheduler(opened):

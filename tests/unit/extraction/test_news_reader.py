@@ -13,7 +13,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, KnownCopy, State
+from crawlers.items import FEED, HOME, LIST, PAGE, SITEMAP, KnownCopy, State
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0
@@ -229,6 +229,23 @@ def test_page_that_matches_a_rule_but_has_no_article_has_the_reason(read):
     page = read("<title>Nothing</title><p>Nothing at all.", FITTING)
     assert page.news.article is None
     assert page.news.reason.startswith("no text")
+
+
+def test_list_is_no_document_although_its_url_fits_unless_a_feed_announced_it(read, pool):
+    page = read(SECTION, FITTING)
+    assert page.news.odds <= -SURE
+    assert (page.news.fits, page.news.article, page.news.reason) == (True, None, LIST)
+    assert pool.calls == []
+    announced = read(SECTION, FITTING, is_announced=True, is_in_feed=True)
+    assert announced.news.reason != LIST
+    assert pool.calls == [(SITE, "article_of")]
+
+
+def test_short_article_among_many_links_is_not_a_list(read):
+    dated = "<meta property=article:published_time content=2026-11-20>"
+    page = read(SECTION.replace("<title>", f"{dated}<title>", 1), FITTING)
+    assert -SURE < page.news.odds < 0.0
+    assert page.news.reason != LIST
 
 
 def test_page_that_looks_like_an_article_needs_no_rule(read):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import pickle
 import select
 import signal
 import subprocess
@@ -30,6 +31,11 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+def dying_once(mark: Path, then: str = ":") -> str:
+    """Return a command that kills the worker that runs it, unless the file *mark* exists."""
+    return f"[ -e {mark} ] || {{ touch {mark}; kill -9 $PPID; exit; }}; {then}"
 
 
 def run(scenario, processes=1, timeout_s=30.0, **options):
@@ -77,6 +83,75 @@ def test_killed_worker_yields_a_reason_and_the_pool_continues():
         return await pool.run("site", os._exit, 11), await pool.run("site", math.sqrt, 9.0)
 
     assert run(scenario) == ("killed its process", 3.0)
+
+
+def test_call_whose_worker_was_killed_is_repeated_once_and_succeeds(tmp_path):
+    async def scenario(pool):
+        return await pool.run("site", os.system, dying_once(tmp_path / "died"))
+
+    assert run(scenario) == 0
+
+
+def test_repeated_call_runs_alone(monkeypatch):
+    """Calls that began before have ended, and those that come later wait."""
+    running: list[str] = []
+    together: list[list[str]] = []
+
+    class Worker:
+        """Runs calls by their names in turns of the loop; the first "killed" dies."""
+
+        def __init__(self, memory_bytes):
+            pass
+
+        async def run(self, call, timeout_s):
+            name = pickle.loads(call)[1][0]  # noqa: S301 - of this test
+            running.append(name)
+            together.append(list(running))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            running.remove(name)
+            if name == "killed" and sum("killed" in names[-1:] for names in together) == 1:
+                raise pool_module._Died
+            return name
+
+        async def end(self):
+            pass
+
+    monkeypatch.setattr(pool_module, "_Worker", Worker)
+
+    async def scenario(pool):
+        calls = [pool.run(name, str, name) for name in ("one", "killed", "two", "three", "four", "five", "six")]
+        calls += [pool.run("later", str, f"later {n}") for n in range(20)]
+        return await asyncio.gather(*calls)
+
+    assert len(run(scenario, processes=3)) == 27
+    first, second = (names for names in together if names[-1] == "killed")
+    assert len(first) == 2
+    assert second == ["killed"]
+    after = together[together.index(second) + 1]
+    assert "killed" not in after
+
+
+def test_site_whose_page_kills_its_process_alone_too_is_not_repeated_until_a_page_is_read(tmp_path):
+    died = tmp_path / "died"
+
+    async def scenario(pool):
+        results = [await pool.run("site", os._exit, 11)]
+        results.append(await pool.run("site", os.system, dying_once(died)))  # not repeated
+        results.append(await pool.run("site", math.sqrt, 9.0))
+        died.unlink()
+        return [*results, await pool.run("site", os.system, dying_once(died))]
+
+    assert run(scenario) == ["killed its process", "killed its process", 3.0, 0]
+
+
+def test_worker_that_dies_while_idle_costs_no_attempt(tmp_path):
+    async def scenario(pool):
+        os.kill(await pool.run("site", os.getpid), signal.SIGKILL)
+        await asyncio.sleep(0)
+        return await pool.run("site", math.sqrt, 9.0)
+
+    assert run(scenario) == 3.0
 
 
 def test_lack_of_memory_yields_a_reason_and_the_pool_continues():

@@ -54,6 +54,25 @@ def test_html_page_is_done():
 
 
 @pytest.mark.parametrize(
+    ("head", "tag", "is_indexable"),
+    [
+        ("", None, True),
+        ("<meta name=robots content=noindex>", None, False),
+        ("", "nofollow, NoIndex", False),
+        ("", "none", False),
+        ("", "unavailable_after: tomorrow", True),
+        ("<link rel=canonical href=/dir/page.html>", None, True),
+        (f"<link rel=canonical href={HERE}?utm_source=x>", None, True),
+        ("<base href=/other/><link rel=canonical href=/dir/page.html>", None, True),
+        ("<link rel=canonical href=other.html>", None, False),
+        ("<link rel=canonical href='http://['>", None, True),
+    ],
+)
+def test_page_may_be_indexed_unless_it_or_its_canonical_url_says_otherwise(head, tag, is_indexable):
+    assert read(head, robots_tag=tag).is_indexable == is_indexable
+
+
+@pytest.mark.parametrize(
     "content_type",
     [
         "text/html",

@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import robots_cache, site_policies
-from crawlers.crawl.site_policies import SitePolicies
+from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.items import SiteLimits, State
 from crawlers.storage.site_rows import SiteRow
@@ -100,7 +100,8 @@ SITES = {
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory):
     """A crawl of all sites, each with its own kind of robots.txt."""
-    project = Project(tmp_path_factory.mktemp("robots"), ROBOTS_MAX_DELAY_SECONDS=MAX_DELAY_S, RETRY_BACKOFF_SECONDS=0)
+    settings = {"ROBOTS_MAX_DELAY_SECONDS": MAX_DELAY_S, "RETRY_BACKOFF_SECONDS": 0, "SITEMAPS_ENABLED": 0}
+    project = Project(tmp_path_factory.mktemp("robots"), **settings)
     with Web(**SITES) as web:
         ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
@@ -199,7 +200,7 @@ class Late:
             await exchange.page("out of order", 503)
 
 
-REST = {"RETRY_TIMES": 0, "RETRY_REST_TIMES": 0}
+REST = {"RETRY_TIMES": 0, "RETRY_REST_TIMES": 0, "SITEMAPS_ENABLED": 0}
 
 
 def test_site_that_recovers_during_the_crawl_is_crawled(tmp_path):
@@ -301,7 +302,7 @@ def test_crawl_delay_is_kept_when_the_crawl_goes_on(opened):
 
 
 def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
-    project = Project(tmp_path)
+    project = Project(tmp_path, SITEMAPS_ENABLED=0)
     with Web(rules=pages(ROW, f"User-agent: *\nDisallow: /3\nCrawl-delay: {DELAY_S}")) as web:
         assert project.crawl(web.hosts(), CLOSESPIDER_PAGECOUNT=2).status == 0
         assert project.states()[0][0] == "interrupted"
@@ -312,7 +313,7 @@ def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
 
 
 def test_robots_txt_is_not_asked_for_when_it_is_not_obeyed(tmp_path):
-    project = Project(tmp_path)
+    project = Project(tmp_path, SITEMAPS_ENABLED=0)
     with Web(rules=pages(BODIES, "User-agent: *\nDisallow: /")) as web:
         assert project.crawl(web.hosts(), ROBOTSTXT_OBEY=False).status == 0
         assert sorted(web["rules"].paths) == [
@@ -427,8 +428,8 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     lease = SimpleNamespace(site_id=7, url="http://a.example/a")
-    assert sites.robots_needed(lease) == "http://a.example"
+    assert sites.robots_needed(lease) == RobotsNeeded(lease.site_id, "http://a.example")
     sites.robots_known(7, UNREACHABLE, "no such host")
     assert sites.robots_needed(lease) is None
     now += 7200.0
-    assert sites.robots_needed(lease) == "http://a.example"
+    assert sites.robots_needed(lease) == RobotsNeeded(lease.site_id, "http://a.example")

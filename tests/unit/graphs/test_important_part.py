@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.graphs import important_part
-from crawlers.graphs.important_part import graph_map
+from crawlers.graphs.important_part import Neighbourhood, graph_map
 from crawlers.graphs.looks import GraphLayout
 from crawlers.graphs.model import Column, MemoryGraph
 from crawlers.items import Node
@@ -30,7 +30,7 @@ def test_whole_graph_is_drawn_if_it_is_small() -> None:
         3,
         3,
     )
-    assert drawn.legend[0][0] == "around /1"
+    assert drawn.legend[0].text == "around /1"
     assert drawn == graph_map(GRAPH, GraphLayout("community"))
 
 
@@ -42,7 +42,7 @@ def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain(
     assert drawn.subset == (
         "The 4 pages to which most pages link, out of 6, and 3 of 15 links; links to pages with few links come first."
     )
-    assert [text for text, _ in drawn.legend] == ["level 0", "level 1", "level 2"]
+    assert [meaning.text for meaning in drawn.legend] == ["level 0", "level 1", "level 2"]
 
 
 def test_sites_are_drawn_with_the_colours_of_their_sets() -> None:
@@ -53,8 +53,61 @@ def test_sites_are_drawn_with_the_colours_of_their_sets() -> None:
     )
     drawn = graph_map(sites, GraphLayout())
     assert drawn.is_of_sites
-    assert [text for text, _ in drawn.legend] == ["crawled site", "other site"]
-    assert [node.colour for node in drawn.nodes] == [colour for _, colour in drawn.legend]
+    assert [meaning.text for meaning in drawn.legend] == ["crawled site", "other site"]
+    assert [node.colour for node in drawn.nodes] == [meaning.colour for meaning in drawn.legend]
+
+
+CHAIN = MemoryGraph(
+    [Node(n, f"http://{'ab'[n % 2]}.test/{n}", 0, 200, "", 1, 1, 0, 0) for n in range(1, 7)],
+    [(n, [(n + 1, 1)]) for n in range(1, 6)],
+    name="chain",
+)
+
+
+def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separate_from_its_centre() -> None:
+    drawn = graph_map(CHAIN, GraphLayout(), around=Neighbourhood(3, 2))
+    assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4", "5"]
+    assert drawn.edges == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert not drawn.is_whole
+    assert drawn.subset.startswith("The 5 pages nearest to http://b.test/3, out of 6, and 4 of 5 links; ")
+
+
+def test_the_nearest_nodes_of_a_large_neighbourhood_remain_whatever_links_to_them() -> None:
+    drawn = graph_map(GRAPH, GraphLayout(), max_nodes=2, around=Neighbourhood(6, 3))
+    assert [node.label[-1] for node in drawn.nodes] == ["1", "6"]  # no node links to 6
+
+
+def test_pages_of_several_sites_are_coloured_by_host() -> None:
+    drawn = graph_map(CHAIN, GraphLayout("host"))
+    assert [node.group for node in drawn.nodes] == ["b.test", "a.test"] * 3
+    assert [meaning.text for meaning in drawn.legend] == ["a.test", "b.test"]
+    assert {node.group: node.colour for node in drawn.nodes} == {one.text: one.colour for one in drawn.legend}
+
+
+def test_more_hosts_than_colours_share_one() -> None:
+    hosts = MemoryGraph([Node(n, f"http://h{n:02}.test/", 0, 200, "", 0, 0, 0, 0) for n in range(1, 13)], [])
+    legend = graph_map(hosts, GraphLayout("host")).legend
+    assert [meaning.text for meaning in legend[-2:]] == ["h09.test", "other hosts"]
+
+
+def test_other_sites_are_coloured_by_the_number_of_crawled_sites_that_link_to_them() -> None:
+    columns = (Column("set", "string"), Column("class", "string"), Column("in_degree", "integer"))
+    sites = MemoryGraph(
+        [
+            (1, "a.test", "target", None, 0),
+            (2, "b.test", "accompanying", "10+", 10),
+            (3, "c.test", "accompanying", "1", 1),
+        ],
+        [(1, [(2, 5), (3, 1)])],
+        columns,
+    )
+    drawn = graph_map(sites, GraphLayout("class"))
+    assert [meaning.text for meaning in drawn.legend] == [
+        "crawled site",
+        "crawled sites that link to it: 1",
+        "crawled sites that link to it: 10+",
+    ]
+    assert [node.colour for node in drawn.nodes] == [drawn.legend[place].colour for place in (0, 2, 1)]
 
 
 def test_an_empty_graph_is_an_empty_map() -> None:

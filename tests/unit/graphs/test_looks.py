@@ -44,9 +44,9 @@ def drawn(graph: MemoryGraph, layout: GraphLayout) -> bytes:
     ("words", "layout"),
     [
         ([], None),
-        (["level"], GraphLayout("level", "in_degree")),
-        (["pagerank"], GraphLayout("level", "pagerank")),
-        (["in_degree", "community"], GraphLayout("community", "in_degree")),
+        (["level"], GraphLayout("level", "in_degree", 5_000)),
+        (["pagerank"], GraphLayout("level", "pagerank", 5_000)),
+        (["in_degree", "community"], GraphLayout("community", "in_degree", 5_000)),
     ],
 )
 def test_words_of_the_setting_are_a_layout(words: list[str], layout: GraphLayout | None) -> None:
@@ -97,18 +97,19 @@ def test_sites_have_colours_by_set_and_sizes_by_a_degree_that_is_computed() -> N
     assert second.size > first.size
 
 
-@pytest.mark.parametrize("limit", ["MAX_NODES", "MAX_LAID_OUT_EDGES"])
-def test_a_larger_graph_has_colours_by_level_and_no_positions(limit: str, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(looks, limit, 2)
-    found = laid_out(GRAPH, GraphLayout("community", "pagerank"))
+@pytest.mark.parametrize(("most_nodes", "most_edges"), [(2, 100), (100, 2)])
+def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_edges, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(looks, "MAX_LAID_OUT_EDGES", most_edges)
+    layout = GraphLayout("community", "pagerank", most_nodes)
+    found = laid_out(GRAPH, layout)
     assert found.remark.startswith("a.test: the graph has colours by level and sizes, but no positions: more than ")
     assert found.graph is GRAPH
     assert [found.look(row) for row in GRAPH.rows] == [
         look._replace(position=None) for look in map(_unlimited(GRAPH), GRAPH.rows)
     ]
-    warnings: list[str] = []
-    write_laid_out(GRAPH, tmp_path / "a", "gexf", GraphLayout(), warnings.append)
-    assert warnings == [found.remark]
+    said: list[str] = []
+    write_laid_out(GRAPH, tmp_path / "a", "gexf", layout, said.append)
+    assert said == [found.remark]
     assert "viz:position" not in (tmp_path / "a.gexf").read_text("utf-8")
 
 
@@ -125,7 +126,7 @@ def test_without_the_library_a_graph_has_colours_and_sizes(monkeypatch) -> None:
 
 
 def _unlimited(graph: MemoryGraph):
-    return looks._look(graph, GraphLayout(), {})
+    return looks._drawn(graph, GraphLayout(), {}).look
 
 
 def test_without_a_layout_and_in_other_formats_files_are_as_before(tmp_path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
 from crawlers.inputs import hosts_file
-from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
+from crawlers.inputs.hosts_file import hosts_line, parse_host_list, parse_hosts
 from crawlers.inputs.text_file import PROBLEMS_SHOWN
 from crawlers.items import SiteLimits
 from crawlers.storage.files.names import file_stem
@@ -59,8 +59,15 @@ def test_hosts_of_all_kinds_are_parsed(text, site):
         ("a.example;" + ";".join(f"=b{n}.example" for n in range(51)), "102 aliases, expected at most 100"),
         ("http://a.example, http://b.example", "a line has one site; write each site on a line of its own"),
         ("a.example,b.example;2", "a line has one site"),
-        ("http:/a.example", "a slash is missing; write http://host"),
-        ("http://;1", "the host is missing"),
+        ("http:/a.example", "a slash is missing after http:; write http://a.example"),
+        ("http//a.example/b", "a colon is missing after http; write http://a.example/b"),
+        ("http:", "http: is not a host; write http://host"),
+        ("HTTPS:;1", "HTTPS: is not a host; write https://host"),
+        ("http:/http:/a.example", "a slash is missing after http:, as in http://host, and http: is not a host"),
+        ("https://http://a.example", "http: is not a host; write http://host"),
+        ("a.example;=http:", "the alias 'http:': http: is not a host; write http://host"),
+        ("HTTPS//a b", "a colon is missing after HTTPS, as in https://host, and a host name must not contain spaces"),
+        ("http://;1", "the host is missing; write http://host"),
         (";1", "the host is missing"),
         ("user:secret@a.example", "user names are not supported"),
         ("a b.example", "must not contain spaces"),
@@ -332,3 +339,31 @@ def test_no_two_sites_share_a_file_name():
     stems = {file_stem(site, sites) for site in sites}
     assert len(stems) == len(sites)
     assert all(len(stem) <= 210 and not set(stem) & set('/\\:*?"<>|[]') for stem in stems)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "http://a.test;2;;500",
+        "http://a.test",
+        "https://a.test:8443/docs/;;3",
+        "http://a.test/docs/index.html;1",
+        "http://a.test/index.html;1",
+        "http://a.test/?lang=en",
+        "http://a.test;=http://b.test;=https://b.test;render=none",
+    ],
+)
+def test_line_of_a_site_says_all_of_it(line):
+    (limits,) = parse_hosts(line, "hosts.txt")
+    assert hosts_line(limits) == line
+
+
+@pytest.mark.parametrize("path", ["/ru/", "/@me.html", "/a.html;2"])
+def test_start_page_that_no_line_can_say_is_a_comment(path):
+    line = hosts_line(SiteLimits("http://a.test", 2, start_url=f"http://a.test{path}", aliases=("http://b.test",)))
+    assert line == f"http://a.test;2;=http://b.test  # begins at http://a.test{path}"
+    assert parse_hosts(line, "hosts.txt") == [SiteLimits("http://a.test", 2, aliases=("http://b.test",))]
+
+
+def test_home_page_of_a_seed_is_not_said():
+    assert hosts_line(SiteLimits("http://a.test", start_url="http://a.test/")) == "http://a.test"

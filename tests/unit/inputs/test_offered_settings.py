@@ -22,6 +22,7 @@ def test_comments_above_a_setting_belong_to_it_and_headings_to_the_group():
     assert found["ORDER"].comment.startswith("Which page of it next: bfs,")
     assert found["MAX_LEVEL"].comment.startswith("deepest level fetched")
     assert found["RESULT_TABLES"].comment.startswith("Written when the crawl stops: pages")
+    assert "settings.md; only URLs that contain one" in found["URL_INCLUDE"].comment  # above it, and behind it
     assert found["SITE_PARALLEL"].group == "Politeness"
     assert found["URL_LOWER_CASE"].group == "URLs"
 

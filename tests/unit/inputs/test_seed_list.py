@@ -152,8 +152,25 @@ def test_line_of_a_hosts_file_with_a_folder_or_an_alias_is_no_seed():
     with pytest.raises(ConfigError) as raised:
         parse_seeds("a.example/docs/\nb.example\nc.example;=www.c.example", "hosts.txt")
     first, second, remedy = str(raised.value).splitlines()
-    assert "hosts.txt: http://a.example: a seed has no folder, aliases" in first
-    assert "hosts.txt: http://c.example: a seed has no folder, aliases" in second
+    assert "hosts.txt: the site http://a.example: a seed has no folder, aliases" in first
+    assert "hosts.txt: the site http://c.example: a seed has no folder, aliases" in second
     assert "crawl the file itself with -a hosts=" in remedy
     (change,) = parse_seeds("a.example/index.html", "hosts.txt")
     assert change["start_url"] == "http://a.example/index.html"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("start_url\nhttp//a.test", "Row 2: a colon is missing after http; write http://a.test"),
+        ("start_url;x\n", "Unknown column 'x'; the columns are"),
+        ("a.test\na b", "Line 2: 'a b': a host name must not contain spaces"),
+        ("a.test/docs/", "The site http://a.test: a seed has no folder"),
+        ('start_url\n"a', "Line 2: not a CSV file"),
+        ("", "No sites found."),
+    ],
+)
+def test_text_without_a_name_has_lines_only(text, message):
+    with pytest.raises(ConfigError) as wrong:
+        parse_seeds(text, "")
+    assert str(wrong.value).startswith(message)

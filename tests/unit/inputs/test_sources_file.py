@@ -68,7 +68,7 @@ def test_duplicate_addresses_in_one_source_are_merged():
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("- ftp://b.example", "3: 'ftp://b.example': not the address of a site"),
+        ("- ftp://b.example", "3: 'ftp://b.example': unsupported protocol 'ftp'"),
         ("- a.example", "3: http://a.example already belongs to the source in line 2"),
         ("- [b.example]", "3: expected a site, or fields"),
         ("- {name: B}", "3: site is missing"),
@@ -145,7 +145,7 @@ def test_feed_belongs_to_one_source():
         ("sites: [a.example]", "s.yaml:1: unknown field 'sites'; choose one of: sources"),
         ("http://a.example;4;10;500\n", "s.yaml: expected `sources:`"),
         ("{", "s.yaml:1: not valid YAML"),
-        ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': not the address"),
+        ("sources: [ftp://a]\n", "s.yaml:1: 'ftp://a': unsupported protocol 'ftp'"),
         ("sources: " + "[" * 100_000, "s.yaml:1: more than 100 nested lists or mappings"),
         ("sources:\n- a.example\nsources:\n- b.example\n", "s.yaml:3: duplicate field sources"),
         (
@@ -177,7 +177,7 @@ def test_unreadable_files_are_reported(tmp_path):
     path = tmp_path / "sources.yaml"
     path.write_bytes("\ufeffsources:\r\n- a.example\r\n- x y\r\n".encode())
     sources, (said,) = read_sources(str(path))
-    assert (sources, said.startswith(f"{path}:3: 'x y': an address must not contain spaces")) == ([A], True)
+    assert (sources, said.startswith(f"{path}:3: 'x y': a host name must not contain spaces")) == ([A], True)
     utf_16 = "sources: [a.example]".encode("utf-16")
     for content, message in (
         (b"sources: [\xe9]", "is not UTF-8 text"),

@@ -131,13 +131,13 @@ def test_keywords_are_optional_if_there_are_examples():
         ),
         (
             "keywords: [text]\nroots:\n- a.example\n- ftp://b.example",
-            "topic.yaml:4: 'ftp://b.example': not the address",
+            "topic.yaml:4: 'ftp://b.example': unsupported protocol 'ftp'; expected http or https",
         ),
         (
             "keywords: [text]\nroots: ['http://']",
-            "topic.yaml:2: 'http://': not the address of a site; write http://",
+            "topic.yaml:2: 'http://': the host is missing; write http://host",
         ),
-        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': not the address of a site"),
+        ("examples: [mailto://b.example]", "topic.yaml:1: 'mailto://b.example': unsupported protocol 'mailto'"),
         (
             LEAST + "scope: [b.example, c.example]",
             "topic.yaml:2: the root http://a.example/ is outside the scope (b.example,c.example); "

@@ -10,7 +10,22 @@ from scrapy.statscollectors import StatsCollector
 from crawlers.items import Article, News, Page, State
 from crawlers.pipelines.document_items import Document, DocumentPipeline
 
-ARTICLE = Article("Title", "Text", None, "2001-09-09", ("Ada",), "sport", "en", "http://a.example/c", "", "json-ld")
+ARTICLE = Article(
+    "Title",
+    "Text",
+    None,
+    "2001-09-09",
+    ("Ada",),
+    "sport",
+    "en",
+    "http://a.example/c",
+    "",
+    "json-ld",
+    description="In short",
+    keywords=("a", "b"),
+    modified="2001-09-10",
+    is_free=False,
+)
 
 
 @pytest.fixture
@@ -40,6 +55,10 @@ def test_page_that_became_a_document_is_one(pipeline):
         stored_at="2001-09-09T01:46:40+00:00",
         version=1,
         extractor="json-ld",
+        description="In short",
+        keywords=["a", "b"],
+        modified="2001-09-10",
+        is_free=False,
     )
 
 

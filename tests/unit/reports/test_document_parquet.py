@@ -18,6 +18,12 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
     crawl = NewsStore(sqlite)
     NewsStore(sqlite, "other").document("/a", 1.0)
     full = {"authors": '["Ada", "Bob"]', "published_at": 1e9, "published": "2001-09-09T03:46:40+02:00", "section": "x"}
+    full |= {
+        "keywords": '["a", "b"]',
+        "modified_at": 1e9 + 60,
+        "modified": "2001-09-09T03:47:40+02:00",
+        "is_free": False,
+    }
     for number in range(5):
         crawl.document(f"/{number}", 100.0 + number, **(full if number == 4 else {}))
     path = tmp_path / "documents.parquet"
@@ -42,7 +48,14 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
         "changed_at": None,
         "version": 1,
         "extractor": "rule",
+        "description": None,
+        "keywords": [],
+        "modified": None,
+        "modified_at": None,
+        "is_free": None,
     }
+    assert (rows[4]["keywords"], rows[4]["is_free"]) == (["a", "b"], False)
+    assert rows[4]["modified_at"] == datetime.fromtimestamp(1e9 + 60, UTC)
     assert rows[4]["authors"] == ["Ada", "Bob"]
     assert rows[4]["published_at"] == datetime.fromtimestamp(1e9, UTC)
     assert [file.name for file in tmp_path.glob("*.parquet*")] == [path.name]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,24 @@ def test_equal_drawings_are_equal_bytes(tmp_path, name, begins):
 def test_text_is_shown_literally(tmp_path, title, shown):
     root = ElementTree.fromstring(draw(tmp_path / "a.svg", title))  # noqa: S314 - our own
     assert shown in [element.text for element in root.iter(f"{SVG}text")]
+
+
+def test_styles_of_several_threads_are_not_mixed(tmp_path):
+    """The panel draws in as many threads as there are readers."""
+    import matplotlib
+
+    inside = threading.Barrier(2)
+
+    def draw(name):
+        with figure(tmp_path / name, 3, 2) as drawn, suppress(threading.BrokenBarrierError):
+            inside.wait(0.1)  # both are inside if they may be
+            drawn.suptitle("$x^$")
+
+    before = dict(matplotlib.rcParams)
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(draw, ("a.svg", "b.svg")))
+    assert inside.broken
+    assert dict(matplotlib.rcParams) == before
 
 
 def test_nothing_is_written_when_drawing_fails(tmp_path):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, short_name
+from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning, short_name
 from crawlers.reports.map_picture import MOST_LABELS, draw_map
 
 if TYPE_CHECKING:
@@ -21,7 +21,12 @@ def circle(size: int) -> GraphMap:
         for n in range(size)
     ]
     return GraphMap(
-        "a.test", nodes, [(n, (n + 1) % size) for n in range(size)], size + 1, size, [("level 1", "#4e79a7")]
+        "a.test",
+        nodes,
+        [(n, (n + 1) % size) for n in range(size)],
+        size + 1,
+        size,
+        [Meaning("level %(name)s", "1", "#4e79a7")],
     )
 
 

@@ -6,9 +6,10 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import SORTED_BY, Level, SeedState, seed_lines, site_details, with_pages
-from crawlers.storage.schema.tables import crawler_setting, page, site
+from crawlers.reports.seed_overview import SORTED_BY, Level, SeedState, seed_figures, seed_page, site_details
+from crawlers.storage.schema.tables import crawler_setting, page, pull, site
 from crawlers.storage.seeds import list_seeds, save_seeds
+from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
 
 A, NEW = "http://a.test", "http://new.test"
@@ -25,15 +26,34 @@ def stored(database):
 
 
 def found(database, *arguments, **options):
-    return [line.seed.site for line in seed_lines(database, *arguments, **options)]
+    return [line.seed.site for line in seed_page(database, *arguments, **options).lines]
 
 
 def test_lines_have_the_state_of_the_latest_crawl(stored):
-    first, second, third = with_pages(stored, seed_lines(stored))
+    page, figures = seed_page(stored), seed_figures(stored)
+    assert page.total == 3
+    first, second, third = page.lines
     assert (first.seed.site, first.state, first.why) == (A, SeedState.AVAILABLE, None)
-    assert (first.crawl_id, first.pages) == (1, 4)
-    assert (second.state, second.why, second.pages) == (SeedState.UNAVAILABLE, "timeout", 130)
-    assert (third.state, third.crawl_id, third.pages) == (SeedState.NEVER, None, None)
+    assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
+    assert (second.state, second.why, figures.counts[second.site_id].pages) == (SeedState.UNAVAILABLE, "timeout", 130)
+    assert (third.state, third.crawl_id, third.site_id) == (SeedState.NEVER, None, None)
+
+
+def test_list_is_read_in_parts(stored):
+    assert found(stored, first=1, rows=1) == [found(stored)[1]]
+    assert seed_page(stored, first=9).lines == []
+
+
+def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
+    with stored.write() as connection:
+        connection.execute(insert(pull), {"site_id": 1, "page_id": 1, "reward": 5.0, "ended_at": 1e9})
+    figures = seed_figures(stored)
+    other = "http://c.test"
+    assert found(stored, by="pages", figures=figures) == [A, other, NEW]
+    assert found(stored, by="pages", figures=figures, descending=True, rows=2) == [other, A]
+    assert found(stored, by="errors", figures=figures, descending=True) == [A, other, NEW]
+    assert found(stored, by="yield", figures=figures) == [A, other, NEW]  # those without one come last
+    assert found(stored, by="yield", figures=figures, descending=True, first=1) == [other, NEW]
 
 
 def test_lines_are_searched_in_names_and_addresses(stored):
@@ -75,8 +95,7 @@ def test_details_are_those_of_the_latest_crawl(stored):
         connection.execute(insert(crawler_setting), {"crawl_id": 1, "name": "USER_AGENT", "value": "mine/1.0"})
         connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout, 3 attempts"))
     details = site_details(stored, A)
-    ended = {State.DONE: 4, State.MOVED: 3, State.REFUSED: 1, State.FAILED: 1, State.REJECTED: 3}
-    assert details.counts == ended
+    assert details.counts == UrlCounts(4, 0, 3, errors=2, not_pages=0, not_requested=3, deepest=1)
     assert details.levels == [Level(0, 1, 1 / 3), Level(1, 3, 1.0)]
     assert details.errors == [("status 404", 1), ("timeout", 1)]
     assert (details.external_urls, details.per_page) == (3, 0.75)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, waits_for, worker_lines
 from crawlers.storage.queries import NamedCrawl
 from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine
@@ -89,8 +90,11 @@ def test_ended_workers_are_counted_and_shown_on_demand():
 
 
 def test_crawl_without_a_worker_is_one_sentence():
-    assert nobody_works(CRAWL._replace(state="finished")) == "Crawl spring (number 3) is finished; nobody works on it"
-    assert nobody_works(CRAWL._replace(state="interrupted")) == (
+    assert (
+        sentence(nobody_works(CRAWL._replace(state="finished")))
+        == "Crawl spring (number 3) is finished; nobody works on it"
+    )
+    assert sentence(nobody_works(CRAWL._replace(state="interrupted"))) == (
         "Nobody works on the crawl spring (number 3); the command that began it resumes it"
     )
 
@@ -114,7 +118,7 @@ SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True)
     ],
 )
 def test_what_a_site_waits_for(changes, words):
-    assert waits_for(SITE._replace(**changes), NOW) == words
+    assert sentence(waits_for(SITE._replace(**changes), NOW)) == words
 
 
 def test_sites_with_the_most_waiting_urls_come_first():

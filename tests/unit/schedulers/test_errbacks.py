@@ -16,6 +16,7 @@ from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.robots_fetch import RobotsFetch
+from crawlers.schedulers.sitemap_fetch import SitemapFetch
 from tests.support.opened_crawl import OpenedCrawl
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Handled:
         self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
         crawl = self.opened.crawl
         self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known)
-        self.handlers = ErrorHandlers(crawl, self.robots, self.callbacks, self.manager)
+        self.sitemaps = SitemapFetch(crawl)
+        self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 
     def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:

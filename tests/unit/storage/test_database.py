@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
-from contextlib import closing
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +16,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, event, text
 
+from crawlers.algorithms.dedup.document_fingerprints import compared_words, domain_of
+from crawlers.algorithms.dedup.min_hash import bands
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
+from crawlers.storage import schema
 from crawlers.storage.database import Database
+from crawlers.storage.news.document_bands import DocumentBands
 from crawlers.storage.news.stored_rules import LEARNT, LearntRulesRow, add_rule, list_rules, pin_rule
 from crawlers.storage.schema import migrations
 from crawlers.storage.schema.migrations.versions import __name__ as versions
@@ -24,8 +32,10 @@ from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+VERSIONS = str(Path(migrations.__file__).parent / "versions")
+for declared in pkgutil.iter_modules(schema.__path__, f"{schema.__name__}."):
+    importlib.import_module(declared.name)  # all tables, whichever tests ran before
 DEFINITIONS = {
     "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'alembic%'",
     "postgresql": """
@@ -85,6 +95,28 @@ def test_open_database_does_not_replace_a_file_that_is_removed(tmp_path: Path) -
         with pytest.raises(StoreError, match="unable to open database file"), database.write():
             pass
     assert not path.exists()
+
+
+def test_file_that_is_replaced_is_followed(tmp_path: Path) -> None:
+    path, other = tmp_path / "crawl.sqlite", tmp_path / "other.sqlite"
+    insert = text("INSERT INTO seed (site, start_url, enabled) VALUES (:name, '', true)")
+    with closing(Database(f"sqlite:///{path}")) as database, closing(Database(f"sqlite:///{other}")) as later:
+        database.follow_file()
+        for store, name in ((database, "before"), (later, "after")):
+            with store.write() as connection:
+                connection.execute(insert, {"name": name})
+        later.close()
+        for part in tmp_path.glob("crawl.sqlite*"):
+            part.rename(tmp_path / f"moved-{part.name}")
+        with (
+            pytest.raises(StoreError, match=r"unable to open database file; check that the file is there"),
+            database.read(),
+        ):
+            pass
+        assert not path.exists()
+        other.rename(path)
+        with database.read() as connection:
+            assert connection.execute(text("SELECT site FROM seed")).scalars().all() == ["after"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -167,12 +199,11 @@ def test_migrated_postgresql_equals_the_declared_tables_exactly(postgresql_socke
         assert _definitions(migrated) == _created(created)
 
 
-def test_migrations_are_frozen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules([VERSIONS])])
+def test_migrations_are_frozen(name: str) -> None:
     # A migration that imports tables.py would create tomorrow's tables under today's number.
-    import importlib
-
-    module = importlib.import_module(f"{versions}.0001_foundation")
-    assert "crawlers" not in inspect.getsource(module)
+    module = importlib.import_module(f"{versions}.{name}")
+    assert not re.search(r"^\s*(?:import|from) crawlers", inspect.getsource(module), re.MULTILINE)
 
 
 def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(
@@ -254,6 +285,18 @@ def test_reader_is_not_blocked_by_a_writer(database: Database) -> None:
             assert reading.execute(text("SELECT count(*) FROM seed")).scalar() == 0
 
 
+def test_store_that_another_version_changes_says_what_to_do(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(text("ALTER TABLE seed RENAME COLUMN enabled TO is_enabled"))
+    try:
+        sentence = "another version of this program may have changed it: end this one"
+        with pytest.raises(StoreError, match=sentence), database.read() as connection:
+            connection.execute(text("SELECT enabled FROM seed"))
+    finally:  # other tests use the same database
+        with database.write() as connection:
+            connection.execute(text("ALTER TABLE seed RENAME COLUMN is_enabled TO enabled"))
+
+
 def test_name_shows_no_password(postgresql_url: str) -> None:
     database = Database(postgresql_url.replace("postgres@", "postgres:secret@"))
     assert "secret" not in database.name
@@ -321,6 +364,15 @@ def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url:
     database.close()
 
 
+def test_process_that_has_used_up_its_connections_can_try_again(sqlite: Database) -> None:
+    sqlite.engine.pool._timeout = 0.0
+    with ExitStack() as stack:
+        for _ in range(15):  # the size of the pool
+            stack.enter_context(sqlite.read())
+        with pytest.raises(StoreUnavailable, match="all connections of this process are in use"):
+            stack.enter_context(sqlite.read())
+
+
 def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite: Database) -> None:
     def write() -> None:
         with sqlite.write() as connection:
@@ -331,3 +383,41 @@ def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite: Databa
     with sqlite.write(), pytest.raises(StoreUnavailable, match="locked; committed data is safe: let the other process"):
         write()
     write()
+
+
+def test_documents_of_an_earlier_version_are_found_by_their_bands(
+    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "HEAD", "0019")
+    database = Database(url_without_tables)
+    words = [f"word{number * number}" for number in range(200)]
+    others = {
+        3: ("http://127.0.0.1:8600/", "Straße", "Straße Nr. 3 " * 40),
+        4: ("http://www.a.github.io/", "Unser Ort", "Foto: Müller"),
+        5: ("https://news.example.co.uk:8443/", "北京", "晴转多云12度 " * 20 + "ＡＢ co\xadop"),
+        6: ("http://localhost/", "", ""),
+    }
+    document = """INSERT INTO document (page_id, site_id, url, title, text, authors, extractor, text_hash, simhash,
+        version, stored_at) VALUES (:id, 1, :url, 'T', :text, '[]', 'rule', '', 7, 1, 0)"""
+    with database.write() as connection:
+        for number in (1, 2):
+            row = {"id": number, "url": f"http://www.{number}.example.org/", "text": " ".join(words[number:])}
+            connection.execute(text(document), row)
+        for number, (url, title, shown) in others.items():
+            row = {"id": number, "url": url, "text": shown}
+            connection.execute(text(document.replace("'T'", f"'{title}'")), row)
+        connection.execute(text("INSERT INTO document_band VALUES (1, 1, 7)"))
+    database.close()
+    monkeypatch.undo()
+    migrated, writer = Database(url_without_tables), SimpleNamespace(submitted=0, wait_for=lambda number: None)
+    candidates = DocumentBands(migrated, writer)
+    assert sorted(candidates.near(bands("example.org", words[50:]))) == [1, 2]
+    assert candidates.near(bands("example.com", words[50:])) == []
+    with migrated.read() as connection:
+        stored = connection.execute(text("SELECT page_id, band FROM document_band WHERE page_id > 2")).all()
+    migrated.close()
+    assert {tuple(row) for row in stored} == {
+        (number, band)
+        for number, (url, title, shown) in others.items()
+        for band in bands(domain_of(url), compared_words(title, shown))
+    }

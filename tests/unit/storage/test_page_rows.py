@@ -51,6 +51,7 @@ def test_page_is_one_row_with_named_values() -> None:
         "last_modified": None,
         "retry_at": None,
         "latency_s": 0.25,
+        "is_indexable": True,
     }
 
 

@@ -8,7 +8,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.pulls import counted, pulls_of, pulls_of_site
+from crawlers.storage.pulls import counted, has_pulls, pulls_of, pulls_of_site
 from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
 
@@ -27,6 +27,14 @@ def write(database, changes):
 
 def new_page(number, site_id, group):
     return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group)
+
+
+def test_crawls_with_pulls_are_told_from_others(database):
+    sites = [SiteRow(0, "http://a.test", 1, None, 0.0)]
+    one, two = (crawls.begin(database, name, "extlinks", sites, {}, 0.0) for name in ("one", "two"))
+    write(database, ChangeSet(PullRow(two.sites[0].id, 9, 7.0, 1.0)))
+    with database.read() as connection:
+        assert [has_pulls(connection, crawl.id) for crawl in (one, two)] == [False, True]
 
 
 def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):

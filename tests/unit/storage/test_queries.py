@@ -11,7 +11,7 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.queries import crawl_named, fetched_pages, latest_pages, progress, sites_of
+from crawlers.storage.queries import crawl_named, crawl_numbered, fetched_pages, latest_pages, progress, sites_of
 from crawlers.storage.schema.tables import EndedPage, NewPage
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
@@ -58,6 +58,17 @@ def test_error_for_an_unknown_crawl_lists_the_known_names(database: Database) ->
     begin(database, "daily")
     with pytest.raises(ConfigError, match=r"CRAWL=dayly: .* it has daily, weekly"):
         crawl_named(database, "dayly")
+
+
+def test_name_that_is_the_number_of_another_crawl_is_a_name(database: Database) -> None:
+    named = begin(database, "2", A)
+    other = begin(database, "other", A)
+    assert (named.id, other.id) == (1, 2)
+    assert crawl_named(database, "2").id == named.id
+    found = crawl_numbered(database, 2)
+    assert found is not None
+    assert found.name == "other"
+    assert crawl_numbered(database, 10**30) is None
 
 
 def test_sites_of_a_crawl_are_sorted_by_name(database: Database) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import event, insert, select
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits, State
@@ -64,6 +64,23 @@ def test_conflict_saves_none_of_the_seeds(database, change, message):
     with pytest.raises(ConfigError, match=message):
         save_seeds(database, [{"site": C}, change])
     assert numbers(database) == {A: 1}
+
+
+def test_many_seeds_take_no_more_statements_than_few(database):
+    """A statement takes a millisecond, in which nobody else writes: lists have 100,000 sites."""
+
+    def statements(number):
+        changes = [{"site": f"http://{number}-{one}.example", "parallel": 2} for one in range(number)]
+        executed = []
+        event.listen(database.engine, "before_cursor_execute", lambda *given: executed.append(given[2]))
+        save_seeds(database, changes)
+        save_seeds(database, [*changes, {"site": f"http://{number}.example"}])
+        return len(executed)
+
+    few = statements(2)
+    assert statements(200) == few
+    stored = numbers(database)
+    assert sorted(stored.values()) == list(range(1, len(stored) + 1))
 
 
 def test_harvest_includes_the_enabled_seeds_by_number(database):

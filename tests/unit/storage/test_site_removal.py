@@ -6,6 +6,8 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from crawlers.errors import ConfigError
+from crawlers.storage import site_removal
+from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import (
     bad_link,
@@ -20,7 +22,7 @@ from crawlers.storage.schema.tables import (
     worker,
 )
 from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site, rows_of_site
-from tests.support.stored_crawl import stored_crawl
+from tests.support.stored_crawl import later_crawl, stored_crawl
 
 A = "http://a.test"
 OF_SITES = ("site_id", "page_id", "source_id")
@@ -58,6 +60,8 @@ def test_all_rows_of_the_site_are_counted_and_deleted(stored):
         "link": 8,
         "page": 12,
         "pull": 1,
+        "sitemap": 4,
+        "sitemap_url": 12,
         "seed": 1,
         "site": 1,
     }
@@ -81,6 +85,68 @@ def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_t
         connection.execute(insert(link), {"source_id": source, "target_id": target, "count": 1})
     remove_site(stored, A)
     assert rows(stored)["link"] == 0
+
+
+def test_others_write_while_a_site_is_deleted(stored, monkeypatch):
+    """Each transaction deletes few rows, and whoever waits for the store comes in between."""
+    monkeypatch.setattr("crawlers.storage.site_removal.ROWS_AT_ONCE", 5)
+    written = []
+
+    def write(_seconds):
+        with stored.write() as connection:
+            connection.execute(update(crawl).values(reason="written in between"))
+        written.append(rows_of_site(stored, A).pages)
+
+    monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", write)
+    remove_site(stored, A)
+    assert {12, 7, 2} == set(written)
+    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
+
+
+def test_crawl_that_begins_while_its_site_is_deleted_keeps_the_rest(stored, monkeypatch):
+    monkeypatch.setattr("crawlers.storage.site_removal.ROWS_AT_ONCE", 5)
+    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
+    locks = []
+
+    def join(_seconds):
+        with stored.write() as connection:
+            connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
+        locks.append(WorkerLock(stored, 5))
+
+    monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", join)
+    with pytest.raises(ConfigError, match="the crawl spring is running"):
+        remove_site(stored, A)
+    locks[0].release()
+    assert rows_of_site(stored, A).pages == 12
+    monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", lambda _seconds: None)
+    remove_site(stored, A)
+    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
+
+
+def test_others_write_while_a_site_of_several_crawls_is_deleted(stored, monkeypatch):
+    """No statement may be left that sees an old state: SQLite lets its connection write no more."""
+    later_crawl(stored)
+    other = Database(stored.url.render_as_string(hide_password=False))
+    with stored.write() as connection:
+        connection.execute(update(crawl).values(mission="broad"))
+
+    def write(table, *arguments, **options):
+        with other.write() as connection:
+            connection.execute(update(crawl).values(reason=f"written before {table}"))
+        return conditions(table, *arguments, **options)
+
+    conditions = site_removal._of_site
+    monkeypatch.setattr(site_removal, "_of_site", write)
+    remove_site(stored, A)
+    other.close()
+    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
+
+
+def test_rows_of_a_large_site_are_counted_up_to_a_limit(stored, monkeypatch):
+    assert not rows_of_site(stored, A).is_more
+    monkeypatch.setattr("crawlers.storage.site_removal.MOST_COUNTED", 5)
+    counted = rows_of_site(stored, A)
+    assert (counted.pages, counted.is_more) == (5, True)
 
 
 def test_every_table_that_refers_to_sites_or_pages_is_cleared():

@@ -27,6 +27,7 @@ from crawlers.storage.worker_queries import (
 )
 from crawlers.storage.worker_status import Wait, WorkerStatus
 from crawlers.storage.workers import ACTIVE, LOST, PAUSE, STOP
+from tests.support.executed_statements import statements
 from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
@@ -181,3 +182,14 @@ def test_lost_store_is_an_error_of_the_store(sqlite):
         connection.exec_driver_sql("DROP TABLE worker")
     with pytest.raises(StoreError):
         processes_of(sqlite, MACHINE, [1], 0.0)
+
+
+def test_waiting_and_resting_pages_are_counted_along_indexes(sqlite):
+    shared = Shared(sqlite)
+    with statements(sqlite) as executed:
+        sites_with_workers(sqlite, shared.id)
+    values = (1,) * executed[-1].count("?")
+    with sqlite.read() as connection:
+        plan = [line[3] for line in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {executed[-1]}", values)]
+    assert "SEARCH page USING COVERING INDEX page_of_site (site_id=? AND state=?)" in plan
+    assert any(line.startswith("SCAN page USING INDEX page_retry") for line in plan)

@@ -1,4 +1,4 @@
-"""A server of the tests leaves no connection open."""
+"""A server of the tests leaves no connection open, and hides no failure of its handlers."""
 
 from __future__ import annotations
 
@@ -43,3 +43,18 @@ def test_all_connections_are_closed_at_the_end(site, is_served, monkeypatch):
     for client in clients:
         client.close()
     assert not left_open
+
+
+async def fail(_):
+    raise ValueError("an unexpected path")
+
+
+def test_failure_of_a_handler_fails_the_test_at_its_end():
+    web = Web(site=fail)
+    web.__enter__()
+    with socket.create_connection(("127.0.0.1", int(web["site"].origin.rpartition(":")[2]))) as client:
+        client.send(b"GET / HTTP/1.1\r\n\r\n")
+        client.recv(1)
+    with pytest.raises(BaseExceptionGroup) as failed:
+        web.__exit__()
+    assert str(failed.value.exceptions) == "(ValueError('an unexpected path'),)"

@@ -10,8 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from crawlers.web.app import panel
+from crawlers.web.kept_results import THREADS, KeptResults
+from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on
 from crawlers.web.starting import Pending
+from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import stored_crawl
 
 if TYPE_CHECKING:
@@ -46,6 +49,15 @@ class Browser:
         return self.client.post(path, data={"csrf": token, **form}, files=files or None, headers=headers)
 
 
+@pytest.fixture(autouse=True)
+def patient_pages(monkeypatch):
+    """Pages that search and count as long as it takes, on busy machines as well."""
+    for pages in (deletion_pages, document_pages, explain_pages, report_pages):
+        monkeypatch.setattr(pages, "SEARCH_S", PATIENCE_S)
+    for pages in (deletion_pages, report_pages):
+        monkeypatch.setattr(pages, "COUNT_S", PATIENCE_S)
+
+
 @pytest.fixture
 def crawl_id(sqlite):
     """The number of a crawl in the store."""
@@ -77,11 +89,17 @@ def starter():
 
 @pytest.fixture
 def open_panel(sqlite, starter, tmp_path):
-    """Return a function that opens the panel in a browser; with a password it needs that."""
+    """Return a function that opens the panel in a browser; with a password it needs that.
 
-    def opened(password: str = "") -> Browser:
-        app = panel(sqlite, access_on("127.0.0.1", PORT, password, []), starter, tmp_path)
-        client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
+    Its pages wait up to *wait_s* seconds for results that take long; without *threads*, these are never computed.
+    """
+
+    def opened(password: str = "", wait_s: float = PATIENCE_S, port: int = PORT, threads: int = THREADS) -> Browser:
+        access = access_on("127.0.0.1", port, password, [])
+        app = panel(sqlite, access, starter, tmp_path, KeptResults(wait_s, threads=threads))
+        client = TestClient(
+            app, base_url=f"http://127.0.0.1:{port}", follow_redirects=False, raise_server_exceptions=False
+        )
         return Browser(client)
 
     return opened

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from starlette.routing import Mount, Route
+from starlette.websockets import WebSocketDisconnect
 
 from crawlers.errors import ConfigError
 from crawlers.web.serving import access_on
@@ -71,8 +72,16 @@ def test_token_of_another_session_is_refused(open_panel, crawl_id):
 @pytest.mark.parametrize("cookie", ["x", "eyJhbGciOiJub25lIn0.e30.", "\x00"])
 def test_cookie_that_is_not_signed_by_us_is_no_session(open_panel, crawl_id, cookie):
     panel = open_panel(PASSWORD)
-    panel.client.cookies.set("crawlers-session", cookie)
+    panel.client.cookies.set(f"crawlers-session-{PORT}", cookie)
     assert panel.get("/").headers["location"] == "/login"
+
+
+def test_panel_on_another_port_of_the_host_leaves_the_session_alone(open_panel, crawl_id):
+    mine, theirs = open_panel(), open_panel(port=PORT + 1)
+    token = mine.get("/").text.partition('name="csrf" value="')[2].partition('"')[0]
+    theirs.get("/")
+    mine.client.cookies.update(theirs.client.cookies)  # as in a browser: cookies know no ports
+    assert mine.client.post("/preferences", data={"csrf": token}).status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/", "/crawls/1", "/crawls/1/reports/pages", "/crawls/1/reports/pages.csv", "/x"])
@@ -84,12 +93,43 @@ def test_whoever_has_not_given_the_password_sees_the_login_page_only(open_panel,
 def test_password_opens_the_panel_in_a_new_session(open_panel, crawl_id):
     browser = open_panel(PASSWORD)
     browser.get("/login")
-    before = browser.client.cookies["crawlers-session"]
+    before = browser.client.cookies[f"crawlers-session-{PORT}"]
     assert browser.post("/login", "/login", password=PASSWORD).headers["location"] == "/"
-    assert browser.client.cookies["crawlers-session"] != before
+    assert browser.client.cookies[f"crawlers-session-{PORT}"] != before
     assert "spring" in browser.get("/").text
     assert browser.post("/logout").headers["location"] == "/login"
     assert browser.get("/").headers["location"] == "/login"
+
+
+def test_cookie_of_a_session_that_was_logged_out_opens_nothing(open_panel, crawl_id):
+    browser = open_panel(PASSWORD)
+    browser.post("/login", "/login", password=PASSWORD)
+    cookie = browser.client.cookies[f"crawlers-session-{PORT}"]
+    browser.post("/logout")
+    browser.client.cookies.set(f"crawlers-session-{PORT}", cookie)
+    assert browser.get("/").headers["location"] == "/login"
+
+
+@pytest.mark.parametrize("other", ['settings={"theme": "dark"}', "a b=c", "=", "x", "a[=1"])
+def test_cookies_of_other_programs_on_this_host_leave_the_session_alone(open_panel, crawl_id, other):
+    browser = open_panel(PASSWORD)
+    browser.post("/login", "/login", password=PASSWORD)
+    [own] = browser.client.cookies.items()
+    browser.client.cookies.clear()
+    for cookies in (f"{other}; {own[0]}={own[1]}", f"{own[0]}={own[1]}; {other}"):
+        assert "spring" in browser.get("/", cookie=cookies).text
+
+
+def test_passwords_that_are_tried_at_the_same_time_hold_no_threads(open_panel, crawl_id, monkeypatch):
+    browser, other, refused = open_panel(PASSWORD), open_panel(PASSWORD), []
+
+    def pause(_):  # while the first one is being checked
+        refused.append(other.post("/login", "/login", password=PASSWORD))
+
+    monkeypatch.setattr("crawlers.web.pages.login_page.time.sleep", pause)
+    assert browser.post("/login", "/login", password="wrong").status_code == 401
+    assert [(one.status_code, "try again in a second" in one.text) for one in refused] == [(429, True)]
+    assert other.post("/login", "/login", password=PASSWORD).headers["location"] == "/"
 
 
 def test_wrong_password_is_refused(open_panel, crawl_id, monkeypatch):
@@ -100,6 +140,12 @@ def test_wrong_password_is_refused(open_panel, crawl_id, monkeypatch):
     assert (response.status_code, "The password is wrong." in response.text) == (401, True)
     assert browser.get("/").headers["location"] == "/login"
     assert pauses == [1.0]
+
+
+@pytest.mark.parametrize("path", ["/", "/static/panel.css", "/login"])
+def test_websockets_are_refused(open_panel, path):
+    with pytest.raises(WebSocketDisconnect), open_panel(PASSWORD).client.websocket_connect(path):
+        pass
 
 
 @pytest.mark.parametrize("path", ["/", "/static/panel.css", "/nowhere", "/crawls/1/reports/pages.csv"])
@@ -127,6 +173,18 @@ def test_address_that_others_reach_needs_a_password(address, password):
         access_on(address, PORT, password, [])
 
 
+@pytest.mark.parametrize("port", [-1, 0, 65536, 10**20])
+def test_port_that_is_none_is_an_error_that_says_which_there_are(port):
+    with pytest.raises(ConfigError, match=rf"--port {port} is not a port; choose one from 1 to 65535"):
+        access_on("127.0.0.1", port, "", [])
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0"])
+def test_blank_password_is_none(address):
+    with pytest.raises(ConfigError, match="WEB_PASSWORD is blank"):
+        access_on(address, PORT, " " * 12, [])
+
+
 def test_loopback_needs_none():
     assert not access_on("127.0.0.1", PORT, "", []).password
     assert not access_on("::1", PORT, "", []).password
@@ -137,6 +195,38 @@ def test_host_that_is_no_address_is_an_error_that_says_what_to_write():
         access_on("example.org", PORT, "", [])
 
 
-def test_further_names_are_ours():
-    hosts = access_on("0.0.0.0", PORT, PASSWORD, ["panel.example", "other.example:443"]).hosts
-    assert {"panel.example:8060", "other.example:443", "0.0.0.0:8060"} <= hosts
+@pytest.mark.parametrize(
+    ("names", "host"),
+    [
+        (["panel.example"], "panel.example:8060"),
+        (["panel.example"], "panel.example"),  # behind a proxy
+        (["crawls.example.org:443"], "crawls.example.org"),
+        (["crawls.example.org:443"], "crawls.example.org:443"),
+        (["Panel.example:8443"], "panel.example:8443"),
+        (["[fd00::2]:443"], "[fd00::2]"),
+        (["fd00:0::2"], "[fd00::2]:8060"),
+        ([], "0.0.0.0:8060"),
+    ],
+)
+def test_host_that_browsers_send_is_ours(names, host):
+    assert host in access_on("0.0.0.0", PORT, PASSWORD, names).hosts
+
+
+def test_default_port_is_left_out_by_browsers():
+    assert {"localhost", "localhost:80"} <= access_on("127.0.0.1", 80, "", []).hosts
+    assert "localhost" not in access_on("127.0.0.1", PORT, "", []).hosts
+
+
+def test_ipv6_address_is_in_brackets():
+    assert "[fd00::1]:8060" in access_on("fd00::1", PORT, PASSWORD, []).hosts
+
+
+def test_other_names_and_ports_are_not_ours():
+    hosts = access_on("0.0.0.0", PORT, PASSWORD, ["crawls.example.org:8443"]).hosts
+    assert hosts.isdisjoint({"crawls.example.org", "crawls.example.org:8060", "example.org"})
+
+
+@pytest.mark.parametrize("name", ["https://panel.example", "panel.example:x", "[panel]", "a b", "panel.example/"])
+def test_name_that_is_no_host_is_one_sentence(name):
+    with pytest.raises(ConfigError, match="is neither host nor host:port; write for example"):
+        access_on("127.0.0.1", PORT, "", [name])

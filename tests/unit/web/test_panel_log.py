@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.panel_log import MAX_LINES, end_of_log
+from crawlers.web.starting import RECORD
 
 
 @pytest.fixture
@@ -15,34 +17,67 @@ def own(tmp_path):
     return folder
 
 
-def test_latest_log_is_read(tmp_path, own):
-    (own / "2026-01-01.log").write_text("old\n")
-    (own / "2026-01-02.log").write_text("new\nlast\n")
-    assert end_of_log(tmp_path, "spring") == ("logs/panel/spring/2026-01-02.log", ["new", "last"], False)
+@pytest.fixture
+def record(tmp_path):
+    """Return a function that records a log of a crawl."""
+
+    def recorded(log="logs/panel/spring/1.log", crawl_id=1, name="spring"):
+        JobRecord(tmp_path / RECORD).add(Job(name, log, crawl_id=crawl_id))
+
+    return recorded
 
 
-def test_long_log_is_cut(tmp_path, own):
+def test_latest_log_of_the_crawl_is_read_and_not_that_of_another_one_of_its_name(tmp_path, own, record):
+    for number, (crawl_id, text) in enumerate([(1, "old\n"), (1, "new\nlast\n"), (9, "other\n"), (None, "refused\n")]):
+        log = f"logs/panel/spring/{number}.log"
+        (tmp_path / log).write_text(text)
+        record(log, crawl_id)
+    assert end_of_log(tmp_path, 1) == ("logs/panel/spring/1.log", ["new", "last"], False)
+    assert end_of_log(tmp_path, 9).lines == ["other"]
+    assert end_of_log(tmp_path, 2) is None
+
+
+def test_long_log_is_cut(tmp_path, own, record):
+    record()
     (own / "1.log").write_text("".join(f"line {number}\n" for number in range(100_000)))
-    end = end_of_log(tmp_path, "spring")
+    end = end_of_log(tmp_path, 1)
     assert end.is_cut
     assert (len(end.lines), end.lines[-1]) == (MAX_LINES, "line 99999")
 
 
-def test_one_endless_line_is_bounded(tmp_path, own):
+def test_one_endless_line_is_bounded(tmp_path, own, record):
+    record()
     (own / "1.log").write_bytes(b"\xff" * 1_000_000)
-    assert end_of_log(tmp_path, "spring").lines == []
+    assert end_of_log(tmp_path, 1).lines == []
 
 
-@pytest.mark.parametrize("name", ["summer", "..", "../panel/spring", "/etc", ""])
-def test_crawl_without_a_folder_has_no_log(tmp_path, own, name):
+@pytest.mark.parametrize(
+    ("name", "log"),
+    [
+        ("summer", "logs/panel/summer/1.log"),
+        ("summer", "logs/panel/spring/1.log"),
+        ("..", "logs/panel/../1.log"),
+        ("../panel/spring", "logs/panel/spring/1.log"),
+        ("spring", "/etc/passwd"),
+        ("spring", "logs/panel/spring/../../x.log"),
+        ("spring", "logs/panel/spring/hosts.txt"),
+        ("spring", "sitegraph/6487ec79947edab326d6db28a2d86511e8247444"),
+        ("", "1.log"),
+    ],
+)
+def test_other_files_are_no_logs(tmp_path, own, record, name, log):
     (own / "1.log").write_text("x")
-    assert end_of_log(tmp_path, name) is None
+    (own / "hosts.txt").write_text("x")
+    (tmp_path / "logs/x.log").write_text("x")
+    record(log, name=name)
+    assert end_of_log(tmp_path, 1) is None
 
 
-def test_links_to_other_files_are_not_read(tmp_path, own):
+def test_links_to_other_files_are_not_read(tmp_path, own, record):
+    record()
     (tmp_path / "secret").write_text("secret")
     (own / "1.log").symlink_to(tmp_path / "secret")
-    assert end_of_log(tmp_path, "spring") is None
+    assert end_of_log(tmp_path, 1) is None
 
 
 def test_folder_that_leads_elsewhere_is_not_read(tmp_path):
@@ -51,4 +86,5 @@ def test_folder_that_leads_elsewhere_is_not_read(tmp_path):
     (elsewhere / "1.log").write_text("secret")
     (folder / "logs/panel").mkdir(parents=True)
     (folder / "logs/panel/spring").symlink_to(elsewhere)
-    assert end_of_log(folder, "spring") is None
+    JobRecord(folder / RECORD).add(Job("spring", "logs/panel/spring/1.log", crawl_id=1))
+    assert end_of_log(folder, 1) is None

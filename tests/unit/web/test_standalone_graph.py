@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.maps.graph_map import GraphMap, MapNode
+from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
 from crawlers.web.standalone_graph import SCRIPTS, STATIC, standalone_graph
 from tests.support.services import unavailable
 
@@ -24,7 +24,9 @@ NODES = [
     MapNode(f"http://a.test/{HOSTILE}", HOSTILE, 1, 1, None, 50.0, 10.0, 5.0, "#f28e2b"),
     MapNode("http://a.test/\ud800\0", "", None, 0, 0, -50.0, 30.0, 4.0, "#f28e2b"),
 ]
-GRAPH = GraphMap(f"a.test {HOSTILE}", NODES, [(0, 1), (1, 0), (2, 0)], 3, 3, [(HOSTILE, "#4e79a7")])
+GRAPH = GraphMap(
+    f"a.test {HOSTILE}", NODES, [(0, 1), (1, 0), (2, 0)], 3, 3, [Meaning("around %(name)s", HOSTILE, "#4e79a7")]
+)
 
 
 def test_equal_graphs_give_equal_files_that_name_nothing_to_load() -> None:
@@ -63,7 +65,9 @@ def test_libraries_are_the_listed_ones_with_their_licences() -> None:
     for _, _, _, name, digest in listed:
         assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == digest
         assert (vendor / f"{name.partition('.')[0]}.LICENSE.txt").read_text("utf-8")
-    assert {name for _, _, _, name, _ in listed} == {path.name for path in vendor.glob("*.js")}
+    assert {name for _, _, _, name, _ in listed} == {
+        one.name for one in vendor.iterdir() if one.suffix in (".js", ".css")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,7 @@ def test_nodes_are_found_and_shown_in_a_browser_without_a_network(browser, schem
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(path.as_uri())
-    page.wait_for_selector("body[data-ready]")
+    page.wait_for_selector("#map[data-ready]")
     page.fill("#search", "OWNED")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -98,7 +102,7 @@ def test_nodes_are_found_and_shown_in_a_browser_without_a_network(browser, schem
     assert HOSTILE in details
     assert "Linking nodes1" in details
     page.keyboard.press("Escape")
-    assert page.is_hidden("#details")
+    assert page.text_content("#details") == ""
     page.fill("#search", "no such page")
     assert page.text_content("#found") == "Nothing found"
     assert page.title() == f"a.test {HOSTILE}".strip()

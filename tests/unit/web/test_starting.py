@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import insert
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.storage.schema.tables import crawl
 from crawlers.web import starting
-from crawlers.web.starting import Begun, LocalStarter, Pending, Refused, crawl_folder
+from crawlers.web.job_record import Job, JobRecord
+from crawlers.web.starting import RECORD, Begun, LocalStarter, Pending, Refused, crawl_folder
 from tests.support.processes import until
 
 COMMAND = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"RULE": "a b; touch x"})
@@ -45,6 +49,28 @@ def test_crawl_that_has_begun_is_returned(run):
     assert run(BEGIN).start("spring", COMMAND, FILES) == Begun(1)
 
 
+def test_end_of_a_process_knows_its_crawl(run, tmp_path):
+    starter = run(BEGIN)
+    starter.start("spring", COMMAND, FILES)
+    until(lambda: bool(starter.endings()), "the end of the process")
+    [ending] = starter.endings()
+    assert (ending.status, ending.crawl_id) == (0, 1)
+
+
+def test_crawl_that_begins_late_is_found(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
+    wait = "import pathlib, time\nwhile not pathlib.Path('{}').exists(): time.sleep(0.01)"
+    starter = run(wait.format("begin"), BEGIN, wait.format("end"))
+    assert isinstance(starter.start("spring", COMMAND, FILES), Pending)
+    (tmp_path / "begin").touch()
+    try:
+        until(lambda: not starter.endings() and JobRecord(tmp_path / RECORD).jobs()[0].crawl_id == 1, "its crawl")
+    finally:
+        (tmp_path / "end").touch()
+    until(lambda: bool(starter.endings()), "the end of the process")
+    assert [ending.crawl_id for ending in starter.endings()] == [1]
+
+
 def test_words_reach_the_program_as_they_are(run, tmp_path):
     run(SAY, BEGIN, passed_on=("-s", "DATABASE_URL=x")).start("spring", COMMAND, FILES)
     hosts = ["-a", "hosts=logs/panel/spring/hosts.txt"]
@@ -58,8 +84,31 @@ def test_command_that_can_not_begin_says_why(run, tmp_path):
     code = "print('INFO: Error: x')\nimport sys\nprint('Error: RULE=x is wrong\\nhosts=y too')\nsys.exit(2)"
     starter = run(code)
     assert starter.start("spring", COMMAND, FILES) == Refused("RULE=x is wrong\nhosts=y too")
-    assert starter.endings() == [("spring", 1e9, 2)]
+    ending = ("spring", 1e9, 2, "RULE=x is wrong\nhosts=y too", None)
+    assert starter.endings() == [ending]
+    assert run("").endings() == [ending]  # of a later panel
     assert [path.name for path in (tmp_path / "logs/panel/spring").glob("*.log")] == ["2001-09-09T01-46-40Z.log"]
+
+
+def test_end_that_no_panel_has_seen_is_read_from_the_log(run, tmp_path):
+    record, log = JobRecord(tmp_path / RECORD), tmp_path / "logs/panel/spring/1.log"
+    record.add(Job("spring", "logs/panel/spring/1.log"))
+    starter = run("")
+    assert starter.endings() == []  # its log is gone
+    log.parent.mkdir(parents=True)
+    log.write_text("2026 INFO: begins\n", "utf-8")
+    assert starter.endings() == []  # the store tells what became of its crawl
+    log.write_text("2026 INFO: begins\nError: RULE=x is wrong", "utf-8")
+    [ending] = starter.endings()
+    assert (ending.name, ending.status, ending.why) == ("spring", None, "RULE=x is wrong")
+
+
+def test_latest_end_of_each_crawl_counts(run):
+    starter = run("import sys; sys.exit(3)")
+    starter.start("spring", COMMAND, FILES)
+    starter.start("summer", COMMAND, {})
+    run("").start("spring", COMMAND, FILES)
+    assert [(one.name, one.status) for one in starter.endings()] == [("spring", 0), ("summer", 3)]
 
 
 def test_command_that_says_nothing_is_refused_all_the_same(run):
@@ -93,7 +142,51 @@ def test_process_that_is_about_to_end_is_waited_for(run, monkeypatch, tmp_path):
         assert isinstance(second.result(), Pending)
 
 
-@pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "-x", "a\0b", "a" * 81, "_"])
+def test_start_that_is_asked_for_twice_at_once_is_one(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(starting, "PATIENCE_S", 120.0)
+    wait = "import os, pathlib, time\npathlib.Path(f'{os.getpid()}.pid').touch()\n"
+    starter = run(f"{wait}while not pathlib.Path('begin').exists(): time.sleep(0.01)", BEGIN)
+    with ThreadPoolExecutor() as threads:
+        outcomes = [threads.submit(starter.start, "spring", COMMAND, FILES)]
+        until(lambda: list(tmp_path.glob("*.pid")), "the process")
+        outcomes += [threads.submit(starter.start, "spring", COMMAND, dict(FILES)) for _ in range(3)]
+        with pytest.raises(ConfigError, match="the crawl spring is being started"):
+            starter.start("spring", COMMAND, {})
+        (tmp_path / "begin").touch()
+        assert [one.result() for one in outcomes] == [Begun(1)] * 4
+    assert len(list(tmp_path.glob("*.pid"))) == 1
+
+
+def test_start_that_fails_for_both_can_be_repeated(run):
+    starter = run(BEGIN)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="can't name a folder"):
+            starter.start("..", COMMAND, FILES)
+    assert starter.start("spring", COMMAND, FILES) == Begun(1)
+
+
+def test_process_that_can_not_be_recorded_is_not_started(run, tmp_path):
+    (tmp_path / RECORD).mkdir(parents=True)
+    starter = run(SAY, BEGIN)
+    with pytest.raises(ConfigError, match=r"jobs\.jsonl can't be used: Is a directory; check its folder"):
+        starter.start("spring", COMMAND, FILES)
+    assert starter.endings() == []
+    assert not (tmp_path / "said.json").exists()
+
+
+def test_process_that_can_not_start_has_ended(sqlite, tmp_path):
+    missing = str(tmp_path / "missing")
+    starter = LocalStarter(sqlite, tmp_path, program=(missing,), clock=lambda: 1e9)
+    why = f"{missing} can't be used: No such file or directory; check its folder"
+    with pytest.raises(ConfigError, match=f"^{re.escape(why)}$"):
+        starter.start("spring", COMMAND, FILES)
+    begun = {"mission": "sitegraph", "state": "running", "started_at": 0.0, "manifest": "{}", "run_started_at": 4e9}
+    with sqlite.write() as connection:
+        connection.execute(insert(crawl).values(name="spring", **begun))  # by a command in a terminal
+    assert starter.endings() == [("spring", 1e9, None, why, None)]
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "-x", "a\0b", "a" * 81, "_", "jobs.jsonl"])
 def test_name_that_is_no_folder_of_ours_is_refused(run, tmp_path, name):
     assert crawl_folder(tmp_path, name) is None
     with pytest.raises(ConfigError, match="can't name a folder"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from crawlers.demo.prose import rng_of
-from tests.support.sites.press.schemas import SCHEMAS
+from tests.support.sites.press.schemas import FAMILIES
 from tests.support.sites.press.texts import person
 
 if TYPE_CHECKING:
@@ -82,8 +82,12 @@ def _feed(nth: int) -> Feed:
     return Feed(kind, _FEED_PATHS[kind], flaw, is_linked, "utm_source=feed" if nth % 4 == 1 else "")
 
 
-def plans(seed: int, origins: Sequence[str], per_day: float) -> list[Plan]:
-    """Return a site for each of *origins*; a site publishes at least half of *per_day* articles, the mean of all."""
+def plans(seed: int, origins: Sequence[str], per_day: float, family: str = "press") -> list[Plan]:
+    """Return a site for each of *origins*; a site publishes at least half of *per_day* articles, the mean of all.
+
+    The sites have the URL schemas of a *family* of `FAMILIES` in turn.
+    """
+    schemas = FAMILIES[family]
     rng, count = rng_of(f"press {seed}"), len(origins)
     markups: list[Markup] = _dealt(rng, get_args(Markup), count)
     rates = _dealt(rng, (0.5, 0.7, 1.0, 1.2, 1.6), count)
@@ -96,7 +100,7 @@ def plans(seed: int, origins: Sequence[str], per_day: float) -> list[Plan]:
                 number=number,
                 origin=origin,
                 title=f"The {own.choice(('Evening', 'Morning', 'Daily', 'Free', 'New'))} {person(own).split()[1]}",
-                schema=SCHEMAS[number % len(SCHEMAS)],
+                schema=schemas[number % len(schemas)],
                 markup=markups[number],
                 sections=tuple(own.sample(_SECTIONS, own.randint(3, 6))),
                 authors=tuple(person(own) for _ in range(own.randint(4, 9))),

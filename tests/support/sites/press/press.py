@@ -66,9 +66,16 @@ class Press:
     """News sites at *origins*, opened *archive_days* before *began*, with *per_day* articles per site on average."""
 
     def __init__(
-        self, seed: int, origins: Sequence[str], began: float, *, per_day: float = 15, archive_days: float = 90
+        self,
+        seed: int,
+        origins: Sequence[str],
+        began: float,
+        *,
+        per_day: float = 15,
+        archive_days: float = 90,
+        family: str = "press",
     ) -> None:
-        self.plans = plans(seed, origins, per_day)
+        self.plans = plans(seed, origins, per_day, family)
         opened = began - archive_days * DAY_S
         self._rooms = {urlsplit(plan.origin).netloc: Newsroom(seed, plan, opened) for plan in self.plans}
 

@@ -43,6 +43,7 @@ class Options:
     speed: float = 600.0  # ten minutes per second
     per_day: float = 15.0
     archive_days: float = 90.0
+    family: str = "press"  # of URL schemas, see `schemas.FAMILIES`
     log: str = ""  # file of `LoggedRequest` rows; "" = none
 
     def press_time(self, real_at: float) -> float:
@@ -54,7 +55,14 @@ class Options:
         return self.press_time(time.time())
 
     def press(self, origins: Sequence[str]) -> Press:
-        return Press(self.seed, origins, self.began, per_day=self.per_day, archive_days=self.archive_days)
+        return Press(
+            self.seed,
+            origins,
+            self.began,
+            per_day=self.per_day,
+            archive_days=self.archive_days,
+            family=self.family,
+        )
 
 
 class LoggedRequest(NamedTuple):

@@ -5,9 +5,7 @@ Every second site has ETag as validator, the others Last-Modified.
 
 from __future__ import annotations
 
-import asyncio
 import socket
-import threading
 import time
 from contextlib import ExitStack
 from email.utils import formatdate
@@ -17,6 +15,7 @@ from urllib.parse import unquote
 
 from aiohttp import web as http
 
+from tests.support.loop_thread import LoopThread
 from tests.support.sites.press.press import Press
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from tests.support.sites.press.press import Response
 
-END_S = 10
 BEGAN = 1_700_000_000.0  # long past for every clock, because feed dates in the future are ignored
 DAY_S = 86_400
 
@@ -59,8 +57,7 @@ class WatchedPress:
         self.announcements: list[Announcement] = []
         self.read_at: dict[str, float] = {}  # time of the last response, by unescaped URL
         self.on_request: Callable[[], None] | None = None
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="press")
+        self._thread = LoopThread()
 
     @property
     def now(self) -> float:
@@ -77,14 +74,11 @@ class WatchedPress:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(END_S)
+        self._thread.run(self._open())
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(END_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(END_S)
-        self._loop.close()
+        self._thread.end(self._runner.cleanup())
         self._exit.close()
 
     async def _open(self) -> None:

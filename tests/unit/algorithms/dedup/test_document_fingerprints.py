@@ -13,7 +13,7 @@ from crawlers.algorithms.dedup.document_fingerprints import (
     text_key128,
     url_key128,
 )
-from crawlers.algorithms.dedup.simhash import words
+from crawlers.algorithms.dedup.shingles import words
 from crawlers.items import Article
 
 URL = "https://www.example.org/news/17"

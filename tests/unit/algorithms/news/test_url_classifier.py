@@ -8,7 +8,8 @@ import pytest
 
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT
+from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
@@ -154,3 +155,61 @@ def test_rules_that_are_not_applied_are_learnt_all_the_same():
     assert learnt.rules
     assert not learnt.is_change
     assert not book.has_rules(SITE)
+
+
+def with_prior(**more):
+    return classifier(prior=UrlPrior(shipped_weights()), **more)
+
+
+TITLE = f"{SITE}/politics/mayor-wins-the-cup-after-all"
+
+
+def test_url_is_queued_by_the_prior_until_its_site_has_rules():
+    book = with_prior()
+    slot = book.slot(SITE, TITLE)
+    assert slot.queue == FIT
+    assert slot.value == pytest.approx(2.0 * book.prior(SITE, TITLE))
+    assert book.slot(SITE, f"{SITE}/tag/storm").queue == OTHER
+    assert book.weight(SITE, TITLE) == 0.0, "only rules classify"
+    book.replace("paper.example", [UrlRule("/news/.+", 1.0, HAND)])
+    assert book.slot(SITE, TITLE).queue == OTHER
+    assert (book.prior(SITE, TITLE), book.support(SITE, TITLE)) == (0.0, 0.0)
+
+
+def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
+    book = with_prior()
+    assert book.support(SITE, TITLE) == 1.0
+    assert book.support(SITE, f"{SITE}/tag/storm") == 0.0
+    assert classifier().support(SITE, TITLE) == 0.0
+
+
+def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_doubled():
+    book = with_prior(learns=True)
+    fingerprints, anew = [book.fingerprint(SITE)], []
+    for number in range(1, 70):
+        if book.label(SITE, f"{SITE}/x/{number}", 3.0):
+            anew.append(number)
+        fingerprints.append(book.fingerprint(SITE))
+    assert anew == [1, 2, 4, 8, 16, 32, 64]
+    assert len(set(fingerprints)) == 8
+
+
+def test_prior_of_a_resumed_run_has_learnt_from_the_stored_labels():
+    labels = [(SITE, f"{SITE}/a/{n}f3a77c0{n}", 3.0) for n in range(4)] + [
+        (SITE, f"{SITE}/b/{n}", -3.0) for n in range(4)
+    ]
+    first, second = with_prior(learns=True), with_prior(learns=True)
+    for label in labels:
+        first.label(*label)
+    second.recall(labels)
+    assert first.prior(SITE, f"{SITE}/a/7c01f3bb") == second.prior(SITE, f"{SITE}/a/7c01f3bb") > 0.6
+    assert first.fingerprint(SITE) == second.fingerprint(SITE)
+    second.forget_labels("paper.example")
+    assert second.fingerprint(SITE) == with_prior().fingerprint(SITE)
+
+
+def test_lists_that_show_new_articles_have_a_queue_of_their_own():
+    book = with_prior()
+    assert book.listed(SITE, f"{SITE}/tag/fire/", 8)
+    assert book.slot(SITE, f"{SITE}/tag/storm/").queue == LISTS
+    assert book.slot(SITE, f"{SITE}/about/storm/").queue == OTHER

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, UrlPattern, escaped, merged, regex_of
+from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, Counts, UrlPattern, escaped, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import KINDS, OTHER, Shape, kind_of
 from tests.support.expressions import matches
 
@@ -61,9 +61,9 @@ def test_patterns_merge_if_they_differ_in_one_condition() -> None:
     assert one.united(UrlPattern(TWO, False, one.positions)) == UrlPattern(TWO, None, one.positions)
     assert one.united(UrlPattern(TWO, False, {0: only("sport"), 1: kinds("slug")})) is None
     assert one.united(UrlPattern(Shape(2, ".html", None), True, one.positions)) is None
-    many = [(UrlPattern(TWO, True, {0: only(name), 1: kinds("slug")}), 2, 3) for name in "abcd"]
-    ((pattern, articles, count),) = merged(many)
-    assert (pattern.positions[0], articles, count) == (only(*"abcd"), 8, 12)
+    many = [(UrlPattern(TWO, True, {0: only(name), 1: kinds("slug")}), Counts(1.0, 2.0), 3) for name in "abcd"]
+    ((pattern, counts, count),) = merged(many)
+    assert (pattern.positions[0], counts, count) == (only(*"abcd"), (4.0, 8.0), 12)
 
 
 @pytest.mark.parametrize(

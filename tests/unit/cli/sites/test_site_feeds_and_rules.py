@@ -46,7 +46,7 @@ def store(database_url, tmp_path):
         database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
     )
     urls = [f"https://www.b.example/{end}" for end in ("2024/a", "2024/b", "story/c", "about", "rss.xml")]
-    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "version": 1}
     polled = {"kind": "feed", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 2, "new_items": 7}
     with database.write() as connection:
         write_changes(
@@ -100,7 +100,7 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     assert (status, lines) == (0, ["3 http://b.example/ added", "4 http://c.example/ added"])
     assert errors == [
         "Skipped: new.yml:3: site is missing; write `site: https://example.org`",
-        "Skipped: new.yml:5: 'ftp://d': not the address of a site; write http://host[:port]/ or https://host[:port]/",
+        "Skipped: new.yml:5: 'ftp://d': unsupported protocol 'ftp'; expected http or https",
         "Skipped: new.yml:9: Invalid selector 'div[' for text; write CSS or XPath (Expected ident or '*', got "
         "<EOF at 4>)",
         "Skipped: 3 of 5 entries; fix them, and import the file again",

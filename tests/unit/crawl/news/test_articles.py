@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import insert
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.url_classifier import UrlClassifier
@@ -21,7 +22,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
 from crawlers.storage.news.document_keys import SqlDocumentKeys
-from crawlers.storage.schema.news_tables import DocumentRow
+from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
 from tests.support.stored_rows import NothingPending
@@ -54,7 +55,7 @@ class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
     def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
-        duplicates = Duplicates(database, SqlDocumentKeys(database, NothingPending()), NothingPending(), 3)
+        duplicates = Duplicates(database, SqlDocumentKeys(database, NothingPending()), NothingPending())
         self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
@@ -74,7 +75,7 @@ class Desk:
         news = News(article=article, fingerprint=document_fingerprint(page.url, article))
         self.changes = ChangeSet()
         lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
-        return self.policy.judge(lease, page, news, self.changes, NOW)
+        return self.policy.judge(lease, replace(page, news=news), news, self.changes, NOW)
 
     def copy_of(self, url: str, body: bytes, canonical: str = "") -> KnownCopy | None:
         """The known document of these bytes."""
@@ -100,6 +101,26 @@ def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
     lease = Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW)
     assert policy.policy.judge(lease, page, news, policy.changes, NOW) == news
     assert list(policy.changes) == []
+
+
+@pytest.mark.parametrize(
+    ("announced", "published"),
+    [(1714753148.0, "2024-05-03T16:19:08+00:00"), (1714694400.0, "2024-05-03"), (None, None)],
+)
+def test_article_without_a_date_has_that_of_its_feeds(policy: Desk, database: Database, announced, published) -> None:
+    with database.write() as connection:
+        rows = [(7, 1, announced), (8, 1, announced and announced + 86_400), (7, 2, 1.0)]
+        connection.execute(
+            insert(feed_item),
+            [{"feed_id": feed, "key": key, "published_at": at, "found_at": NOW} for feed, key, at in rows],
+        )
+    found = policy.judge("/news/1")
+    (row,) = policy.changes[DocumentRow]
+    assert (row.published_at, row.published) == (announced, published)
+    assert found.article.published_at == announced
+    own = replace(STORY, text="Another text", published_at=5.0, published="1970-01-01")
+    policy.judge("/news/2", article=own)
+    assert [row.published_at for row in policy.changes[DocumentRow]] == [5.0]
 
 
 def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> None:

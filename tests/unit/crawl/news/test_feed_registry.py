@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.feed_registry import REMOVED, FeedRegistry
+from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, SITEMAP, Page, State, Target
 from crawlers.storage.change_set import ChangeSet
@@ -54,10 +54,44 @@ def test_moved_pages_keep_their_kinds() -> None:
 
 def test_without_a_feed_the_usual_places_are_tried_once_per_domain() -> None:
     feeds = places()
-    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES]
+    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES[:3]]
     assert feeds.of_home(f"{HERE}/", []) == []
     assert feeds.of_home("http://www.here.test/", []) == []
-    assert len(feeds.of_home(f"{THERE}/", [])) == len(USUAL_PLACES)
+    assert len(feeds.of_home(f"{THERE}/", [])) == 3
+
+
+def test_other_usual_places_are_tried_when_documents_show_that_the_site_is_worth_it() -> None:
+    feeds = places()
+    feeds.of_home(f"{HERE}/", [])
+    assert [feeds.of_document(f"{HERE}/{n}") for n in range(WORTH - 1)] == [[]] * (WORTH - 1)
+    more = feeds.of_document(f"{HERE}/story")
+    assert [one.url for one in more] == [HERE + place for place in USUAL_PLACES[FIRST_PLACES:]]
+    assert [feeds.of_document(f"{HERE}/later/{n}") for n in range(5)] == [[]] * 5
+    assert feeds.of_document(f"{THERE}/1") == []
+
+
+@pytest.mark.parametrize(("stored", "further"), [(0, 3), (1, 2), (2, 1), (9, 1)])
+def test_documents_of_an_earlier_run_count(stored: int, further: int) -> None:
+    feeds = places()
+    feeds.recall([(HERE, stored), ("http://www.here.test", 0), (THERE, 2)])
+    found = [feeds.of_document(f"{HERE}/{number}") for number in range(5)]
+    assert [bool(one) for one in found] == [number == further for number in range(1, 6)]
+
+
+def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
+    feeds = places()
+    feeds.of_document(f"{HERE}/1")
+    for _ in range(2):
+        feeds.recall([(HERE, 1)])
+    assert feeds.of_document(f"{HERE}/2") == []
+    assert len(feeds.of_document(f"{HERE}/3")) == len(USUAL_PLACES) - FIRST_PLACES
+
+
+def test_domain_with_a_feed_is_not_searched_for_others() -> None:
+    feeds = places()
+    feeds.of_home(f"{HERE}/", [])
+    feeds.keep(Page(1, f"{HERE}/rss", 1, State.DONE, 200), key(f"{HERE}/rss"), FEED, ChangeSet())
+    assert [feeds.of_document(f"{HERE}/{n}") for n in range(5)] == [[]] * 5
 
 
 def test_usual_places_are_not_tried_if_a_feed_is_known_named_or_found() -> None:
@@ -80,7 +114,9 @@ def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
 
 def test_removed_feed_in_a_usual_place_is_not_tried() -> None:
     feeds = places(removed=(HERE + USUAL_PLACES[0],))
-    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES[1:]]
+    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [
+        HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]
+    ]
 
 
 @pytest.mark.parametrize(

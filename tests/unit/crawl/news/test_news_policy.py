@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.feed_registry import REMOVED
-from crawlers.crawl.news.news_policy import MAX_LISTS
+from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
+from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, State
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, QueueSlot, State
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.algorithms.url_rules.rule_learner import UrlRule
-    from crawlers.storage.database import Database
-
-
-@pytest.fixture
-def database(sqlite: Database) -> Database:
-    return sqlite
-
-
-@pytest.fixture
-def runs(database: Database) -> Iterator[Any]:
-    """Makes a run; the one before it is over then."""
-    made: list[Crawl] = []
-
-    def run(*rules: UrlRule, **more: Any) -> Crawl:
-        if made:
-            made[-1].writer.close()
-        made.append(Crawl(database, *rules, **more))
-        return made[-1]
-
-    yield run
-    made[-1].writer.close()
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -87,7 +60,7 @@ def test_item_that_was_announced_before_is_not_new(runs):
 
 def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
     crawl = runs()
-    many = tuple(f"/{n}.xml" for n in range(MAX_LISTS + 1))
+    many = tuple(f"/{n}.xml" for n in range(MAX_SITEMAPS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
     assert crawl.slot(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
@@ -113,7 +86,7 @@ def test_given_feed_that_leads_to_itself_is_tried_again(runs, status):
 
 def test_older_sitemaps_are_no_feeds_of_the_next_run(runs):
     crawl = runs()
-    many = tuple(f"/{n}.xml" for n in range(MAX_LISTS + 1))
+    many = tuple(f"/{n}.xml" for n in range(MAX_SITEMAPS + 1))
     crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
     crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
     for path, lease in crawl.leases().items():
@@ -218,7 +191,7 @@ def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkey
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
-    assert {crawl.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
+    assert {crawl.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
 
 
 def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
@@ -227,7 +200,19 @@ def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     assert crawl.leases() == {}
     again = runs()
     again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
-    assert {again.slot(path) for path in USUAL_PLACES} == {BEFORE_ARTICLES}
+    assert {again.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
+
+
+def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs):
+    crawl = runs()
+    crawl.end(crawl.lease())
+    for lease in crawl.leases().values():
+        crawl.end(lease, state=State.REFUSED, status=404, reason="status 404")
+    read_article(crawl, "/a1", words=("one",))
+    read_article(crawl, "/a2", words=("two",))
+    again = runs()
+    read_article(again, "/a3", words=("three",))
+    assert all(again.slot(path) is not None for path in USUAL_PLACES[FIRST_PLACES:])
 
 
 def test_usual_places_are_left_alone_when_a_feed_is_known(runs):
@@ -322,10 +307,10 @@ def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
     assert again.slot("/b1")[0] != FIT
 
 
-def read_article(crawl: Crawl, path: str, canonical: str = "") -> float:
-    """Let the page at *path* be fetched and have an article, the same for each, that much speaks for; its label."""
+def read_article(crawl: Crawl, path: str, canonical: str = "", words: tuple[str, ...] = ("word",)) -> float:
+    """Let the page at *path* be fetched and have an article of *words*, that much speaks for; its label."""
     crawl.frontier.add([Candidate(crawl.site_id, target(path), slot=BEFORE_ARTICLES)], NOW)
-    text, canonical = " ".join(f"word{n}" for n in range(80)), canonical and crawl.url(canonical)
+    text, canonical = " ".join(f"{word}{n}" for n in range(80) for word in words), canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
     news = News(fits=True, odds=3.0, article=article, fingerprint=document_fingerprint(crawl.url(path), article))
     crawl.end(crawl.lease(), canonical=canonical, news=news)
@@ -364,3 +349,12 @@ def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_alternate_url):
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
     copy = asyncio.run(crawl.articles.copy_of(page, at_once))
     assert copy == KnownCopy(f"same bytes as document {number}", is_alternate_url)
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/archive/2019/05", None), ("/tag/storm", PAGE)])
+def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, kind):
+    crawl = runs(RULE)
+    crawl.end(crawl.leases()["/"])
+    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, slot=QueueSlot(LISTS, 1.0))], NOW)
+    crawl.end(crawl.leases()[path], "/a1", "/a2", "/a3")
+    assert crawl.poll(path)[:1] == ((kind,) if kind else ())

@@ -9,6 +9,7 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FI
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import scoring
 from crawlers.frontier.backends.memory import MemoryFrontier
@@ -33,6 +34,9 @@ class Rules:
         self.calls += 1
         return QueueSlot(FIT, 1.0) if self.word in url else LESS
 
+    def has_rules(self, site: str) -> bool:
+        return False
+
     def fingerprint(self, site: str) -> str:
         return self.word
 
@@ -41,6 +45,11 @@ def frontier_of(order: str = "fit") -> MemoryFrontier:
     one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
     one.open_site(SiteState(1, NAME, 9, 0.0), NOW)
     return one
+
+
+def requeue_of(rules: Rules, frontier: MemoryFrontier) -> Requeue:
+    """Return one that never judges pages again, as long as no rules are learnt."""
+    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05))
 
 
 def add(frontier: MemoryFrontier, *paths: str, slot: QueueSlot = LESS) -> None:
@@ -100,14 +109,14 @@ def test_order_without_places_has_nothing_to_correct():
 def finished(requeue: Requeue, most: int = 99) -> list[SiteRules]:
     changes = ChangeSet()
     for _ in range(most):
-        requeue.step(changes, NOW)
+        requeue.step(1, changes, NOW)
     return changes[SiteRules]
 
 
 @pytest.mark.usefixtures("small_slices")
 def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below():
     frontier, rules = frontier_of(), Rules()
-    requeue = Requeue(rules, frontier)
+    requeue = requeue_of(rules, frontier)
     frontier.open_site(SiteState(2, "http://sport.one.test", 9, 0.0), NOW)
     frontier.open_site(SiteState(3, "http://another-one.test", 9, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
@@ -126,28 +135,28 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
 def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand():
     frontier, rules = frontier_of(), Rules()
     add(frontier, *(f"/new{n}" for n in range(5)))
-    first = Requeue(rules, frontier)
-    assert first.recall([QueuedSite(1, NAME, "/old", waits=True)])[SiteRules] == []
+    first = requeue_of(rules, frontier)
+    assert first.recall([QueuedSite(1, NAME, "/old", has_pages=True)])[SiteRules] == []
     rules.word, changes = "/new", ChangeSet()
     first.changed("one.test", changes)
     assert finished(first, 1) == [], "killed here"
-    second = Requeue(rules, frontier)
-    assert second.recall([QueuedSite(1, NAME, None, waits=True)])[SiteRules] == [(1, None)]
+    second = requeue_of(rules, frontier)
+    assert second.recall([QueuedSite(1, NAME, None, has_pages=True)])[SiteRules] == [(1, None)]
     assert finished(second) == [(1, "/new")]
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
 
 
 def test_site_where_nothing_waits_costs_no_step():
     rules = Rules()
-    requeue = Requeue(rules, frontier_of())
-    assert requeue.recall([QueuedSite(1, NAME, None, waits=False)])[SiteRules] == [(1, "/old")]
+    requeue = requeue_of(rules, frontier_of())
+    assert requeue.recall([QueuedSite(1, NAME, None, has_pages=False)])[SiteRules] == [(1, "/old")]
     assert finished(requeue) == []
 
 
 @pytest.mark.usefixtures("small_slices")
 def test_rules_that_change_once_more_begin_anew():
     frontier, rules = frontier_of(), Rules()
-    requeue = Requeue(rules, frontier)
+    requeue = requeue_of(rules, frontier)
     requeue.add_site(1, NAME)
     add(frontier, *(f"/new{n}" for n in range(4)))
     rules.word = "/new"
@@ -157,3 +166,21 @@ def test_rules_that_change_once_more_begin_anew():
     requeue.changed("one.test", ChangeSet())
     assert finished(requeue) == [(1, "/newest")]
     assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4
+
+
+class Unwalked(list):
+    """A list that nobody may walk through."""
+
+    def __iter__(self):
+        raise AssertionError("walked through all pages that rest")
+
+
+def test_pages_that_do_not_rest_are_fetched_again_without_a_look_at_those_that_do():
+    frontier = frontier_of()
+    add(frontier, "/a", "/b")
+    for lease, revisit_at in zip(frontier.lease(NOW, 2), (None, NOW + 60.0), strict=True):
+        page = Page(lease.id, lease.url, 0, State.DONE, 200)
+        frontier.acknowledge(lease, Decision(page, revisit_at=revisit_at), NOW)
+    frontier._schedule._resting = Unwalked(frontier._schedule._resting)
+    frontier.fetch_again(NAME, [(1, None, NOW)], NOW)
+    assert [lease.id for lease in frontier.lease(NOW, 2)] == [1]

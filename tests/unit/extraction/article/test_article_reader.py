@@ -61,7 +61,7 @@ def test_all_parts_of_a_marked_up_page_are_extracted():
 def test_page_without_metadata_has_title_and_text():
     article = extract(page())
     assert (article.title, article.published_at, article.published, article.authors) == ("A storm in May", None, "", ())
-    assert (article.section, article.language, article.canonical_url, article.image) == ("", "", URL, "")
+    assert (article.section, article.language, article.canonical_url, article.image) == ("", "en", URL, "")
 
 
 def test_rule_of_the_site_takes_precedence():
@@ -119,6 +119,25 @@ def test_dates_after_now_are_ignored():
     assert extract(page(json_ld(datePublished="2035-01-01"))).published == ""
 
 
+@pytest.mark.parametrize(
+    ("facts", "shown"),
+    [
+        ({"dateModified": "2024-05-04"}, ""),
+        ({"dateModified": "2024-05-04 02:30"}, ""),  # not the clock of the same moment
+        ({}, "<p>Updated 4 May 2024</p>"),
+        ({}, "<p>More.</p>" * 70 + "<aside><time datetime=2024-05-04>Another article</time></aside>"),
+    ],
+)
+def test_a_change_or_another_article_does_not_move_the_day_of_publication(facts, shown):
+    article = extract(page(json_ld(datePublished="2024-05-03T13:00:00Z", **facts), body=shown))
+    assert (article.published, article.published_at) == ("2024-05-03T13:00:00+00:00", 1714741200.0)
+
+
+def test_a_change_shows_the_zone_of_the_publisher():
+    said = json_ld(datePublished="2024-05-03T23:00:00Z", dateModified="2024-05-09T10:00:00+02:00")
+    assert extract(page(said)).published == "2024-05-04T01:00:00+02:00"
+
+
 def test_visible_date_is_found():
     assert extract(page(body="<p class=date>Published: 3 May 2024</p>")).published == "2024-05-03"
 
@@ -162,3 +181,40 @@ def test_endless_nesting_does_not_crash(piece):
 @given(st.lists(st.sampled_from(page(json_ld()).split(b">")) | st.binary(max_size=20), max_size=30))
 def test_broken_pages_do_not_crash(pieces):
     assert isinstance(extract(b">".join(pieces), least_chars=1), Article | str)
+
+
+@pytest.mark.parametrize(
+    ("language", "shown", "expected"),
+    [
+        ("hr", "3. listopada 2024.", "2024-10-03"),
+        ("pl", "3 listopada 2024", "2024-11-03"),
+        ("fi", "3. marraskuuta 2024", "2024-11-03"),
+        ("uk", "3 листопада 2024 р.", "2024-11-03"),
+    ],
+)
+def test_shown_date_is_read_in_the_language_of_the_page(language, shown, expected):
+    assert extract(page(f'<meta name="language" content="{language}">', body=f"<p>{shown}</p>")).published == expected
+
+
+FACTS = """<meta name=description content="In &lt;b&gt;short&lt;/b&gt;"><meta name=keywords content="storm, sea, Storm">
+<meta property="article:modified_time" content="2024-05-04T10:00:00+02:00">
+<meta property="article:published_time" content="2024-05-03T10:00:00+02:00">
+<meta property="article:content_tier" content={}>"""
+
+
+@pytest.mark.parametrize(("tier", "is_free"), [("free", True), ("locked", False), ("metered", False), ("other", None)])
+def test_facts_of_meta_tags_belong_to_the_article(tier, is_free):
+    article = extract(page(FACTS.format(tier)))
+    assert (article.description, article.keywords) == ("In short", ("storm", "sea"))
+    assert (article.modified_at, article.modified) == (1714809600.0, "2024-05-04T10:00:00+02:00")
+    assert article.is_free is is_free
+
+
+def test_change_before_the_publication_is_an_error_of_the_template():
+    article = extract(page(json_ld(dateModified="2024-04-03T10:00:00+02:00")))
+    assert (article.modified_at, article.modified) == (None, "")
+
+
+def test_facts_are_bounded():
+    article = extract(page(json_ld(description="x" * 10_000, keywords=["y" * 500] + [str(n) for n in range(999)])))
+    assert (len(article.description), len(article.keywords)) == (module.MAX_DESCRIPTION, 50)

@@ -36,6 +36,18 @@ def test_only_h1_is_preferred_to_titles_for_search_engines():
     assert headline("", ["A storm"], "10 facts about storms", "10 facts about storms", [], URL) == "A storm"
 
 
+@pytest.mark.parametrize("heading", ["Details", "...", "News", "Politik", "新闻"])
+def test_only_h1_that_says_something_else_does_not_outvote_titles_that_agree(heading):
+    assert headline("", [heading], "A storm in May", "A storm in May | Daily", ["Daily"], URL) == "A storm in May"
+    assert headline("", [heading], "台风登陆福建", "台风登陆福建_晚报", ["晚报"], URL) == "台风登陆福建"
+
+
+def test_only_h1_counts_if_the_other_titles_do_not_agree_or_share_its_words():
+    assert headline("", ["Details"], "Daily news", "A storm in May", [], URL) == "Details"
+    assert headline("", ["The storm"], "All on storms", "All on storms", [], URL) == "The storm"
+    assert headline("", ["台风来了"], "今天的台风消息", "今天的台风消息", [], URL) == "台风来了"
+
+
 def test_kicker_in_the_h1_is_removed_if_another_copy_of_the_title_lacks_it():
     assert headline("", ["Weather A storm in the month of May"], "A storm in the month of May", "", [], URL) == (
         "A storm in the month of May"

@@ -37,7 +37,14 @@ def test_all_parts_are_read():
         "publisher": {"name": "The Example"},
     }
     assert parts(full) == ArticleParts(
-        "Title", "Text.", "2024-05-03", ("Ann Lee",), "Politics", "en", "", "/a.png", "The Example"
+        title="Title",
+        text="Text.",
+        published="2024-05-03",
+        authors=("Ann Lee",),
+        section="Politics",
+        language="en",
+        image="/a.png",
+        site_name="The Example",
     )
 
 
@@ -70,17 +77,21 @@ def test_references_are_followed():
     assert parts(graph).authors == ("Ann Lee",)
 
 
-def test_the_only_person_is_the_author_of_a_page_without_one():
-    graph = [
-        {"@type": "WebPage", "name": "Title - Site", "datePublished": "2024-05-03"},
-        {"@type": "Person", "name": "A"},
-    ]
-    assert parts(graph) == ArticleParts(published="2024-05-03", authors=("A",))
+@pytest.mark.parametrize("relation", ["about", "founder", "mentions", "publisher"])
+def test_the_only_person_is_not_the_author(relation):
+    person = {"@type": "Person", "name": "Ada"}
+    article = {name: value for name, value in ARTICLE.items() if name != "author"}
+    assert parts(article | {relation: person}).authors == ()
+    assert parts({"@graph": [article, {"@type": "Organization", relation: person}]}).authors == ()
+    assert parts({"@graph": [{"@type": "WebPage", "datePublished": "2024-05-03"}, person]}) == ArticleParts(
+        published="2024-05-03"
+    )
 
 
 def test_organisations_are_authors_if_no_person_is_named():
     agency = {"@type": "Organization", "name": "Agency"}
-    assert parts(ARTICLE | {"author": [agency]}).authors == ("Agency",)
+    only = parts(ARTICLE | {"author": [agency]})
+    assert (only.authors, only.organisations) == (("Agency",), ("Agency",))
     assert parts(ARTICLE | {"author": [agency, "Bo Ek"]}).authors == ("Bo Ek",)
 
 
@@ -129,3 +140,48 @@ def test_microdata_is_read_without_nested_items():
 
 def test_a_page_without_microdata_has_none():
     assert microdata(html.document_fromstring("<p itemprop=headline>x")) is None
+
+
+def test_description_keywords_and_change_are_read():
+    about = {
+        "description": "In short",
+        "keywords": ["a", {"@type": "DefinedTerm", "name": "b"}],
+        "dateModified": "2024-05-04",
+    }
+    found = parts(ARTICLE | about)
+    assert (found.description, found.keywords, found.modified) == ("In short", ("a", "b"), "2024-05-04")
+    assert len(parts(ARTICLE | {"keywords": ["a"] * 10_000}).keywords) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ({}, None),
+        ({"isAccessibleForFree": True}, True),
+        ({"isAccessibleForFree": "true"}, True),
+        ({"isAccessibleForFree": False}, False),
+        ({"isAccessibleForFree": "False"}, False),
+        ({"isAccessibleForFree": "http://schema.org/False"}, False),
+        ({"isAccessibleForFree": [True, False]}, False),
+        ({"isAccessibleForFree": {"@value": "x"}}, None),
+        ({"hasPart": {"@type": "WebPageElement", "isAccessibleForFree": "False", "cssSelector": ".paid"}}, False),
+        ({"isAccessibleForFree": True, "hasPart": [7, {"isAccessibleForFree": False}]}, False),
+    ],
+)
+def test_paywall_is_recognised(about, expected):
+    assert parts(ARTICLE | about).is_free is expected
+
+
+def test_facts_of_microdata_are_read():
+    tree = html.document_fromstring(
+        '<div itemscope itemtype="https://schema.org/NewsArticle"><h1 itemprop="headline">Title</h1>'
+        '<meta itemprop="description" content="In short"><meta itemprop="keywords" content="a, b">'
+        '<meta itemprop="dateModified" content="2024-05-04"><meta itemprop="isAccessibleForFree" content="False"></div>'
+    )
+    found = microdata(tree)
+    assert (found.description, found.keywords, found.modified, found.is_free) == (
+        "In short",
+        ("a, b",),
+        "2024-05-04",
+        False,
+    )

@@ -28,6 +28,10 @@ def said(*raw):
         (" 2024-05-03 ", "2024-05-03"),
         ("3 de mayo de 2024", "2024-05-03"),
         ("3 мая 2024 г., 14:30", "2024-05-03"),
+        ("2567-05-03T14:30:00", "2024-05-03"),  # of the Buddhist era
+        ("Friday, May 3, 2024 11:30 PM EDT", "2024-05-03T23:30:00-04:00"),  # the day of its own zone
+        ("2003", "2003"),
+        ("2003-05", "2003-05"),
     ],
 )
 def test_dates_are_read_with_their_zone(raw, expected):
@@ -35,7 +39,7 @@ def test_dates_are_read_with_their_zone(raw, expected):
 
 
 @pytest.mark.parametrize(
-    "raw", ["", "soon", "2024-13-03", "2024-02-30T00:00Z", "1985-01-01", "2026-02-01", "9999-12-31"]
+    "raw", ["", "soon", "2024-13-03", "2024-02-30T00:00Z", "1985-01-01", "2026-02-01", "9999-12-31", "10:61:55"]
 )
 def test_invalid_and_impossible_dates_are_none(raw):
     assert said(raw) is None
@@ -73,3 +77,66 @@ def test_a_time_without_zone_gets_it_from_its_instant():
 
 def test_a_day_gets_its_time():
     assert said("2024-05-03", "2024-05-03T22:30:59Z") == "2024-05-03T22:30:59+00:00"
+
+
+def test_a_year_gets_its_day():
+    assert said("2024", "2023-05-03", "2024-05-03") == "2024-05-03"
+
+
+def test_languages_decide_the_month():
+    assert publication(["3. listopada 2024."], NOW, ["hr"]) == (1727913600.0, "2024-10-03")
+    assert publication(["3. listopada 2024."], NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://post.test/2024/05/03/storm", "2024-05-03"),  # the day of the publisher, before
+        ("https://post.test/news/2024-05-05-storm", "2024-05-04T03:37:37+00:00"),  # in no zone
+        ("https://post.test/2024/may/03/storm", "2024-05-03"),
+        ("https://post.test/2024/0503/c1.html", "2024-05-03"),
+        ("https://post.test/2024/05/04/storm", "2024-05-04T03:37:37+00:00"),
+        ("https://post.test/2024/05/01/storm", "2024-05-04T03:37:37+00:00"),  # another date
+        ("https://post.test/storm?day=/2024/05/03", "2024-05-04T03:37:37+00:00"),
+        ("https://post.test/20019130", "2024-05-04T03:37:37+00:00"),
+    ],
+)
+def test_neighbouring_day_in_the_url_is_used(url, expected):
+    assert publication(["2024-05-04T03:37:37Z"], NOW, url=url) == (1714793857.0, expected)
+
+
+@pytest.mark.parametrize(
+    ("raw", "day", "expected"),
+    [
+        ("2024-05-03T13:00:00Z", "2024-05-04", "2024-05-04"),  # in New Zealand
+        ("2024-05-03T09:00:00Z", "2024-05-04", "2024-05-03T09:00:00+00:00"),
+        ("2024-05-03T09:00:00Z", "2024-05-02", "2024-05-02"),  # in Hawaii
+        ("2024-05-03T16:00:00Z", "2024-05-02", "2024-05-03T16:00:00+00:00"),
+    ],
+)
+def test_a_day_replaces_that_of_an_instant_only_if_a_zone_explains_it(raw, day, expected):
+    assert publication([raw], NOW, further=[day])[1] == expected
+    assert publication([raw], NOW, url=f"https://post.test/{day}/storm")[1] == expected
+
+
+def test_the_day_in_the_url_does_not_replace_that_of_a_known_zone():
+    url = "https://post.test/2024/05/03/storm"  # in UTC
+    assert publication(["2024-05-04T00:30:00+02:00"], NOW, url=url)[1] == "2024-05-04T00:30:00+02:00"
+    further = ["2024-05-09T12:00:00+02:00"]
+    assert publication(["2024-05-03T22:30:00Z"], NOW, further=further, url=url)[1] == "2024-05-04T00:30:00+02:00"
+
+
+@pytest.mark.parametrize(
+    ("further", "expected"),
+    [
+        (["2024-05-05T10:00:00-04:00"], "2024-05-03T23:37:37-04:00"),  # a later change, in the publisher's zone
+        (["2024-05-03 23:37:37"], "2024-05-03T23:37:37-04:00"),  # its clock
+        (["3 May 2024"], "2024-05-03"),  # the day that readers see
+        (["6 May 2024"], "2024-05-04T03:37:37+00:00"),
+        (["2024-11-05T10:00:00-05:00"], "2024-05-04T03:37:37+00:00"),  # in winter the zone differs
+    ],
+)
+def test_instant_in_utc_gets_the_day_of_its_publisher(further, expected):
+    assert publication(["2024-05-04T03:37:37Z"], NOW, further=further) == (1714793857.0, expected)
+    local = "2024-05-04T05:37:37+02:00"
+    assert publication([local], NOW, further=further) == (1714793857.0, local)

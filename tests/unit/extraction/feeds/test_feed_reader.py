@@ -382,3 +382,20 @@ def test_damage_never_raises_or_invents_addresses(feed: str, data: st.DataObject
         )
     content = read(bytes(body))
     assert all(item.url.startswith(("https://", "http://")) for item in content.items)
+
+
+@pytest.mark.parametrize(
+    ("language", "url", "expected"),
+    [
+        ("<language>hr</language>", URL, "2026-10-21"),
+        ("<language>pl-PL</language>", URL, "2026-11-21"),
+        ("<language>en-US</language>", "https://example.hr/feed", "2026-10-21"),  # the default of a program
+        ("", URL, None),
+    ],
+)
+def test_language_of_a_feed_decides_the_month(language, url, expected):
+    rss = f"""<rss><channel>{language}<item><link>https://example.com/a</link>
+    <pubDate>21 listopada 2026 12:00</pubDate></item></channel></rss>"""
+    (item,) = read_feed(rss.encode(), url, None, NOW).items
+    found = item.published_at and time.strftime("%Y-%m-%d", time.gmtime(item.published_at))
+    assert found == expected

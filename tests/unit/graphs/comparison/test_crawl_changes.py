@@ -94,7 +94,7 @@ def test_links_are_compared_by_page_and_target(database: Database, sites: tuple[
         ("/same", "http://b.test/new"): ("appeared", None, 1),
         ("/gone", "/"): ("vanished", 1, None),
     }
-    assert {row.is_external for row in link_changes(database, *sites) if "b.test" in row.target} == {True}
+    assert {row.kind for row in link_changes(database, *sites) if "b.test" in row.target} == {"external"}
 
 
 def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(
@@ -156,6 +156,7 @@ def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple
         rows = list(csv.DictReader(stream))
     assert {row["change"] for row in rows} == {"vanished", "changed", "appeared"}
     assert next(row["title_after"] for row in rows if row["change"] == "changed") == "'=New title"
+    assert {row["last_seen"][:11] for row in rows if row["last_seen"]} == {"1970-01-01 "}
     again = found.paths[2].read_bytes()
     list(write_comparisons(database, compared, ["http://a.test:80"], tmp_path, ("gexf",), "two crawls"))
     assert found.paths[2].read_bytes() == again

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+import json
 
+import pytest
+from sqlalchemy import update
+
+from crawlers.algorithms.urls.keys import url_key
 from crawlers.errors import ConfigError
+from crawlers.items import State
 from crawlers.reports.catalogue.computed_report import sorted_by
 from crawlers.reports.catalogue.crawl_report import Column, rows_of
+from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.host_counts import ExternalHosts
-from crawlers.reports.catalogue.registry import report_named
+from crawlers.reports.catalogue.registry import report_named, reports_about
+from crawlers.storage.schema.news_tables import url_rule
+from crawlers.storage.schema.sitemap_tables import sitemap
+from crawlers.storage.schema.tables import SettingRow, crawl, external_url, link_context, page
+from tests.support.stored_rows import write_rows
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirects to http://a.test/gone: status 404")
@@ -24,14 +34,14 @@ def cells_of(database, crawl_id, name, filters=NO_FILTERS):
 
 EXPECTED = {
     "internal-links": [
-        (f"{A}/", f"{A}/a", None, 2, 0, "done", 200, 1),
-        (f"{A}/", f"{A}/b", None, 1, 0, "done", 200, 1),
-        (f"{A}/", f"{A}/moved", None, 1, 0, "moved", 301, 1),
-        (f"{A}/", f"{A}/gone", None, 1, 0, "refused", 404, 2),
-        (f"{A}/", f"{A}/old", None, 1, 0, "moved", 301, 2),
-        (f"{A}/a", f"{A}/", None, 1, 1, "done", 200, 0),
-        (f"{A}/untitled", f"{A}/", None, 1, 1, "done", 200, 0),
-        (f"{A}/untitled", f"{A}/old", None, 1, 1, "moved", 301, 2),
+        (f"{A}/", f"{A}/a", None, 2, 0, "page", 200, 1),
+        (f"{A}/", f"{A}/b", None, 1, 0, "page", 200, 1),
+        (f"{A}/", f"{A}/moved", None, 1, 0, "redirect", 301, 1),
+        (f"{A}/", f"{A}/gone", None, 1, 0, "error", 404, 2),
+        (f"{A}/", f"{A}/old", None, 1, 0, "redirect", 301, 2),
+        (f"{A}/a", f"{A}/", None, 1, 1, "page", 200, 0),
+        (f"{A}/untitled", f"{A}/", None, 1, 1, "page", 200, 0),
+        (f"{A}/untitled", f"{A}/old", None, 1, 1, "redirect", 301, 2),
     ],
     "broken-links": [
         (f"{A}/gone", 404, "status 404", None, 1, f"{A}/", 0),
@@ -49,18 +59,206 @@ EXPECTED = {
         (f"{A}/left", 301, 1, "http://left.test/", None, None, 1, f"{A}/left > http://left.test/"),
         (f"{A}/old", 301, 1, f"{A}/gone", 404, "status 404", 2, f"{A}/old > {A}/gone"),
     ],
-    "external-hosts": [("http://b.test", "b.test", 3, 2)],
+    "external-hosts": [("http://b.test", "b.test", 3, 2, None)],
     "missing-titles": [(f"{A}/untitled", 1, 200, None, 9, 0.0)],
     "duplicates": [(f"{A}/a", f"{A}/b", 1, 1, 9, "<script>alert(1)</script>")],
     "traps": [("trap: 9 pages like /day?# repeat the same content", 2, A, 3, f"{A}/day?2")],
     "robots-refusals": [(f"{A}/secret", "robots.txt disallows it", 2, 0.0)],
-    "sites": [(A, "done", None, 4, 0, 3, 2, 3, 1, None, None, 1, 0.0, None, "not requested yet", None)],
+    "in-sitemap-only": [(f"{A}/orphan/{number}", f"{A}/1.xml", 86_400.0 * (number + 5)) for number in range(7)],
+    "not-in-sitemap": [(f"{A}/untitled", "", 1, 9, 0.0)],  # /b is a duplicate, and no sitemap of c.test was read
+    "sitemap-errors": [
+        (f"{A}/gone", "error", 404, "status 404", 2, f"{A}/1.xml"),
+        (f"{A}/moved", "redirect", 301, None, 1, f"{A}/1.xml"),
+        (f"{A}/secret", "not requested", 404, "robots.txt disallows it", 2, f"{A}/1.xml"),
+    ],
+    "sites": [(A, "finished", None, 4, 0, 3, 2, 0, 3, 1, None, 1, 0.0, None, "not requested yet", None)],
 }
+
+
+BY_KEY = {"in-sitemap-only", "sitemap-errors"}  # whose order is that of hashes
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_rows_of_one_site(database, crawl_id, name):
-    assert cells_of(database, crawl_id, name, Filters(site="a.test")) == EXPECTED[name]
+    found = cells_of(database, crawl_id, name, Filters(site="a.test"))
+    assert (sorted(found) if name in BY_KEY else found) == EXPECTED[name]
+
+
+def test_external_hosts_are_told_apart_by_port_and_from_sites_of_the_crawl(database, crawl_id):
+    with database.write() as connection:
+        for path, name in (("one", "http://c.test"), ("two", "http://c.test:81")):
+            values = {"site": name, "url": f"{name}/{path}"}
+            connection.execute(
+                update(external_url).where(external_url.c.url == f"http://b.test/{path}").values(**values)
+            )
+    of_a = Filters(site="a.test")
+    expected = [("http://c.test", "c.test", 2, 1, "yes"), ("http://c.test:81", "c.test", 1, 1, None)]
+    assert cells_of(database, crawl_id, "external-hosts", of_a) == expected
+    related = report_named("external-hosts").related(expected[1])
+    assert related == ("external-links", {"host": "http://c.test:81"})
+    shown = cells_of(database, crawl_id, "external-links", of_a._replace(**related.filters))
+    assert [row[0] for row in shown] == ["http://c.test:81/two"]
+
+
+def test_sitemaps_say_why_they_were_not_read(database, crawl_id):
+    index, listing, missing, waiting = cells_of(database, crawl_id, "sitemaps")
+    cut = "1 of its sitemaps are not read (SITEMAPS_MAX_FILES)"
+    assert index == (f"{A}/sitemap.xml", A, "read", 200, cut, "sitemap index", 0, 0, 1, None, 0.0)
+    assert listing == (f"{A}/1.xml", A, "read", 200, None, "sitemap", 12, 3, 0, f"{A}/sitemap.xml", 0.0)
+    assert missing[2:6] == ("not read", 404, "status 404", None)
+    assert waiting[2:6] == ("waiting", None, None, None)
+
+
+@pytest.mark.parametrize("indexable", [True, None, False])
+def test_pages_that_are_not_to_be_indexed_may_be_missing_in_sitemaps(database, crawl_id, indexable):
+    with database.write() as connection:
+        connection.execute(update(page).where(page.c.url == f"{A}/untitled").values(is_indexable=indexable))
+    assert bool(cells_of(database, crawl_id, "not-in-sitemap")) == (indexable is not False)
+
+
+def test_only_sites_with_a_sitemap_that_was_read_are_compared(database, crawl_id):
+    with database.write() as connection:
+        connection.execute(update(sitemap).where(sitemap.c.state == 1).values(state=2))
+    assert cells_of(database, crawl_id, "not-in-sitemap") == []
+
+
+C = "http://c.test"
+
+
+def test_documents_are_listed_from_the_latest_with_their_delays(database, crawl_id):
+    found = cells_of(database, crawl_id, "documents")
+    assert [row[3] for row in found] == sorted((row[3] for row in found), reverse=True)
+    by_url = {row[5]: row for row in found}
+    # A day without a time says nothing about the delay.
+    assert by_url[f"{C}/0"][1:] == (
+        "=Story 0",
+        100.0,
+        200.0,
+        None,
+        f"{C}/0",
+        "c.test",
+        "en",
+        "A. Author, <i>B</i>",
+        None,
+        2,
+        "store",
+    )
+    assert by_url[f"{C}/2"][4] == 101.0
+    write_rows(database, SettingRow(crawl_id, "WARC_FILE", "all.warc.gz"))
+    assert cells_of(database, crawl_id, "documents")[0][-1] == "store, all.warc.gz"
+
+
+def test_documents_of_many_sites_are_merged_in_one_order(database, crawl_id, monkeypatch):
+    by_site = cells_of(database, crawl_id, "documents")
+    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MERGED_SITES", 1)
+    assert cells_of(database, crawl_id, "documents") == by_site
+
+
+@pytest.mark.parametrize("most", [1, 50])
+def test_neighbours_of_a_document_are_those_of_the_list_that_the_filters_show(database, crawl_id, monkeypatch, most):
+    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MERGED_SITES", most)
+    documents, filters = Documents(), Filters(language="de", text="story")
+    listed = [row[0] for row in cells_of(database, crawl_id, "documents", filters)]
+    with database.read() as connection:
+        for before, number, after in zip([None, *listed], listed, [*listed[1:], None], strict=False):
+            found = documents.neighbours(connection, crawl_id, filters, number, lambda: False)
+            assert tuple(one and one.number for one in found) == (before, after)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [("story", 59), ("one 59", 1), ("second NOT one", 31), ('"', 0), ("AND (", 0), ("bold\0", 60), ("\ud800", 0)],
+)
+def test_documents_are_found_by_their_words(sqlite, crawl_id_of_sqlite, words, number):
+    assert len(cells_of(sqlite, crawl_id_of_sqlite, "documents", Filters(words=words))) == number
+
+
+def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
+    wanted = Filters(words="story")
+    found = cells_of(database, crawl_id, "documents", wanted)
+    monkeypatch.setattr("crawlers.reports.catalogue.document_list.MOST_FOUND", 5)
+    assert cells_of(database, crawl_id, "documents", wanted) == found != []
+    assert len(found) > 5
+
+
+def test_documents_are_found_by_their_words_in_every_store(database, crawl_id):
+    found = cells_of(database, crawl_id, "documents", Filters(words="story 59", language="de"))
+    assert [row[1] for row in found] == ["Story one 59"]
+
+
+def test_feeds_come_with_their_next_visit_unless_they_are_gone(database, crawl_id):
+    found = cells_of(database, crawl_id, "feeds")
+    assert found[0] == (f"{C}/100", "feed", 5.0, 200, None, 0, 3, 4.0, 7, None, C)
+    assert found[1] == (f"{C}/101", "feed", 5.0, 200, "status 404", 1, 3, 4.0, 7, 60.0, C)
+    assert [row[1] for row in found] == ["feed"] * 9 + ["sitemap"] * 3
+
+
+def test_rules_come_with_what_they_match(database, crawl_id):
+    learnt, forbidding = cells_of(database, crawl_id, "url-rules")
+    assert learnt == (C, "/[0-9]+", "learnt", 0.8, "no", 40, 0.75, 130, 60, 130, 9.0, 1, "c.test")
+    # /1, /10, /12 to /19, /100 to /129 without /110 to /119
+    assert forbidding == (C, "/1.* except /11", "hand", 0.0, "no", None, None, 40, 10, 130, None, 2, "c.test")
+
+
+def test_rule_that_can_not_be_read_is_listed_without_counts(database, crawl_id):
+    with database.write() as connection:
+        connection.execute(update(url_rule).where(url_rule.c.id == 1).values(regex="/(?!x)"))
+    assert [row[7:10] for row in cells_of(database, crawl_id, "url-rules")] == [(None, None, None)] * 2
+
+
+def test_open_alarms_come_first_with_what_was_expected(database, crawl_id):
+    found = cells_of(database, crawl_id, "alarms")
+    assert [(row[1], row[2], row[3]) for row in found] == [
+        ("silent source", 9.0, None),
+        ("dead feed", 2.0, None),
+        ("dead feed", 0.0, None),
+        ("dead feed", 1.0, 8.0),
+    ]
+    assert found[0][4:] == (
+        "an article within 3 days, or 10 times the usual interval",
+        "no new article for 4 days",
+        "check whether",
+    )
+    given = json.dumps({"command": {"settings": {"NEWS_ALARM_DEAD_FEED_HOURS": "6"}}})
+    with database.write() as connection:
+        connection.execute(update(crawl).values(manifest=given))
+    assert cells_of(database, crawl_id, "alarms")[1][4:6] == ("a response within 6 hours", "timeout")
+
+
+def test_topic_pages_descend_by_similarity(database, crawl_id):
+    found = cells_of(database, crawl_id, "topic-pages")
+    assert [row[0] for row in found] == sorted((row[0] for row in found), reverse=True)
+    assert found[-1] == (0.0, f"{C}/0", "News", 0, 0.5, 0.25, 0.5, -2.0, 0.0)
+
+
+def test_important_pages_descend_by_their_share(database, crawl_id):
+    found = cells_of(database, crawl_id, "important-pages")
+    assert [row[1] for row in found] == [f"{C}/{number}" for number in range(8, -1, -1)]
+    assert sum(row[0] for row in found) == pytest.approx(1.0)
+    assert cells_of(database, crawl_id, "important-pages", Filters(site="a.test")) == []
+
+
+def test_external_links_are_found_by_the_status_of_their_page_and_their_text(database, crawl_id):
+    assert {row[4] for row in cells_of(database, crawl_id, "external-links", Filters(status=301))} == set()
+    assert len(cells_of(database, crawl_id, "external-links", Filters(status=200))) > 100
+    context = {"id": url_key("a"), "anchor": "Read <more>"}
+    with database.write() as connection:
+        connection.execute(update(link_context).where(link_context.c.id == context["id"]).values(context))
+    assert len(cells_of(database, crawl_id, "external-links", Filters(anchor="read <M", host="b.test"))) > 100
+    assert cells_of(database, crawl_id, "external-links", Filters(anchor="b.test")) == []
+
+
+def test_internal_links_are_found_by_the_host_of_their_target(database, crawl_id):
+    assert len(cells_of(database, crawl_id, "internal-links", Filters(host="a.test"))) == 8
+    assert cells_of(database, crawl_id, "internal-links", Filters(host="c.test")) == []
+
+
+@pytest.mark.parametrize(
+    ("mission", "name", "is_listed"),
+    [("sitegraph", "feeds", False), ("news", "feeds", True), ("topic", "topic-pages", True), ("news", "pages", True)],
+)
+def test_reports_that_make_no_sense_for_a_mission_are_not_listed(mission, name, is_listed):
+    assert (name in [report.name for report in reports_about(mission)]) is is_listed
 
 
 def test_pages_with_the_same_title_are_counted(database, crawl_id):
@@ -94,3 +292,10 @@ def test_result_is_sorted_by_any_column_with_empty_cells_last():
     assert sorted_by(rows, columns, "-b") == [(None, 3), ("b", 1), ("A", None)]
     with pytest.raises(ConfigError, match="sort='c' must be one of: a, b"):
         sorted_by(rows, columns, "c")
+
+
+def test_redirects_to_other_sites_are_external_links_too(database, crawl_id):
+    with database.write() as connection:  # as crawls store them
+        connection.execute(update(page).where(page.c.url == f"{A}/left").values(state=int(State.REFUSED), status=301))
+    [row] = [row for row in cells_of(database, crawl_id, "external-links") if row[5] == f"{A}/left"]
+    assert (row[0], *row[2:8]) == ("http://left.test/", "", "redirect", 1, f"{A}/left", 1, 301)

@@ -41,8 +41,8 @@ def test_earlier_versions_are_listed_in_order_of_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
     assert history(database, store(database, PAGES), changes) == [
         "  changed 2 times",
-        f"  {time(30)} found changed; until {time(20)}: done, status 200, content abababab",
-        f"  {time(50)} found changed; until {time(40)}: refused, status 404",
+        f"  {time(30)} found changed; until {time(20)}: page, status 200, content abababab",
+        f"  {time(50)} found changed; until {time(40)}: error, status 404",
     ]
 
 

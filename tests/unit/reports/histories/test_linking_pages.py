@@ -11,7 +11,7 @@ from crawlers.reports.catalogue.crawl_report import rows_of, slice_of
 from crawlers.reports.catalogue.page_steps import Position
 from crawlers.reports.histories.history import Subject
 from crawlers.reports.histories.history_text import fact_lines
-from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps, progress
+from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps, progress, url_numbers
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkContextRow
 from tests.support.stored_rows import write_rows
@@ -83,8 +83,14 @@ def test_search_without_time_says_how_far_it_came(database, crawl_id):
 def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
     with database.read() as connection:
         step = next(linking_steps(connection, crawl_id, Subject((1,))))
-        done, total = progress(connection, crawl_id, Position(*step.cursor))
-    assert (done, total) == (len(step.rows), PAGES)
+        numbers = url_numbers(connection, crawl_id)
+        done, total = progress(connection, numbers, Position(*step.cursor))
+        assert (done, total) == (len(step.rows), PAGES)
+        passed = 0
+        for step in linking_steps(connection, crawl_id, Subject((1,))):
+            passed += len(step.rows)
+            if step.cursor is not None:
+                assert progress(connection, numbers, Position(*step.cursor)) == (passed, PAGES)
 
 
 def test_nothing_is_searched_for_an_unknown_url(database, crawl_id):

@@ -76,10 +76,12 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
         RelevanceRow(page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page))
         for page in (home, other, new)
     ]
-    totals = OrderTotalsRow(crawl.id, 0, json.dumps(scores.totals()), "[]")
-    changes = ChangeSet(*rows, totals, TopicPageRow(home, 0.5, "{}"))
+    first_worker = OrderTotalsRow(crawl.id, 1, json.dumps(TopicScores(Weights(0.4, 0.3, 0.3)).totals()), "[]")
+    second_worker = OrderTotalsRow(crawl.id, 2, json.dumps(scores.totals()), "[]")
+    changes = ChangeSet(*rows, first_worker, second_worker, TopicPageRow(home, 0.5, "{}"))
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
+        connection.exec_driver_sql("DELETE FROM order_totals")
         write_changes(connection, changes)
     a, b, c = (0.5, 0.25, 0.25) if weights else (0.4, 0.3, 0.3)
     anchor, distance, rank = scores.parts(other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import delete, insert, update
 
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
@@ -13,10 +13,11 @@ from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import REDIRECT, State
 from crawlers.reports.histories.history_text import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
-from crawlers.reports.histories.url_history import url_history
+from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.storage import crawls
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.message_tables import message
+from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapUrlRow
 from crawlers.storage.schema.tables import (
     BadLinkRow,
     ExternalLinkRow,
@@ -27,6 +28,7 @@ from crawlers.storage.schema.tables import (
     crawl,
     page,
     site,
+    worker,
 )
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
@@ -92,7 +94,7 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
     write_rows(stored.database, LinkAnchorRow(1, 2, "To x"), LinkGroupRow(stored.site, 1, "nav /#"))
     assert stored.lines("/x") == [
         f"{SITE}/x",
-        f"  done, since {time(6)}",
+        f"  page, since {time(6)}",
         f"  in crawl mine (number {stored.id}), level 1, page 2",
         f"  known as {SITE}/x/",
         "  title: A title",
@@ -109,8 +111,40 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
     ]
 
 
+def test_workers_that_joined_others_have_files_of_their_own(stored):
+    stored.add(2, "/x")
+    row = {"crawl_id": stored.id, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 9.0}
+    times = {1001: (1.0, 20.0), 1002: (10.0, 30.0), 1003: (40.0, 50.0), 1004: (45.0, None)}
+    with stored.database.write() as connection:
+        connection.execute(delete(worker))
+        for number, (joined_at, ended_at) in times.items():
+            values = {**row, "id": number, "joined_at": joined_at, "ended_at": ended_at}
+            connection.execute(insert(worker).values(**values))
+    names = "all.warc.gz, all.1002.warc.gz, all.1004.warc.gz"
+    assert f"  request and response in one of 3 files of workers: {names}" in stored.lines("/x")
+
+
 def test_start_page_was_found_in_the_list(stored):
     assert f"  {time(3)} found in the list of sites" in stored.lines("/")
+
+
+def test_many_copies_are_not_compared(stored, monkeypatch):
+    monkeypatch.setattr("crawlers.reports.histories.url_history.MAX_COMPARED", 2)
+    for number in range(2, 6):
+        stored.add(number, f"/{number}/", content_hash="ab")
+    assert "  more than 2 URLs of its site have the same content" in stored.lines("/3/")
+
+
+@pytest.mark.parametrize("text", ["/x/", "/y/", "/waiting/", "/never/", "http://b.test/", "mailto:somebody"])
+def test_subject_is_that_of_the_history(stored, text):
+    stored.add(2, "/x/", content_hash="ab")
+    stored.add(3, "/y/", content_hash="ab")
+    stored.wait(4, "/waiting/")
+    write_rows(stored.database, ExternalUrlRow(url_key("http://b.test/"), "http://b.test", "http://b.test/", 0))
+    url = f"{SITE}{text}" if text.startswith("/") else text
+    named = crawl_named(stored.database, "mine")
+    subject = subject_of(stored.database, named, url, crawl_rules({}).normalization)
+    assert subject == stored.history(url).subject
 
 
 def test_links_to_a_duplicate_lead_to_the_page_that_represents_it(stored):
@@ -127,15 +161,15 @@ def test_redirect_has_its_chain_and_its_target_the_redirect(stored):
     stored.add(3, "/new/", state=State.MOVED, status=302, moved_to=4, content_hash=None)
     stored.add(4, "/newest/", state=State.REFUSED, status=404, reason="status 404", content_hash=None)
     lines = stored.lines("/old/")
-    assert f"  moved to {SITE}/new/" in lines
+    assert f"  redirects to {SITE}/new/" in lines
     assert lines[-3:] == [
         f"  {time(6)} redirects",
-        f"    to {SITE}/new/: moved, status 302",
-        f"    to {SITE}/newest/: refused, status 404",
+        f"    to {SITE}/new/: redirect, status 302",
+        f"    to {SITE}/newest/: error, status 404",
     ]
     lines = stored.lines("/newest/")
     assert f"  redirects lead to it from {SITE}/new/" in lines
-    assert lines[-1] == f"  {time(6)} refused: status 404"
+    assert lines[-1] == f"  {time(6)} error: status 404"
 
 
 def test_loop_of_redirects_ends(stored):
@@ -148,7 +182,7 @@ def test_page_without_response_says_so(stored):
     stored.add(2, "/x/", state=State.FAILED, status=0, reason="timeout", attempts=3, content_hash=None)
     assert stored.lines("/x/")[-2:] == [
         f"  {time(5)} requested, attempt 3: no response",
-        f"  {time(6)} failed: timeout",
+        f"  {time(6)} error: timeout",
     ]
 
 
@@ -202,8 +236,8 @@ def test_page_without_response_says_so(stored):
 def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, path, reason, further):
     stored.wait(2, path, state=State.REJECTED, reason=reason)
     lines = stored.lines(path)
-    assert f"  rejected: {reason}, since {time(6)}" in lines
-    place = lines.index(f"  {time(6)} rejected, never requested: {reason}")
+    assert f"  not requested: {reason}, since {time(6)}" in lines
+    place = lines.index(f"  {time(6)} not requested: {reason}")
     assert lines[place + 1 :] == [f"    {one}" for one in further]
     assert not [one for one in lines if " requested, attempt" in one]
 
@@ -350,3 +384,16 @@ def test_histories_are_values(stored):
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.url = ""
     assert found == stored.history("/")
+
+
+def test_sitemap_that_lists_a_url_is_said_of_pages_and_of_orphans(stored):
+    stored.add(2, "/a")
+    row = SitemapRow(stored.site, 5, f"{SITE}/s.xml", SITE, 0, None, 1, 200, "sitemap", None, 2, 0, 0, 4.0)
+    listed = [SitemapUrlRow(stored.site, resolve(SITE, path).key, SITE + path, 5, 1.0) for path in ("/a", "/orphan")]
+    write_rows(stored.database, row, *listed)
+    for path in ("/a", "/orphan"):
+        lines = stored.lines(path)
+        assert f"  {time(4)} listed in the sitemap {SITE}/s.xml" in lines
+        assert f"last change, as listed: {time(1)}" in [one.strip() for one in lines]
+    assert "  never found in the crawl mine (number 1)" in stored.lines("/orphan")
+    assert "listed in the sitemap" not in "".join(stored.lines("/"))

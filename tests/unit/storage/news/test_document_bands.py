@@ -1,4 +1,4 @@
-"""The candidates for a text are the documents with similar fingerprints."""
+"""The candidates for a text are the documents with the same bands."""
 
 from __future__ import annotations
 
@@ -7,70 +7,84 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.dedup.simhash import simhash
+from crawlers.algorithms.dedup.min_hash import bands as bands_of
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
+from crawlers.storage.news import document_bands
 from crawlers.storage.news.document_bands import DocumentBands
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.items import Simhash
+    from crawlers.storage.database import Database
 
 DOMAIN = "example.org"
 
 
-def fingerprint(seed: int, edits: int = 0) -> Simhash:
+def made(seed: int, edits: int = 0, domain: str = DOMAIN) -> tuple[int, ...]:
+    """Return the bands of a text of 200 words, the first of which may be edited."""
     rng = random.Random(seed)
     words = [f"w{rng.randrange(500)}" for _ in range(200)]
-    return simhash([*words[edits:], *("edit" + str(n) for n in range(edits))])
+    return bands_of(domain, [*(f"edit{n}" for n in range(edits)), *words[edits:]])
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory) -> Iterator[tuple[Database, Writer]]:
-    database = Database(f"sqlite:///{tmp_path_factory.mktemp('bands') / 'crawl.sqlite'}")
+@pytest.fixture
+def stored(database: Database) -> Iterator[tuple[Database, Writer]]:
     writer = Writer(database)
     yield database, writer
     writer.close()
-    database.close()
 
 
 @pytest.fixture
 def bands(stored: tuple[Database, Writer]) -> DocumentBands:
-    database, writer = stored
-    with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM document_band")
-    return DocumentBands(database, writer, 12, most_uncommitted=5)
+    return DocumentBands(*stored, most_uncommitted=5)
 
 
-def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: Simhash, domain: str = DOMAIN) -> None:
+def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: tuple[int, ...]) -> None:
     changes = ChangeSet()
-    bands.keep(domain, kept, page, changes)
+    bands.keep(kept, page, changes)
     stored[1].submit(changes)
 
 
-def test_candidates_are_sorted_nearest_first(bands, stored):
-    keep(bands, stored, 1, fingerprint(1, edits=4))
-    keep(bands, stored, 2, fingerprint(1))
-    keep(bands, stored, 3, fingerprint(2))
-    keep(bands, stored, 4, fingerprint(1), domain="example.com")
-    assert bands.near(DOMAIN, fingerprint(1)) == [2, 1]
+def test_candidates_are_sorted_by_the_number_of_common_bands(bands, stored):
+    keep(bands, stored, 1, made(1, edits=60))
+    keep(bands, stored, 2, made(1))
+    keep(bands, stored, 3, made(2))
+    keep(bands, stored, 4, made(1, domain="example.com"))
+    assert bands.near(made(1)) == [2, 1]
     stored[1].flush()
-    assert DocumentBands(stored[0], stored[1], 12).near(DOMAIN, fingerprint(1)) == [2, 1]
-    assert DocumentBands(stored[0], stored[1], 0).near(DOMAIN, fingerprint(1)) == [2]
+    assert DocumentBands(*stored).near(made(1)) == [2, 1]
 
 
-def test_fingerprints_are_not_forgotten_before_they_are_committed(bands, stored):
+def test_a_single_common_band_makes_no_candidate(bands, stored):
+    keep(bands, stored, 1, (made(1)[0], *made(2)[1:]))
+    assert bands.near(made(1)) == []
+    assert bands.near(made(1)[:1]) == [1]  # a text of few words has no other
+
+
+@pytest.mark.parametrize("committed", [0, 3, 9])
+def test_only_the_latest_pages_of_a_band_are_candidates(bands, stored, monkeypatch, committed):
+    """What a site repeats in all texts makes no long look-up, wherever its documents are by now."""
+    monkeypatch.setattr(document_bands, "MAX_IN_BAND", 4)
+    for page in range(1, 10):
+        keep(bands, stored, page, made(1))
+        if page == committed:
+            stored[1].flush()
+            bands = DocumentBands(*stored)
+    assert bands.near(made(1)) == [6, 7, 8, 9]
+    assert len(bands.look_up(made(1))) <= 4 * len(made(1))
+
+
+def test_bands_are_not_forgotten_before_they_are_committed(bands, stored):
     for page in range(1, 40):
-        keep(bands, stored, page, fingerprint(page))
-        assert all(bands.near(DOMAIN, fingerprint(one)) == [one] for one in range(1, page + 1))
+        keep(bands, stored, page, made(page))
+        assert all(bands.near(made(one)) == [one] for one in range(1, page + 1))
 
 
 def test_changed_document_is_found_by_its_current_and_previous_text(bands, stored):
-    keep(bands, stored, 1, fingerprint(1))
-    keep(bands, stored, 1, fingerprint(2))
+    keep(bands, stored, 1, made(1))
+    keep(bands, stored, 1, made(2))
     for _ in range(2):
-        assert bands.near(DOMAIN, fingerprint(1)) == bands.near(DOMAIN, fingerprint(2)) == [1]
+        assert bands.near(made(1)) == bands.near(made(2)) == [1]
         stored[1].flush()
-        bands = DocumentBands(stored[0], stored[1], 12)
+        bands = DocumentBands(*stored)

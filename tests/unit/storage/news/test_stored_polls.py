@@ -12,6 +12,7 @@ from crawlers.storage.news.stored_polls import (
     QueuedSite,
     UnreadArticle,
     announced_polls,
+    documents_of,
     gone_pages,
     known_items,
     labels_of,
@@ -105,6 +106,16 @@ def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
     assert [(one.page_id, one.waits) for one in found] == [(ends["/end"], False), (ends["/new"], True)]
 
 
+def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
+    third = NewsStore(crawl.database, "other", ("http://three.example",))
+    for number in range(4):
+        crawl.document(f"/{number}", NOW)
+    crawl.document("/one", NOW, site=OTHER)
+    third.document("/other", NOW, site="http://three.example")
+    crawl.page("/none", NOW)
+    assert documents_of(crawl.database, crawl.sites.values(), 3) == [(SITE, 3), (OTHER, 1)]
+
+
 def test_labels_are_sorted_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(3)]
     crawl.write(*(PageLabelRow(page, crawl.sites[SITE], float(page)) for page in reversed(pages)))
@@ -115,17 +126,16 @@ def test_labels_are_sorted_oldest_first(crawl):
     ]
 
 
-def test_included_site_has_its_rules_and_whether_a_page_waits(crawl):
+def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
     crawl.write(SiteRules(crawl.sites[SITE], "old"), SiteRules(crawl.sites[OTHER], "old"))
     crawl.write(
         SiteRules(crawl.sites[SITE], None), SiteRules(crawl.sites[SITE], "new"), SiteRules(crawl.sites[OTHER], None)
     )
     crawl.page("/waits", NOW, site=OTHER, state=State.WAITING)
+    found = [QueuedSite(crawl.sites[SITE], SITE, "new", False), QueuedSite(crawl.sites[OTHER], OTHER, None, True)]
+    assert queued_sites(crawl.database, crawl.sites.values()) == found
     crawl.page("/done", NOW)
-    assert queued_sites(crawl.database, crawl.sites.values()) == [
-        QueuedSite(crawl.sites[SITE], SITE, "new", waits=False),
-        QueuedSite(crawl.sites[OTHER], OTHER, None, waits=True),
-    ]
+    assert all(one.has_pages for one in queued_sites(crawl.database, crawl.sites.values()))
 
 
 def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):

@@ -163,7 +163,7 @@ def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sql
         {"id": n, "site_id": n, "key": n, "url": f"{name}/{n}", "state": int(State.DONE), **unsaid}
         for n, name in sites.items()
     ]
-    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "simhash": 0, "version": 1}
+    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "version": 1}
     with sqlite.write() as connection:
         connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
         connection.execute(insert(page), pages)

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+import time
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import insert, select, update
+from starlette.testclient import TestClient
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
 from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, worker
-from crawlers.web.starting import Begun, Ending, Refused
-from tests.support.stored_crawl import HOSTILE
+from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.seeds import save_seeds
+from crawlers.web import kept_results
+from crawlers.web.app import panel
+from crawlers.web.job_record import Job, JobRecord
+from crawlers.web.kept_results import KeptResults, Unfinished
+from crawlers.web.pages import crawl_pages
+from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
+from crawlers.web.serving import access_on
+from crawlers.web.starting import RECORD, Begun, Ending, Refused
+from tests.support.stored_crawl import HOSTILE, later_crawl
+from tests.unit.web.conftest import HOST, PORT
 
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}}
 
@@ -54,10 +67,114 @@ def test_crawls_are_listed(browser, crawl_id):
     assert "finished" in text
 
 
+COUNTED = re.compile(r'<a href="(/crawls/\d+/reports/pages)(\?[^"]*)" aria-label="([^"]+): ([\d,]+)">')
+
+
+def numbers_and_rows(browser, path):
+    """Return the numbers of URLs that a page shows, by name, and those of the rows to which they lead."""
+    found = COUNTED.findall(browser.get(path).text)
+    numbers = [(name, int(number.replace(",", ""))) for _, _, name, number in found]
+    rows = [
+        len(browser.get(f"{table}.jsonl{query.replace('&amp;', '&')}").text.splitlines()) for table, query, *_ in found
+    ]
+    return numbers, [(name, number) for (name, _), number in zip(numbers, rows, strict=True)]
+
+
+@pytest.fixture
+def mixed_id(sqlite, crawl_id):
+    """The number of a news crawl with URLs of all kinds, and one where a feed might have been."""
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(mission="news"))
+        for name, values in (
+            ("/gone", {"status": 404}),
+            ("/left", {"state": State.REFUSED, "status": 200}),
+            ("/day?3", {"state": State.WAITING}),
+            ("/failed", {"url": "http://a.test/rss.xml"}),
+        ):
+            connection.execute(update(page).where(page.c.url == f"http://a.test{name}").values(**values))
+    return crawl_id
+
+
+def test_each_number_of_urls_leads_to_them(browser, mixed_id, sqlite):
+    save_seeds(sqlite, [{"site": "http://a.test", "number": 1}])
+    of_crawl = [("Pages", 134), ("Waiting", 1), ("Redirects", 2), ("Errors", 1), ("Not pages", 1), ("Not requested", 2)]
+    of_site = [("Pages", 4), *of_crawl[1:]]
+    for path, expected in (
+        (f"/crawls/{mixed_id}", of_crawl),
+        ("/sites/1", of_site),
+        (f"/crawls/{mixed_id}/reports/sites?site=a.test", of_site),
+        ("/sites?text=a.test", [of_site[0], of_site[3]]),
+        ("/", [of_crawl[0], of_crawl[3]]),
+    ):
+        numbers, rows = numbers_and_rows(browser, path)
+        assert numbers == rows == expected, path
+    assert 'href="/crawls/1/reports/pages?state=waiting">1 waiting</a>' in browser.get("/").text
+
+
+def test_pages_without_a_row_are_told_apart(browser, crawl_id, sqlite):
+    with sqlite.write() as connection:
+        connection.execute(update(page).where(page.c.url == "http://a.test/a").values(duplicates=5))
+    assert "5 of them are duplicates without a row of their own" in browser.get(f"/crawls/{crawl_id}").text
+
+
+def test_states_of_tables_and_filters_are_the_words_of_the_numbers(browser, mixed_id):
+    text = browser.get(f"/crawls/{mixed_id}/reports/pages?site=a.test").text
+    options = re.findall(r'<option value="([^"]+)"', text.partition('name="state"')[2].partition("</select>")[0])
+    assert options == ["page", "waiting", "redirect", "error", "not a page", "not requested"]
+    assert set(re.findall(r'<td class="text">([a-z ]+)</td>', text)) == set(options)
+    rows = browser.get(f"/crawls/{mixed_id}/reports/pages.jsonl?site=a.test&state=Not-requested").text.splitlines()
+    assert {json.loads(row)["state"] for row in rows} == {"not requested"}
+    assert "must be one of: page, waiting" in browser.get(f"/crawls/{mixed_id}/reports/pages?state=done").text
+
+
+def test_crawl_whose_name_is_a_number_hides_no_other_crawl(browser, crawl_id, sqlite):
+    named = {"id": 7, "name": str(crawl_id), "mission": "broad", "state": "finished", "started_at": 0, "manifest": "{}"}
+    with sqlite.write() as connection:
+        connection.execute(insert(crawl), {**named, "run_started_at": 0})
+    for path, name in ((f"/crawls/{crawl_id}", "spring"), ("/crawls/7", str(crawl_id))):
+        assert f"<h1>{name} <small>" in browser.get(path).text
+        assert f'name="name" value="{name}"' in browser.get(f"/start?like={path.rpartition('/')[2]}").text
+
+
+def test_all_crawls_can_be_reached(browser, crawl_id, sqlite):
+    later = {"name": "later", "mission": "broad", "state": "finished", "started_at": 0, "manifest": "{}"}
+    assert "?before=" not in browser.get("/").text
+    with sqlite.write() as connection:
+        connection.execute(
+            insert(crawl), [{**later, "id": n, "run_started_at": 0} for n in range(2, CRAWLS_AT_ONCE + 2)]
+        )
+    latest = browser.get("/").text
+    assert "spring" not in latest
+    assert 'href="/?before=2">Earlier crawls</a>' in latest
+    earlier = browser.get("/?before=2").text
+    assert f'href="/crawls/{crawl_id}">spring</a>' in earlier
+    assert 'hx-get="/?before=2"' in earlier
+    assert 'href="/">Latest crawls</a>' in earlier
+    assert "later" not in earlier
+    assert "Earlier crawls" not in earlier
+    assert "There is no crawl" not in browser.get("/?before=1").text
+
+
+def test_page_waits_for_all_of_its_results_together(sqlite, crawl_id, starter, tmp_path, monkeypatch):
+    waits = []
+
+    class Results(KeptResults):
+        def latest(self, key, compute, share, wait_s=None):
+            waits.append(wait_s)
+            return Unfinished(0.0)
+
+    later_crawl(sqlite)
+    times = iter(range(0, 1000, 25))
+    monkeypatch.setattr(kept_results, "time", SimpleNamespace(monotonic=times.__next__, time=time.time))
+    app = panel(sqlite, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, Results(60.0))
+    assert TestClient(app, base_url=f"http://{HOST}").get("/").status_code == 200
+    assert waits == [35.0, 10.0, 0.0]  # how processes ended, and the counts of two crawls
+
+
 def test_crawl_is_shown_with_its_numbers(browser, crawl_id):
     text = browser.get(f"/crawls/{crawl_id}").text
-    assert "<dt>Pages</dt><dd>134</dd>" in text
-    assert "<dt>Errors</dt><dd>2</dd>" in text
+    assert re.search(r"<dt>Pages</dt><dd><a [^>]+>134</a>", text)
+    assert re.search(r"<dt>Errors</dt><dd><a [^>]+>2</a>", text)
 
 
 def test_running_crawl_is_paused_goes_on_and_is_stopped(browser, running_id, sqlite):
@@ -87,6 +204,18 @@ def test_stopped_crawl_goes_on_by_the_same_command(browser, stopped_id, starter)
     assert starter.commands == [("spring", expected, {})]
 
 
+def test_settings_of_the_command_that_are_not_kept_are_named(browser, stopped_id, sqlite):
+    assert "not kept" not in browser.get("/crawls/1").text
+    manifest = {"command": {**COMMAND, "left_out": ["HTTPCACHE_ENABLED", "<b>"]}}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    for path in ("/crawls/1", "/crawls/1/manifest"):
+        assert "those of the panel: HTTPCACHE_ENABLED, &lt;b&gt;</p>" in browser.get(path).text
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(state="finished"))
+    assert "not kept" not in browser.get("/crawls/1").text
+
+
 @pytest.mark.parametrize("outcome", [Refused("hosts=x: no <such> file"), ConfigError("no <such> file")])
 def test_crawl_that_can_not_go_on_says_why(browser, stopped_id, starter, outcome):
     starter.outcome = outcome
@@ -108,8 +237,8 @@ def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sq
     with sqlite.write() as connection:
         connection.execute(insert(page), {**row, "id": 999, "key": 999, "url": "http://a.test/w", "state_at": 0})
     text = browser.get("/crawls/1/work").text
-    assert '<td class="n">3</td><td>m</td>' in text
-    assert "<td>http://a.test</td>" in text
+    assert '<td class="n">3</td><td class="short">m</td>' in text
+    assert '<td class="short">http://a.test</td>' in text
     assert "<td>a worker</td>" in text
     assert "The panel did not start this crawl" in text
 
@@ -118,9 +247,20 @@ def test_end_of_the_log_is_shown_as_text(browser, crawl_id, tmp_path):
     folder = tmp_path / "logs/panel/spring"
     folder.mkdir(parents=True)
     (folder / "2026-11-23.log").write_text(f"first\n{HOSTILE}\n", "utf-8")
+    JobRecord(tmp_path / RECORD).add(Job("spring", "logs/panel/spring/2026-11-23.log", crawl_id=crawl_id))
     text = browser.get("/crawls/1/work").text
     assert "first\n&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
     assert "<code>logs/panel/spring/2026-11-23.log</code>" in text
+
+
+def test_half_a_character_in_a_command_is_shown_and_sent(browser, crawl_id, sqlite):
+    half = "\udcff"  # in a file name that is in Latin-1
+    manifest = {"command": {"arguments": {"hosts": f"{half}.txt"}, "settings": {}}, "seeds": [half]}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(state="interrupted", manifest=json.dumps(manifest)))
+    for path in ("/crawls/1", "/crawls/1/manifest", "/start?like=1"):
+        assert browser.get(path).status_code == 200
+    assert json.loads(browser.get("/crawls/1/manifest.json").text)["seeds"] == [half]
 
 
 def test_manifest_is_shown_and_sent(browser, stopped_id, sqlite):
@@ -133,15 +273,99 @@ def test_manifest_is_shown_and_sent(browser, stopped_id, sqlite):
     assert response.headers["content-disposition"] == 'attachment; filename="manifest-1.json"'
     sent = response.json()
     assert (sent["crawl"], sent["seeds"], sent["settings"]["RULE_SEED"]) == ("spring", ["http://a.test"], 7)
-    assert sent["changed_settings"] == {"RULE_SEED": "8"}
+    assert sent["changed_settings"]["RULE_SEED"] == "8"
+    assert "An earlier version began this crawl and recorded some of them only" in text
+
+
+def test_manifest_says_all_settings_and_the_limits_of_each_site(browser, crawl_id, sqlite, monkeypatch):
+    monkeypatch.setattr(crawl_pages, "MAX_LIMITS", 1)
+    manifest = {
+        "command": COMMAND,
+        "seeds": ["http://a.test", "http://c.test"],
+        "settings": {"ORDER": "bfs", "LINK_TAGS": ["a", "area"]},
+        "further_settings": {"TRAPS_ENABLED": True, "PAGE_BUDGET": "9"},
+        "of_spider": ["ORDER"],
+        "site_options": {"http://a.test": {"render": "none"}},
+    }
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+        connection.execute(update(site).values(parallel=2, max_level=4, delay_s=0.5))
+    text = browser.get("/crawls/1/manifest").text
+    assert '<code>LINK_TAGS</code></th><td class="long">a,area</td><td></td>' in text
+    assert '<code>TRAPS_ENABLED</code></th><td class="long">1</td><td></td>' in text
+    assert '<code>PAGE_BUDGET</code></th><td class="long">9</td><td><span class="chip">given</span></td>' in text
+    assert '<code>ORDER</code></th><td class="long">bfs</td><td><span class="chip">by the spider</span></td>' in text
+    first, second = "http://a.test;2;4;500;render=none", "http://c.test;2;4;500"
+    assert f">{first}\n… and 1 more</pre>" in text
+    sent = browser.get("/crawls/1/manifest.json").json()
+    assert (sent["site_count"], sent["sites_with_limits"]) == (2, [first])
+    whole = browser.get("/crawls/1/hosts.txt")
+    assert (whole.text, whole.headers["content-disposition"]) == (
+        f"{first}\n{second}\n",
+        'attachment; filename="spring-1-hosts.txt"',
+    )
+
+
+def test_manifest_tells_sites_that_were_deleted_from_those_that_are_not_shown(browser, crawl_id, sqlite, monkeypatch):
+    monkeypatch.setattr(crawl_pages, "MAX_LIMITS", 3)
+    seeds = ["http://a.test", "http://gone.test", "http://c.test", "http://late.test", "http://later.test"]
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps({"command": COMMAND, "seeds": seeds})))
+    text = browser.get("/crawls/1/manifest").text
+    assert "… and 2 more</pre>" in text
+    assert "1 further site was deleted from the store." in text
+    monkeypatch.setattr(crawl_pages, "MAX_LIMITS", 1000)
+    text = browser.get("/crawls/1/manifest").text
+    assert " more</pre>" not in text
+    assert "3 further sites were deleted from the store." in text
+    assert browser.get("/crawls/1/manifest.json").json()["site_count"] == 5
+
+
+def test_tables_say_that_lists_have_fewer_pages_than_numbers_with_duplicates(open_panel, crawl_id, sqlite):
+    note = "Numbers of pages include duplicates without a row of their own"
+    assert note not in open_panel().get("/").text
+    with sqlite.write() as connection:
+        connection.execute(update(page).where(page.c.state == int(State.DONE)).values(duplicates=1))
+    assert note in open_panel().get("/").text
 
 
 def test_process_that_failed_is_told(browser, crawl_id, starter):
-    starter.ended = [Ending("<b>", 1e9, 2), Ending("good", 1e9, 0)]
+    now = time.time()
+    starter.ended = [
+        Ending("<b>", now, 2),
+        Ending("good", now, 0),
+        Ending("lost", now, None, "<i>"),
+        Ending("old", 9, 2),
+    ]
     text = browser.get("/").text
-    assert "The process of the crawl &lt;b&gt; ended at" in text
+    assert re.search("The process of the crawl &lt;b&gt; ended at .* with status 2", text)
+    assert "The process of the crawl lost failed at" in text
+    assert "&lt;i&gt;" in text
     assert "good" not in text
+    assert "old" not in text
+
+
+def test_end_of_the_process_of_a_crawl_is_told(browser, crawl_id, starter):
+    starter.ended = [
+        Ending("spring", 2e9, 3),
+        Ending("spring", 2e9, 3, crawl_id=9),
+        Ending("spring", 1e9, 0, "", crawl_id),
+    ]
+    [told] = re.findall(
+        "The process of the crawl spring ended at .* with status (.)", browser.get("/crawls/1/work").text
+    )
+    assert told == "0"
 
 
 def test_unknown_action_is_no_page(browser, running_id):
     assert browser.post(f"/crawls/{running_id}/explode").status_code == 404
+
+
+def test_only_the_sites_with_the_most_waiting_urls_are_shown(browser, crawl_id, sqlite, monkeypatch):
+    monkeypatch.setattr(crawl_pages, "SHOWN_SITES", 1)
+    with sqlite.write() as connection:
+        connection.execute(update(page).values(state=0))
+    text = browser.get(f"/crawls/{crawl_id}/work").text
+    assert "http://c.test" in text
+    assert "http://a.test" not in text
+    assert "1 more sites wait." in text

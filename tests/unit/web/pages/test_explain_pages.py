@@ -8,28 +8,43 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import update
 
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.tables import link_context, page
 from crawlers.web.pages import explain_pages
 from tests.support.stored_crawl import HOSTILE
 
 
 def test_url_that_was_read_has_its_facts_and_links(browser, crawl_id):
     text = browser.get(f"/crawls/{crawl_id}/explain?url=http://a.test/a").text
-    assert '<span class="chip done">done</span>' in text
+    assert '<span class="chip page">page</span>' in text
     assert "known as http://a.test/a/" in text
     assert f'<a href="/crawls/{crawl_id}/explain?url=http%3A//a.test/" title="http://a.test/">' in text
     assert "3 links" in text  # those to its duplicate, too
 
 
+def test_page_of_a_history_that_takes_long_asks_for_it_again(open_panel, crawl_id):
+    path = f"/crawls/{crawl_id}/explain?url=http://a.test/a"
+    text = open_panel(wait_s=0, threads=0).get(path).text
+    assert "Being computed since" in text
+    assert f'hx-get="{path}" hx-select="#result"' in text
+    assert '<div id="result">' in open_panel().get(path).text
+
+
 def test_scheme_may_be_left_out(browser, crawl_id):
     text = browser.get(f"/crawls/{crawl_id}/explain?url=%20a.test/a ").text
-    assert '<span class="chip done">done</span>' in text
+    assert '<span class="chip page">page</span>' in text
 
 
 def test_external_url_has_the_pages_that_hold_it(browser, crawl_id):
     text = browser.get(f"/crawls/{crawl_id}/explain?url=http://b.test/one").text
     assert "external: its site is not part of the crawl" in text
     assert text.count("<li><a href=") == 2
+
+
+def test_text_of_a_link_turns_only_itself(browser, crawl_id, sqlite):
+    with sqlite.write() as connection:
+        connection.execute(update(link_context).values(anchor="\u202eabc"))
+    text = browser.get(f"/crawls/{crawl_id}/explain?url=http://b.test/one").text
+    assert re.search("“<bdi>\u202eabc</bdi>”", text)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sqlalchemy import insert, update
 
@@ -33,9 +35,14 @@ def test_empty_list_says_what_to_do_next(browser):
 def test_list_is_searched_filtered_and_sorted(browser, listed, sqlite):
     assert f'href="/sites/{listed}">{A}/</a>' in browser.get("/sites?text=A.TEST&state=enabled&by=-site").text
     text = browser.get("/sites?text=nothing").text
-    assert "No site meets these conditions." in text
+    assert re.search(r'No site meets these conditions\.</p><p><a class="button" href="/sites">Show all', text)
     assert 'aria-sort="descending"' in browser.get("/sites?by=-site").text
     assert browser.get("/sites?by=x&page=-1&state=y").status_code == 200
+
+
+def test_text_that_is_too_long_to_search_for_is_refused(browser, listed):
+    response = browser.get(f"/sites?text={'x' * 201}")
+    assert (response.status_code, "text: at most 200 characters, got 201" in response.text) == (400, True)
 
 
 def test_list_has_pages(browser, sqlite):
@@ -61,21 +68,26 @@ def test_site_is_added(browser, sqlite):
 
 
 @pytest.mark.parametrize(
-    ("form", "message"),
+    ("form", "errors"),
     [
-        ({"url": "ftp://x.test"}, "not the address of a site"),
-        ({"url": HOSTILE}, "not the address of a site"),
-        ({"url": "x.test", "parallel": "0"}, "parallel is '0', expected a whole number from 1 to 1000"),
-        ({"url": "x.test", "short_name": "a"}, "have the same short name"),
+        ({"url": "ftp://x.test"}, {"url": "unsupported protocol 'ftp'; expected http or https"}),
+        ({"url": "http//x.test"}, {"url": "a colon is missing after http; write http://x.test"}),
+        ({"url": HOSTILE}, {"url": "invalid host name or port; write host or host:port"}),
+        ({"url": "x.test", "parallel": "0"}, {"parallel": "parallel is '0', expected a whole number from 1 to 1000"}),
+        ({"url": "x..test", "delay_ms": "x"}, {"url": "two dots in a row", "delay_ms": "delay_ms is 'x'"}),
+        ({"url": "x.test", "short_name": "a"}, {"short_name": "have the same short name"}),
     ],
 )
-def test_what_is_wrong_with_a_new_site_is_said(browser, listed, sqlite, form, message):
+def test_what_is_wrong_with_a_new_site_stands_at_its_fields(browser, listed, sqlite, form, errors):
     before = list_seeds(sqlite)
     response = browser.post("/sites", "/sites", **form)
     text = response.text.replace("&#39;", "'")
-    if response.status_code == 303:
-        pytest.fail(f"it was added: {form}")
-    assert (response.status_code, message in text, HOSTILE in text) == (422, True, False)
+    assert (response.status_code, HOSTILE in text) == (422, False)
+    assert re.findall(r'href="#site-(\w+)"', text) == list(errors)
+    assert re.findall(r'id="site-(\w+)"[^>]* autofocus', text) == [next(iter(errors))]
+    for name, message in errors.items():
+        assert message in text.partition(f'<span class="wrong" id="wrong-{name}">')[2].partition("</span>")[0]
+        assert re.search(f'id="site-{name}"[^>]* aria-invalid="true" aria-describedby="wrong-{name}"', text)
     assert list_seeds(sqlite) == before
 
 
@@ -100,6 +112,7 @@ def test_lines_of_a_hosts_file_are_imported(browser, sqlite):
 def test_faulty_file_changes_nothing(browser, sqlite, content, message):
     response = browser.upload("/sites/import", {"file": ("x.txt", content)}, "/sites")
     assert (response.status_code, message in response.text) == (422, True)
+    assert re.search(r'id="site-text"[^>]* aria-invalid="true" aria-describedby="wrong-text" autofocus', response.text)
     assert list_seeds(sqlite) == []
 
 
@@ -109,9 +122,16 @@ def test_site_is_shown_with_what_its_latest_crawl_found_out(browser, listed, sql
         connection.execute(update(site).where(site.c.site == A).values(**values))
     text = browser.get(f"/sites/{listed}").text
     assert "Not Available: timeout" in text
-    assert "<dt>Pages</dt><dd>4</dd>" in text
+    assert re.search(r"<dt>Pages</dt><dd><a [^>]+>4</a></dd>", text)
     assert "# &lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
     assert HOSTILE not in text
+
+
+def test_number_of_different_external_urls_does_not_lead_to_the_list_of_links(browser, listed):
+    text = browser.get(f"/sites/{listed}").text
+    tile = re.search(r"<dt>External URLs</dt><dd>(\d+)<small><a href=\"([^\"]+)\">External links</a>", text)
+    assert int(tile[1]) > 0
+    assert "/reports/external-links?site=http" in tile[2]
 
 
 def test_limits_are_edited_and_emptied(browser, listed, sqlite):
@@ -145,9 +165,22 @@ def test_site_is_deleted_after_its_rows_were_counted(browser, listed, sqlite):
     path = f"/sites/{listed}/delete"
     assert "in 1 crawls: 12 pages, 8 links between them, 4 external links" in browser.get(path).text
     assert seed(sqlite, listed) is not None
-    assert browser.post(path, path).headers["location"] == "/sites"
+    other = browser.post(path, path, site="http://b.test")  # of a form that was left open
+    assert (other.status_code, "is that of another site now" in other.text) == (409, True)
+    assert seed(sqlite, listed) is not None
+    shown = browser.post(path, path, site="http://a.test").headers["location"]
+    said = "http://a.test was deleted with all that was stored of it: 12 pages, 8 links between them and 4 external"
+    assert said in browser.get(shown).text
+    assert "was deleted" not in browser.get("/sites?deleted=x&pages=many").text
+    assert "100,000+ pages" in browser.get(shown.replace("pages=12", "pages=100000")).text
     assert seed(sqlite, listed) is None
     assert browser.get(f"/sites/{listed}").status_code == 404
+
+
+def test_nobody_deletes_a_site_before_its_rows_were_counted(open_panel, listed):
+    text = open_panel(wait_s=0, threads=0).get("/sites/1/delete").text
+    assert "Being computed since" in text
+    assert "Delete for good" not in text
 
 
 def test_site_of_a_running_crawl_is_not_deleted(browser, listed, sqlite):
@@ -160,7 +193,7 @@ def test_site_of_a_running_crawl_is_not_deleted(browser, listed, sqlite):
         text = browser.get(path).text
         assert "pause is not enough" in text
         assert "Delete for good" not in text
-        response = browser.post(path, "/sites")
+        response = browser.post(path, "/sites", site="http://a.test")
         assert (response.status_code, "is running; stop it first" in response.text) == (409, True)
         assert seed(sqlite, listed) is not None
     finally:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 
 import pytest
 from sqlalchemy import update
@@ -12,15 +14,21 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.inputs.offered_settings import offered_settings
 from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
-from crawlers.web.starting import Begun, Refused
+from crawlers.web.start_form import MISSIONS
+from crawlers.web.starting import Begun, LocalStarter, Refused
 from tests.support.stored_crawl import HOSTILE
 
 SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
 
 
+def stored_as(name, content):
+    """Return where the sites of a crawl are kept."""
+    return f"logs/panel/{name}/{MISSIONS['sitegraph'].stored_name(content)}"
+
+
 def error_at(text, field):
     """Return the message next to a field."""
-    return text.partition(f'id="wrong-{field}" role="alert">')[2].partition("</span>")[0].replace("&#39;", "'")
+    return text.partition(f'id="wrong-{field}">')[2].partition("</span>")[0].replace("&#39;", "'")
 
 
 def test_every_setting_has_a_field_with_its_documentation(browser):
@@ -31,11 +39,17 @@ def test_every_setting_has_a_field_with_its_documentation(browser):
     assert 'name="DATABASE_URL"' not in text
 
 
+def test_documentation_of_settings_is_in_the_language_of_the_reader(browser):
+    text = browser.get("/start", **{"accept-language": "ru"}).text
+    assert "<h2>Вежливость</h2>" in text
+    assert '<small id="about-ROBOTSTXT_OBEY">запрашивать только то, что разрешает robots.txt</small>' in text
+
+
 def test_crawl_is_started_and_shown(browser, starter):
     starter.outcome = Begun(7)
     response = browser.post("/start", name="spring", PAGE_BUDGET="50", WORKERS="", EXTENSIONS="x", **SITES)
     assert (response.status_code, response.headers["location"]) == (303, "/crawls/7")
-    command = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"PAGE_BUDGET": "50"})
+    command = CrawlCommand("sitegraph", {"hosts": stored_as("spring", b"a.test;2")}, {"PAGE_BUDGET": "50"})
     assert starter.commands == [("spring", command, {"hosts": b"a.test;2"})]
 
 
@@ -46,7 +60,7 @@ def test_file_is_uploaded(browser, starter):
     [(name, command, files)] = starter.commands
     assert (name, command.arguments, files) == (
         "sitegraph",
-        {"hosts": "logs/panel/sitegraph/hosts.txt"},
+        {"hosts": stored_as("sitegraph", b"b.test\n")},
         {"hosts": b"b.test\n"},
     )
 
@@ -61,13 +75,15 @@ def test_file_that_is_no_text_is_an_error_at_the_sites(browser, starter):
 @pytest.mark.parametrize(
     ("form", "field", "message"),
     [
-        ({"text": "ftp://x.test"}, "sites", "line:1: 'ftp://x.test': unsupported protocol 'ftp'"),
-        ({"text": ""}, "sites", "nothing is given; write hosts.txt here, or upload it"),
-        ({"source": "store"}, "sites", "the list has no enabled site; add some under Sites"),
+        ({"text": "ftp://x.test"}, "sites", "Line 1: 'ftp://x.test': unsupported protocol 'ftp'"),
+        ({"text": "a.test\nhttp//b.test/x"}, "sites", "Line 2: 'http//b.test/x': a colon is missing after http; write"),
+        ({"spider": "topic", "text": "keywords: [a"}, "sites", "Line 1: not valid YAML"),
+        ({"text": ""}, "sites", "Nothing is given; write hosts.txt here, or upload it"),
+        ({"source": "store"}, "sites", "The list has no enabled site; add some under Sites"),
         ({"source": "store", "spider": "topic"}, "sites", "topic needs a file topic.yaml"),
         ({"spider": "topic", "text": "roots: [a.test]\nexamples: [../secret]"}, "sites", "../secret is a file"),
-        ({"name": "../x"}, "name", "a name begins with a letter or a digit"),
-        ({"spider": "shell"}, "spider", "there is no spider shell"),
+        ({"name": "../x"}, "name", "A name begins with a letter or a digit"),
+        ({"spider": "shell"}, "spider", "There is no spider shell"),
         ({"RESULT_FOLDER": "/etc"}, "RESULT_FOLDER", "RESULT_FOLDER=/etc is outside of the folder of the panel"),
     ],
 )
@@ -76,6 +92,25 @@ def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, m
     assert response.status_code == 422
     assert message in error_at(response.text, field)
     assert starter.commands == []
+
+
+def test_first_wrong_field_has_the_focus_and_the_summary_leads_to_all(browser, starter):
+    text = browser.post("/start", **{**SITES, "text": "a b", "name": "../x", "STOP_FILE": "/etc/x"}).text
+    assert re.findall(r'<li><a href="#(\w+)">', text) == ["name", "sites", "STOP_FILE"]
+    assert re.findall(r'<\w+ id="(\w+)"[^>]* autofocus', text) == ["name"]
+    for name in ("name", "sites", "STOP_FILE"):
+        assert re.search(rf'id="{name}"[^>]* aria-invalid="true" aria-describedby="about-{name} wrong-{name}"', text)
+    assert "a b</textarea>" in text
+    assert 'value="../x"' in text
+    assert '<details class="panel" open>' in text
+    fine = browser.get("/start").text
+    assert not re.search('aria-invalid|autofocus|class="wrong', fine)
+
+
+def test_list_without_sites_is_an_error_at_its_choice(browser, starter):
+    text = browser.post("/start", **{**SITES, "source": "store"}).text
+    assert re.search(r'value="store" checked id="sites" aria-describedby="about-sites wrong-sites" autofocus', text)
+    assert text.count('id="sites"') == 1
 
 
 def test_what_the_command_says_stands_next_to_its_fields(browser, starter):
@@ -101,12 +136,23 @@ def test_crawl_that_has_not_begun_yet_says_where_its_log_is(browser, starter):
 
 def test_harvests_read_the_list_themselves_and_others_get_its_sites(browser, starter, sqlite):
     save_seeds(sqlite, [{"site": "http://a.test", "delay_s": 0.5}, {"site": "http://b.test", "enabled": False}])
+    sites = b"http://a.test;;;500\n"
     for spider, arguments, files in (
         ("extlinks", {}, {}),
-        ("sitegraph", {"hosts": "logs/panel/sitegraph/hosts.txt"}, {"hosts": b"http://a.test;;;500\n"}),
+        ("sitegraph", {"hosts": stored_as("sitegraph", sites)}, {"hosts": sites}),
     ):
         browser.post("/start", spider=spider, source="store")
         assert starter.commands[-1][1:] == (CrawlCommand(spider, arguments, {}), files)
+
+
+def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, starter, sqlite, crawl_id, tmp_path):
+    starter.start = LocalStarter(sqlite, tmp_path, program=(sys.executable, "-c", "")).start
+    for text in ("a.test", "b.test"):
+        browser.post("/start", **{**SITES, "name": "spring", "text": text})
+    manifest = {"command": {"arguments": {"hosts": stored_as("spring", b"a.test")}, "settings": {}}}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+    assert "a.test</textarea>" in browser.get("/start?like=1").text
 
 
 @pytest.mark.parametrize(
@@ -134,6 +180,7 @@ def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arg
     assert '<details class="panel" open>' in page
 
 
-def test_unknown_crawl_to_be_like_is_an_error_in_words(browser, crawl_id):
-    response = browser.get("/start?like=77")
-    assert (response.status_code, "has no crawl of that name" in response.text) == (400, True)
+@pytest.mark.parametrize("like", ["77", "spring", "9" * 100])
+def test_unknown_crawl_to_be_like_is_an_error_in_words(browser, crawl_id, like):
+    response = browser.get(f"/start?like={like}")
+    assert (response.status_code, "There is no crawl" in response.text) == (404, True)

@@ -1,0 +1,342 @@
+"""The sitemaps of the sites of a crawl: which ones are read, and what is stored of them.
+
+A site's sitemaps are read before its first page, one after the other, at the address at which it is crawled. So while
+any of them is unread, a page of the site waits, and whatever lets a crawl go on, or another worker claim a site, holds
+for its sitemaps as well. What they list is compared with the pages, and never becomes a page.
+
+Sitemaps are those that robots.txt names, else /sitemap.xml. If the home page redirects to another address, that one's
+are read.
+
+References
+----------
+.. [1] Sitemaps XML format, https://www.sitemaps.org/protocol.html
+.. [2] RFC 9309 (2022), Robots Exclusion Protocol, section 2.2.4 (other records).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.errors import BadUrl
+from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
+from crawlers.extraction.feeds.feed_items import MAX_ITEMS
+from crawlers.extraction.feeds.feed_reader import read_feed
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
+from crawlers.storage.stored_sitemaps import sitemaps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.algorithms.urls.site_addresses import SiteAddresses
+    from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
+    from crawlers.crawl.url_filter import UrlFilter
+    from crawlers.extraction.response import WebResponse
+    from crawlers.storage.database import Database
+    from crawlers.storage.site_rows import SiteRow
+
+logger = logging.getLogger(__name__)
+
+MAX_SILENT = 2  # sitemaps without a response, one after the other; then the rest of them is not requested
+USUAL_PLACE = "/sitemap.xml"
+
+
+class Listed(NamedTuple):
+    """A URL of a site that a sitemap lists."""
+
+    key: int
+    url: str
+    modified_at: float | None  # seconds since 1970
+
+
+class SitemapContent(NamedTuple):
+    """What a sitemap says about its site; *kind* is empty if it is none."""
+
+    kind: str = ""
+    listed: Sequence[Listed] = ()
+    outside: int = 0  # URLs of other sites, and those that the crawl leaves out
+    named: Sequence[str] = ()  # the sitemaps of an index
+    problem: str = ""
+
+
+class SitemapResponse(NamedTuple):
+    """The result of a request for a sitemap; *content* is None if it could not be read, for a *reason*."""
+
+    status: int  # 0: there was no response
+    reason: str = ""
+    content: SitemapContent | None = None
+
+
+class SitemapNeeded(NamedTuple):
+    """A sitemap of a site is to be requested before its pages; see `Crawl.sitemap_ended`."""
+
+    site_id: int
+    url: str
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The sitemaps of a site that are being read."""
+
+    address: str
+    waiting: deque[SitemapRow] = field(default_factory=deque)  # in the order in which they are read
+    changed: list[SitemapRow] = field(default_factory=list)  # since rows were stored
+    known: set[int] = field(default_factory=set)  # keys
+    urls: int = 0
+    silent: int = 0  # latest ones without a response
+
+    def add(self, row: SitemapRow) -> None:
+        self.known.add(row.key)
+        self.changed.append(row)
+        if row.state == SitemapState.WAITING:
+            self.waiting.append(row)
+
+    def take_changes(self) -> list[SitemapRow]:
+        changed, self.changed = self.changed, []
+        return changed
+
+
+class SiteSitemaps:
+    """Reads at most *most_files* sitemaps of a site, and at most *most_urls* URLs of them; none unless *is_enabled*.
+
+    *url_filter* decides which URLs the crawl leaves out, *options* are the steps of their normal form.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        sites: SitePolicies,
+        addresses: SiteAddresses,
+        url_filter: UrlFilter,
+        options: Normalization,
+        *,
+        is_enabled: bool,
+        most_files: int,
+        most_urls: int,
+    ) -> None:
+        self._database = database
+        self._sites = sites
+        self._addresses = addresses
+        self._url_filter = url_filter
+        self._options = options
+        self.is_enabled = is_enabled
+        self._most_files = most_files
+        self._most_urls = most_urls
+        self._readings: dict[int, _Reading] = {}  # by site
+        self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
+        self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
+
+    def load(self, rows: Sequence[SiteRow]) -> Callable[[], None]:
+        """Read which sitemaps of stored sites were read; may be called in any thread. Raises `StoreError`.
+
+        Returns a function that takes it up, before the first page of these sites is requested.
+        """
+        stored = [row for row in rows if not row.is_new]
+        if not self.is_enabled or not stored:
+            return lambda: None
+        found = sitemaps_of(self._database, [row.id for row in stored])
+
+        def take_up() -> None:
+            for row in stored:
+                self._recall(row, [one for one in found.get(row.id, ()) if one.address == row.address])
+
+        return take_up
+
+    def _recall(self, row: SiteRow, sitemaps: Sequence[SitemapRow]) -> None:
+        if not sitemaps:
+            return  # they were not begun
+        reading = _Reading(row.address)
+        for one in sitemaps:
+            reading.known.add(one.key)
+            reading.urls += one.urls
+            if one.state == SitemapState.WAITING:
+                reading.waiting.append(one)
+        if reading.waiting:
+            self._readings[row.id] = reading
+        else:
+            self._read[row.id] = row.address
+
+    def closed(self, site_id: int) -> None:
+        """Forget a site."""
+        self._readings.pop(site_id, None)
+        self._named.pop(site_id, None)
+        self._read.pop(site_id, None)
+
+    def robots_known(self, site_id: int, address: str, text: str) -> None:
+        """Note the robots.txt of an *address* of a site, "" if there is none."""
+        if self.is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
+            self._named[site_id] = sitemaps_of_robots(text)
+
+    def wait(self, site_id: int) -> bool:
+        """Return whether sitemaps of a site have yet to be read."""
+        return self.is_enabled and self._read.get(site_id) != self._sites.row(site_id).address
+
+    def needed(self, site_id: int) -> tuple[SitemapNeeded | RobotsNeeded | None, list[SitemapRow]]:
+        """Return what must be requested for the sitemaps of a site that `wait`, and rows to be stored."""
+        row = self._sites.row(site_id)
+        if (robots := self._sites.robots_needed_of(site_id, row.address)) is not None:
+            return robots, []
+        reading = self._readings.get(site_id)
+        if reading is None or reading.address != row.address:
+            reading = self._readings[site_id] = self._begun(row)
+        while reading.waiting:
+            first = reading.waiting[0]
+            reason = self._reason_against(reading, first)
+            if reason is None:
+                return SitemapNeeded(site_id, first.url), []  # they are stored with what it says
+            reading.waiting.popleft()
+            reading.changed.append(first._replace(state=SitemapState.UNREAD, reason=reason))
+        self._end(site_id, reading)
+        return None, reading.take_changes()
+
+    def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
+        if reading.silent >= MAX_SILENT:
+            return "not requested: those before it gave no response"
+        if reading.urls >= self._most_urls:
+            return f"not requested: those before it list {reading.urls:,} URLs (SITEMAPS_MAX_URLS)"
+        return self._sites.robots_against(reading.address, row.url)
+
+    def _begun(self, row: SiteRow) -> _Reading:
+        reading = _Reading(row.address)
+        named = self._named.pop(row.id, None)
+        if named is None:  # robots.txt was read by an earlier run
+            is_its = self._sites.obeys_robots and row.robots_status == 200 and row.address == row.site
+            named = sitemaps_of_robots(row.robots_text or "") if is_its else []
+        left_out = self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
+        if left_out:
+            self._warn(row, left_out)
+        return reading
+
+    def _name(self, reading: _Reading, row: SiteRow, urls: Iterable[str], index: SitemapRow | None) -> list[str]:
+        """Add the sitemaps at *urls*; return those that are too many."""
+        left_out = []
+        for named in urls:
+            place = self._place(row, named)
+            url = named if place is None else place
+            if (key := url_key(url)) in reading.known:
+                continue
+            if len(reading.known) >= self._most_files:
+                left_out.append(url)
+                continue
+            reading.add(
+                SitemapRow(
+                    row.id,
+                    key,
+                    url,
+                    reading.address,
+                    len(reading.known),
+                    None if index is None else index.key,
+                    SitemapState.WAITING if place is not None else SitemapState.UNREAD,
+                    None,
+                    None,
+                    None if place is not None else "on another site, which the crawl does not request",
+                    0,
+                    0,
+                    0,
+                    None,
+                )
+            )
+        return left_out
+
+    def _place(self, row: SiteRow, url: str) -> str | None:
+        """Return where the sitemap at *url* is requested, at the address of its site; None if it is on another one.
+
+        That of http://www.example.org stands at https://example.org, too: robots.txt often outlives a move of its site.
+        """
+        try:
+            target = resolve(url, "", self._options)
+        except BadUrl:
+            return None
+        if _plain(target.site) not in map(_plain, row.addresses):
+            return None
+        parts = urlsplit(target.url)
+        return f"{row.address}{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+
+    def may_follow(self, site_id: int, url: str) -> bool:
+        """Return whether a sitemap that redirects to *url* is requested there: at the same address, by robots.txt."""
+        address = self._sites.row(site_id).address
+        return site_of(url) == address and self._sites.robots_against(address, url) is None
+
+    def content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
+        """Return the content of a sitemap; takes up to seconds, and may be called in any thread."""
+        row = self._sites.row(site_id)
+        here = self._addresses.of_site(resolve(f"{row.site}/", "", self._options)).site
+        found = read_feed(response.body, response.url, response.content_type, now)
+        if not found.kind:
+            return SitemapContent(problem="not a sitemap")
+        listed: dict[int, Listed] = {}
+        outside = 0
+        for item in found.items:
+            try:
+                target = self._addresses.of_site(resolve(item.url, "", self._options))
+            except BadUrl:
+                outside += 1
+                continue
+            if target.site != here or self._url_filter.leaves_out(target):
+                outside += 1
+            else:
+                listed.setdefault(target.key, Listed(target.key, target.url, item.published_at))
+        problem = "the connection was closed within the file" if response.is_truncated else found.problem
+        if not problem and max(len(found.items), len(found.further)) >= MAX_ITEMS:
+            problem = f"more than {MAX_ITEMS:,} entries: the rest was ignored"
+        return SitemapContent(found.kind, list(listed.values()), outside, found.further, problem)
+
+    def ended(self, site_id: int, response: SitemapResponse, now: float) -> ChangeSet:
+        """Return what is to be stored of the sitemap that was `needed` last, now that there is a *response*."""
+        changes = ChangeSet()
+        reading, site = self._readings[site_id], self._sites.row(site_id)
+        row = reading.waiting.popleft()._replace(status=response.status or None, read_at=now)
+        reading.silent = 0 if response.status else reading.silent + 1
+        content = response.content
+        if content is None or not content.kind:
+            reason = content.problem if content is not None else response.reason
+            reading.changed.append(row._replace(state=SitemapState.UNREAD, reason=reason))
+        else:
+            left_out = self._name(reading, site, content.named, row)
+            listed = content.listed[: max(0, self._most_urls - reading.urls)]
+            reading.urls += len(listed)
+            problems = [content.problem] if content.problem else []
+            if left_out:
+                problems.append(f"{len(left_out):,} of its sitemaps are not read (SITEMAPS_MAX_FILES)")
+                self._warn(site, left_out)
+            if cut := len(content.listed) - len(listed):
+                problems.append(f"{cut:,} of its URLs are ignored (SITEMAPS_MAX_URLS)")
+            reading.changed.append(
+                row._replace(
+                    state=SitemapState.READ,
+                    kind=content.kind,
+                    reason="; ".join(problems) or None,
+                    urls=len(listed),
+                    outside=content.outside,
+                    cut=cut + len(left_out),
+                )
+            )
+            changes.add(*(SitemapUrlRow(site_id, one.key, one.url, row.key, one.modified_at) for one in listed))
+        changes.add(*reading.take_changes())  # with those that wait now, so that a crawl that goes on reads them
+        if not reading.waiting:
+            self._end(site_id, reading)
+        return changes
+
+    def _end(self, site_id: int, reading: _Reading) -> None:
+        self._read[site_id] = reading.address
+        del self._readings[site_id]
+
+    def _warn(self, row: SiteRow, left_out: Sequence[str]) -> None:
+        logger.warning(
+            "%s names more than %d sitemaps: %s and others are not read; to read more of them, set SITEMAPS_MAX_FILES",
+            row.site,
+            self._most_files,
+            left_out[0],
+        )
+
+
+def _plain(site: str) -> str:
+    """Return the address *site* without its scheme, and without www."""
+    return site.partition("://")[2].removeprefix("www.")

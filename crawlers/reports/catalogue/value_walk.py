@@ -1,0 +1,110 @@
+"""Walks through the rows of a table from the highest value to the lowest, along an index, in bounded steps."""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import select, tuple_
+
+from crawlers.reports.catalogue.crawl_report import KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import ColumnElement, Connection
+
+    from crawlers.reports.catalogue.crawl_report import Cursor
+
+FIRST_STEP = 100  # rows: without filters, they fill what a person looks at
+ROWS_AT_ONCE = 1000
+_SIGN = 1 << 63
+
+
+class Place(NamedTuple):
+    """A row of the table: its value, which is a float, and its number."""
+
+    value: float
+    number: int
+
+    @property
+    def cursor(self) -> Cursor:
+        """Whole numbers that ascend along the walk: the bits of the value order like it."""
+        return (-ordered_bits(self.value), -self.number)
+
+
+PLACES = (KEYS, range(1 - 2**63, 1))  # the ranges of the numbers of a cursor
+
+
+def place_of(cursor: Cursor) -> Place:
+    """Return the place whose cursor that is.
+
+    >>> place_of(Place(0.25, 7).cursor), place_of(Place(-2.5, 7).cursor)
+    (Place(value=0.25, number=7), Place(value=-2.5, number=7))
+    """
+    bits = -cursor[0]
+    packed = bits if bits >= 0 else (-bits - 1) | _SIGN
+    return Place(struct.unpack(">d", struct.pack(">Q", packed & (2 * _SIGN - 1)))[0], -cursor[1])
+
+
+def ordered_bits(value: float) -> int:
+    """Return a number of 64 bits; those of two values have their order.
+
+    >>> ordered_bits(-1.5) < ordered_bits(-1.0) < ordered_bits(0.0) < ordered_bits(0.25) < ordered_bits(1e300)
+    True
+    """
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value + 0.0))  # -0.0 equals 0.0
+    return int(bits) if bits < _SIGN else -int(bits - _SIGN) - 1
+
+
+class ValueWalk:
+    """The rows that meet one of the *parts*, each of which an index orders by *value* and then by *number*.
+
+    Every row meets at most one of them. If it is *ascending*, the walk goes from the lowest value to the highest.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        value: ColumnElement[float],
+        number: ColumnElement[int],
+        parts: Sequence[Sequence[ColumnElement[bool]]],
+        *,
+        ascending: bool = False,
+    ) -> None:
+        self._connection = connection
+        self._key = tuple_(value, number)
+        self._parts = parts
+        self._ascending = ascending
+        order = (value.asc(), number.asc()) if ascending else (value.desc(), number.desc())
+        self._places = select(value, number).order_by(*order)
+
+    def steps(self, after: Place | None, first_step: int = FIRST_STEP) -> Iterator[tuple[list[Place], Place | None]]:
+        """Yield the places after *after*; and where the walk goes on, which is None at its end."""
+        size = first_step
+        while True:
+            found = self._next(after, size)
+            after = found[-1] if len(found) == size else None
+            yield found, after
+            if after is None:
+                return
+            size = ROWS_AT_ONCE
+
+    def _next(self, after: Place | None, size: int) -> list[Place]:
+        places: list[list[Place]] = []
+        for conditions in self._parts:
+            statement = self._places.where(*conditions)
+            if after is not None:
+                here = tuple_(*after)
+                statement = statement.where(self._key > here if self._ascending else self._key < here)
+            places.append([Place(*row) for row in self._connection.execute(statement.limit(size))])
+        if len(places) == 1:
+            return places[0]
+        return (heapq.nsmallest if self._ascending else heapq.nlargest)(size, (one for some in places for one in some))
+
+
+def in_order(rows: Sequence[Any], places: Sequence[Place], number: str) -> list[tuple[Place, Any]]:
+    """Return each of *rows* with its place, in the order of *places*; *number* is the name of the column with it."""
+    by_number = {row._mapping[number]: row for row in rows}
+    return [(place, by_number[place.number]) for place in places if place.number in by_number]

@@ -1,0 +1,126 @@
+"""The contract of pictures: what they show, of which crawls, and their values as series over a common axis."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.reports.histories.history import Said
+    from crawlers.storage.queries import NamedCrawl
+
+POINTS = 300  # of a curve: more than the pixels of a phone
+SHOWN = 8  # curves whose colours can be told apart
+
+
+class Axis(NamedTuple):
+    """An axis of a picture."""
+
+    name: str  # in files and addresses
+    title: str  # for people, in English, with its unit
+    kind: Kind = Kind.NUMBER
+
+
+PAGES_READ = Axis("pages", "pages read")
+TIME = Axis("time", "time (UTC)", Kind.TIME)
+
+
+class Mark(Enum):
+    """How the values of a picture are drawn."""
+
+    LINES = "lines"
+    BARS = "bars"  # one on top of the other
+
+
+class Tone(Enum):
+    """What the values of a series mean, which decides its colour; `ANY`: one that no other curve has."""
+
+    ANY = "any"
+    GOOD = "good"
+    NEUTRAL = "neutral"
+    WARNING = "warning"
+    BAD = "bad"
+    REST = "rest"
+
+
+class Series(NamedTuple):
+    """A curve, or the bars of one colour; None where it has no value."""
+
+    title: str
+    values: tuple[float | None, ...]
+    tone: Tone = Tone.ANY
+
+
+class Drawing(NamedTuple):
+    """The values of a picture.
+
+    Each series has a value for each of *points*, which increase along the axis *x*. A bar reaches from its point to the
+    next one, *step* further; of curves, *step* is 0.
+    """
+
+    x: Axis
+    y: Axis
+    points: tuple[float, ...]
+    series: tuple[Series, ...]
+    step: float = 0.0
+    notes: tuple[Said, ...] = ()  # what is not shown, and how it was counted
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes, in bytes."""
+        return 1000 + 32 * len(self.points) * (1 + len(self.series))
+
+
+class Wanted(NamedTuple):
+    """Of which crawl a picture is wanted, as its *rules* say, and what a reader has chosen."""
+
+    crawl: NamedCrawl
+    rules: CrawlRules
+    site: str = ""  # scheme://host[:port] or host[:port]; "": all sites, or the most important ones
+    axis: str = ""  # the name of the horizontal axis; "": the first one of the picture
+
+
+class Picture(ABC):
+    """A picture of a crawl."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]  # one sentence: what it shows, and what it is good for
+    mark: ClassVar[Mark] = Mark.LINES
+    axes: ClassVar[tuple[Axis, ...]]  # horizontal ones, among which the reader chooses
+    has_sites: ClassVar[bool] = False  # whether it can show a single site
+
+    @abstractmethod
+    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+        """Return whether the store has values for it, as far as this can be told within milliseconds."""
+
+    @abstractmethod
+    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+        """Return its values, which are none if there is nothing to be drawn yet. Raises `StoreError`."""
+
+    def axis(self, wanted: Wanted) -> Axis:
+        """Return the horizontal axis that the reader has chosen, or else the first one."""
+        return next((one for one in self.axes if one.name == wanted.axis), self.axes[0])
+
+
+def table_of(drawing: Drawing) -> tuple[tuple[Column, ...], list[Row]]:
+    """Return the values of a picture as the columns and rows of a report; a column is named as its series."""
+    kinds = [Kind.DECIMAL if _has_fractions(one.values) else Kind.NUMBER for one in drawing.series]
+    columns = (
+        Column(drawing.x.name, drawing.x.title, drawing.x.kind),
+        *(Column(one.title, one.title, kind) for one, kind in zip(drawing.series, kinds, strict=True)),
+    )
+    values = zip(drawing.points, *(one.values for one in drawing.series), strict=True)
+    return columns, [Row(cells, (place,)) for place, cells in enumerate(values)]
+
+
+def _has_fractions(values: Sequence[float | None]) -> bool:
+    return any(isinstance(value, float) and not value.is_integer() for value in values)

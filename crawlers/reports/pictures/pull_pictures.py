@@ -1,0 +1,275 @@
+"""Pictures of the pulls of a crawl: what its rule found, and which sites it chose.
+
+The database numbers the pulls in the order of completion and sums them, some hundred at a time. Only the indices of
+sites are not stored: rules are pure, so the pulls are replayed to a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import case, func, select
+
+from crawlers.algorithms.simulation.pull_trace import Indexed, trace
+from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.crawl_scope import is_wanted_site
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.histories.history import N_, Count, said
+from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
+from crawlers.storage.pulls import ROWS_AT_ONCE, has_pulls
+from crawlers.storage.schema.tables import crawl, crawler_setting, pull, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Subquery
+
+    from crawlers.reports.histories.history import Said
+    from crawlers.reports.pictures.picture import Wanted
+
+MAX_REPLAYED = 200_000  # pulls: some seconds of one processor
+_PAGES_OF_ALL = Axis("pages", "pages read of all sites")
+_REWARDS = {
+    "new_links": N_("different external links found"),
+    "links": N_("external links found"),
+    "new_hosts": N_("different external hosts found"),
+}
+
+
+class _Range(NamedTuple):
+    """The pulls of a crawl: how many, and the numbers between which they are in the table."""
+
+    pulls: int
+    first: int
+    last: int
+
+
+class _Sites(NamedTuple):
+    """The sites with the most pulls, with their names, and how many others have any."""
+
+    names: dict[int, str]
+    others: int
+
+    @property
+    def notes(self) -> tuple[Said, ...]:
+        """What is not shown."""
+        if not self.others:
+            return ()
+        others = Count(self.others, "%(number)s site", "%(number)s sites")
+        return (said("Not shown: %(others)s of which fewer pages were read.", others=others),)
+
+
+class _Sample(NamedTuple):
+    """The pulls so far, after a number of them."""
+
+    pulls: int
+    at: float  # when the latest one ended
+    own: dict[int, int]  # by site
+
+
+def _range(connection: Connection, crawl_id: int) -> _Range | None:
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    counted = select(func.count(), func.min(pull.c.id), func.max(pull.c.id)).where(pull.c.site_id.in_(of_crawl))
+    pulls, first, last = connection.execute(counted).one()
+    return _Range(pulls, first, last) if pulls else None
+
+
+def _numbered(crawl_id: int, of: _Range) -> Subquery:
+    """Return the pulls of a crawl with their numbers from 1.
+
+    They are read in the order of the table: + 0 keeps the database from reading them site by site, and sorting them.
+    """
+    of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
+    is_own = pull.c.id.between(of.first, of.last) & (pull.c.site_id + 0).in_(of_crawl)
+    number = func.row_number().over(order_by=pull.c.id).label("number")
+    return select(number, pull.c.site_id, pull.c.reward, pull.c.ended_at).where(is_own).subquery()
+
+
+def _samples(connection: Connection, crawl_id: int, of: _Range, sites: _Sites, every: int) -> Iterator[_Sample]:
+    """Yield how many pulls each of *sites* had after every *every* pulls, and after the last one."""
+    numbered = _numbered(crawl_id, of)
+    part = (numbered.c.number - 1) // every
+    shown = case((numbered.c.site_id.in_(list(sites.names)), numbered.c.site_id), else_=0)
+    statement = (
+        select(part, shown, func.count(), func.max(numbered.c.ended_at)).group_by(part, shown).order_by(part, shown)
+    )
+    own = dict.fromkeys(sites.names, 0)
+    pulls, at, latest = 0, -math.inf, 0
+    for place, site_id, number, ended_at in connection.execute(statement):
+        if place != latest:
+            yield _Sample(pulls, at, dict(own))
+            latest = place
+        pulls += number
+        at = max(at, ended_at)  # of several workers, pulls are not stored in the order of their times
+        if site_id in own:
+            own[site_id] += number
+    yield _Sample(pulls, at, own)
+
+
+def _sites(connection: Connection, wanted: Wanted) -> _Sites:
+    number = func.count().label("number")
+    counted = (
+        select(pull.c.site_id, number)
+        .where(pull.c.site_id.in_(select(site.c.id).where(is_wanted_site(wanted.crawl.id, Filters(site=wanted.site)))))
+        .group_by(pull.c.site_id)
+        .subquery()
+    )
+    busiest = (
+        select(site.c.id, site.c.site)
+        .join(counted, counted.c.site_id == site.c.id)
+        .order_by(counted.c.number.desc(), site.c.id)
+        .limit(SHOWN)
+    )
+    names = {site_id: name for site_id, name in connection.execute(busiest)}
+    total = connection.execute(select(func.count()).select_from(counted)).scalar_one()
+    return _Sites(names, total - len(names))
+
+
+class _PullPicture(Picture):
+    """A picture of the pulls of each site."""
+
+    axes = (TIME, _PAGES_OF_ALL)
+    has_sites = True
+
+    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+        return has_pulls(connection, wanted.crawl.id)
+
+
+class Pulls(_PullPicture):
+    """Pages read of the busiest sites."""
+
+    name = "pulls"
+    title = "Pages read of each site"
+    about = "How many pages the rule chose from each site in the course of the crawl; steep curves are its favourites."
+
+    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+        axis, y = self.axis(wanted), Axis("own_pages", "pages read of the site")
+        of, sites = _range(connection, wanted.crawl.id), _sites(connection, wanted)
+        if of is None or not sites.names:
+            return Drawing(axis, y, (), ())
+        samples = list(_samples(connection, wanted.crawl.id, of, sites, math.ceil(of.pulls / POINTS)))
+        series = tuple(
+            Series(name, tuple(one.own[site_id] for one in samples)) for site_id, name in sites.names.items()
+        )
+        return Drawing(axis, y, _points(axis, samples), series, notes=sites.notes)
+
+
+class Indices(_PullPicture):
+    """The indices of the busiest sites."""
+
+    name = "indices"
+    title = "Index of each site"
+    about = (
+        "What the rule expected of the next page of each site: it chooses the site with the highest index that is due."
+    )
+
+    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+        return isinstance(wanted.rules.new_rule(), Indexed) and super().is_stored(connection, wanted)
+
+    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+        axis, y = self.axis(wanted), Axis("index", "index of the rule", Kind.DECIMAL)
+        of, sites = _range(connection, wanted.crawl.id), _sites(connection, wanted)
+        rule = wanted.rules.new_rule()
+        if of is None or not sites.names or rule is None:
+            return Drawing(axis, y, (), ())
+        every = math.ceil(min(of.pulls, MAX_REPLAYED) / POINTS)
+        replayed = of.pulls if of.pulls <= MAX_REPLAYED else MAX_REPLAYED // every * every
+        samples = [one for one in _samples(connection, wanted.crawl.id, of, sites, every) if one.pulls <= replayed]
+        of_crawl = select(site.c.id).where(site.c.crawl_id == wanted.crawl.id).order_by(site.c.id)
+        arms = connection.execute(of_crawl).scalars().all()
+        indices: dict[int, list[float | None]] = {site_id: [] for site_id in sites.names}
+        for moment in trace(rule, arms, _replayed(connection, wanted.crawl.id, of, replayed), every, indices):
+            assert isinstance(moment.arm, int)
+            is_known = moment.index is not None and math.isfinite(moment.index)
+            indices[moment.arm].append(moment.index if is_known else None)
+        series = tuple(Series(name, tuple(indices[site_id])) for site_id, name in sites.names.items())
+        notes = [*sites.notes, said("The first pages of each site are read before indices count.")]
+        if replayed < of.pulls:
+            notes.append(said("Only the first %(pages)s pages are shown: later indices take too long.", pages=replayed))
+        return Drawing(axis, y, _points(axis, samples), series, notes=tuple(notes))
+
+
+def _replayed(connection: Connection, crawl_id: int, of: _Range, most: int) -> Iterator[tuple[int, float]]:
+    numbered = _numbered(crawl_id, of)
+    statement = select(numbered.c.site_id, numbered.c.reward).order_by(numbered.c.number).limit(most)
+    rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(statement)
+    return ((site_id, reward) for site_id, reward in rows)
+
+
+def _points(axis: Axis, samples: list[_Sample]) -> tuple[float, ...]:
+    return tuple(one.at if axis is TIME else float(one.pulls) for one in samples)
+
+
+class LinksFound(Picture):
+    """Links found by the rules of all crawls of the same sites."""
+
+    name = "links-found"
+    title = "Links found against pages read"
+    about = "What each rule found with a number of pages, in this crawl and in the latest others of the same sites."
+    axes = (PAGES_READ,)
+
+    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+        if wanted.crawl.mission != "extlinks":  # others have no rewards
+            return False
+        return has_pulls(connection, wanted.crawl.id)
+
+    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+        settings = _settings(connection, [wanted.crawl.id])[wanted.crawl.id]
+        reward = settings.get("REWARD") or "new_links"
+        y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
+        compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
+        ranges = {number: of for number in compared if (of := _range(connection, number)) is not None}
+        every = math.ceil(max((of.pulls for of in ranges.values()), default=1) / POINTS)
+        curves = {number: dict(_found(connection, number, of, every)) for number, of in ranges.items()}
+        points = sorted({0, *(pulls for curve in curves.values() for pulls in curve)}) if curves else []
+        series = tuple(
+            Series(compared[number], tuple(0.0 if at == 0 else curve.get(at) for at in points))
+            for number, curve in curves.items()
+        )
+        return Drawing(PAGES_READ, y, tuple(map(float, points)), series)
+
+
+def _found(connection: Connection, crawl_id: int, of: _Range, every: int) -> Iterator[tuple[int, float]]:
+    """Yield the reward of all pulls so far after every *every* of them, and after the last one."""
+    numbered = _numbered(crawl_id, of)
+    part = (numbered.c.number - 1) // every
+    sums = select(part, func.count(), func.sum(numbered.c.reward)).group_by(part).order_by(part)
+    pulls, found = 0, 0.0
+    for _, number, reward in connection.execute(sums):
+        pulls += number
+        found += reward
+        yield pulls, found
+
+
+def _crawls_of_same_sites(connection: Connection, crawl_id: int, reward: str) -> dict[int, str]:
+    """Return this crawl and the latest others of the same sites and *reward*, at most `SHOWN`: their titles."""
+    mission = select(crawl.c.mission).where(crawl.c.id == crawl_id).scalar_subquery()
+    own = select(site.c.seed_id).where(site.c.crawl_id == crawl_id)
+    number = select(func.count()).where(site.c.crawl_id == crawl_id).scalar_subquery()
+    same = (
+        select(site.c.crawl_id)
+        .join(crawl, crawl.c.id == site.c.crawl_id)
+        .where(crawl.c.mission == mission, crawl.c.id != crawl_id)
+        .group_by(site.c.crawl_id)
+        .having(func.count() == number, func.sum(case((site.c.seed_id.in_(own), 1), else_=0)) == number)
+        .order_by(site.c.crawl_id.desc())
+    )
+    others = list(connection.execute(same).scalars())
+    settings = _settings(connection, [crawl_id, *others])
+    chosen = [one for one in others if (settings[one].get("REWARD") or "new_links") == reward][: SHOWN - 1]
+    names = connection.execute(select(crawl.c.id, crawl.c.name).where(crawl.c.id.in_([crawl_id, *chosen]))).all()
+    by_id = {number: name for number, name in names}
+    rules = {one: settings[one].get("RULE") or settings[one].get("PROFILE") or "roundrobin" for one in by_id}
+    return {one: f"{rules[one]}: {by_id[one]} #{one}" for one in (crawl_id, *chosen)}
+
+
+def _settings(connection: Connection, crawl_ids: list[int]) -> dict[int, dict[str, str | None]]:
+    """Return the rule, or the profile that chose it, and the reward of each crawl, as far as they were recorded."""
+    statement = select(crawler_setting.c.crawl_id, crawler_setting.c.name, crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id.in_(crawl_ids), crawler_setting.c.name.in_(("RULE", "PROFILE", "REWARD"))
+    )
+    found: dict[int, dict[str, str | None]] = {one: {} for one in crawl_ids}
+    for number, name, value in connection.execute(statement):
+        found[number][name] = value
+    return found

@@ -1,0 +1,189 @@
+"""Tries URL rules on what the store has: which rule decides about a URL, and what a rule would match of a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.algorithms.news.archive_urls import is_archive
+from crawlers.algorithms.news.article_labels import label
+from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior, shipped_weights
+from crawlers.algorithms.url_rules.rule_set import RuleSet
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
+from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import State
+from crawlers.reports.catalogue.text_filter import contains
+from crawlers.storage.news.documents import EARLIER
+from crawlers.storage.news.stored_rules import stored_rules_of
+from crawlers.storage.schema.news_tables import document, page_label
+from crawlers.storage.schema.tables import crawler_setting, page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.storage.news.stored_rules import StoredRule
+
+SAMPLE = 20  # URLs of each kind that are shown
+# URLs that were read come first: whether they are documents is known.
+_STATES = (State.DONE, State.WAITING, State.REFUSED, State.REJECTED, State.MOVED, State.FAILED)
+_EARLIER = EARLIER.partition("{}")[0]
+
+
+class Decision(NamedTuple):
+    """What the rules of a site say about a URL."""
+
+    rules: list[StoredRule]  # those that apply to its site
+    matching: list[StoredRule]  # those that it matches, the highest weight first
+    deciding: StoredRule | None  # one that forbids, or that of the highest weight; None: it matches none
+
+
+class Tried(NamedTuple):
+    """A stored URL, and whether it is known to be a document, or to be none; None: it was not read."""
+
+    url: str
+    is_document: bool | None
+
+
+class Sample(NamedTuple):
+    """The first URLs of some, and the number of them and of their kinds."""
+
+    first: list[Tried]
+    number: int
+    documents: int
+    others: int  # read, and no documents; URLs that were not read are in neither number
+
+
+class Trial(NamedTuple):
+    """What a rule matches among the first URLs of a site; if it *is_cut*, there are more that were not tried."""
+
+    matched: Sample
+    missed: Sample
+    is_cut: bool
+
+    @property
+    def tested(self) -> int:
+        """The number of URLs that were tried."""
+        return self.matched.number + self.missed.number
+
+    @property
+    def precision(self) -> float | None:
+        """The share of documents among the URLs that match and were read; None if there are none."""
+        read = self.matched.documents + self.matched.others
+        return self.matched.documents / read if read else None
+
+
+def rules_at(connection: Connection, site: str) -> list[StoredRule]:
+    """Return the rules that a crawl applies to URLs of *site*, scheme://host[:port]: the highest weight first."""
+    domain = rule_domain(site)
+    parts = domain.split(".")
+    by_domain: dict[str, list[StoredRule]] = {}
+    for stored in stored_rules_of(connection, [".".join(parts[first:]) for first in range(len(parts))]):
+        by_domain.setdefault(stored.domain, []).append(stored)
+    known = RuleSet()
+    by_rule: dict[UrlRule, StoredRule] = {}
+    for name in sorted(by_domain, key=len):  # of equal rules, that of the nearest domain counts
+        known.replace(name, [stored.rule for stored in by_domain[name]])
+        by_rule |= {stored.rule: stored for stored in by_domain[name]}
+    return [by_rule[rule] for rule in known.rules_of(domain)]
+
+
+def decision(connection: Connection, url: str) -> Decision:
+    """Return which rule decides about *url*, an absolute one. Raises `ConfigError` if a stored rule is invalid."""
+    name = site_of(url)
+    rules = rules_at(connection, name)
+    found = UrlExpressions([stored.rule.regex for stored in rules]).matching(target_of_url(url))
+    matching = sorted((rules[index] for index in found), key=lambda stored: -stored.rule.weight)
+    if not matching:
+        return Decision(rules, [], None)
+    return Decision(rules, matching, matching[-1] if matching[-1].rule.weight == 0 else matching[0])
+
+
+def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
+    """Return the probability by the prior that *url*, an absolute one, is an article; None if the crawl has no prior.
+
+    It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
+    As in the crawl, it is 0 for URLs of archives.
+    """
+    if not _is_on(connection, crawl_id, "NEWS_PRIOR_ENABLED"):
+        return None
+    if is_archive(url):
+        return 0.0
+    domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights())
+    if _is_on(connection, crawl_id, "NEWS_LEARN_RULES"):
+        for labelled, odds in _labels_of(connection, crawl_id, domain):
+            if (found := label(odds)) is not None:
+                prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
+            if prior.labels(domain) == MAX_LABELS:
+                break
+    return prior.probability(domain, target_of_url(url))
+
+
+def _is_on(connection: Connection, crawl_id: int, name: str) -> bool:
+    value = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name
+    )
+    return connection.execute(value).scalar() in ("True", "1")
+
+
+def _labels_of(connection: Connection, crawl_id: int, domain: str) -> Iterator[tuple[str, float]]:
+    """Yield (URL, odds) of the labelled pages of the sites of *domain*, oldest first."""
+    similar = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, contains(site.c.site, domain))
+    site_ids = [site_id for site_id, name in connection.execute(similar) if rule_domain(name) == domain]
+    labels = (
+        select(page.c.url, page_label.c.odds)
+        .join(page, page.c.id == page_label.c.page_id)
+        .where(page_label.c.site_id.in_(site_ids))
+        .order_by(page_label.c.page_id)
+    )
+    with connection.execute(labels.execution_options(yield_per=MAX_LABELS)) as rows:
+        yield from ((url, odds) for url, odds in rows)
+
+
+def trial(
+    connection: Connection,
+    site_ids: Sequence[int],
+    expressions: UrlExpressions,
+    most: int,
+    is_over: Callable[[], bool],
+) -> Trial:
+    """Try one rule on at most *most* URLs of the sites with these numbers, until the time *is_over*.
+
+    RE2 takes time by the length of a URL, milliseconds at worst. Raises `MemoryError` if it needs too much memory.
+    """
+    kinds: dict[bool, list[Tried]] = {True: [], False: []}
+    for number, tried in enumerate(_stored(connection, site_ids, most + 1)):
+        if number == most or is_over():
+            return Trial(_sample(kinds[True]), _sample(kinds[False]), is_cut=True)
+        kinds[bool(expressions.matching(target_of_url(tried.url)))].append(tried)
+    return Trial(_sample(kinds[True]), _sample(kinds[False]), is_cut=False)
+
+
+def _sample(urls: list[Tried]) -> Sample:
+    documents = sum(one.is_document is True for one in urls)
+    others = sum(one.is_document is False for one in urls)
+    return Sample(urls[:SAMPLE], len(urls), documents, others)
+
+
+def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[Tried]:
+    left = most
+    for state in _STATES:
+        for site_id in site_ids:
+            statement = (
+                select(page.c.url, page.c.reason, document.c.page_id)
+                .outerjoin(document, document.c.page_id == page.c.id)
+                .where(page.c.site_id == site_id, page.c.state == int(state))
+                .order_by(page.c.level, page.c.id)
+                .limit(left)
+            )
+            for url, reason, number in connection.execute(statement):
+                left -= 1
+                is_document = number is not None or (reason or "").startswith(_EARLIER)
+                yield Tried(url, is_document if is_document or state is State.DONE else None)
+            if not left:
+                return

@@ -1,0 +1,154 @@
+"""Requests the sitemaps of sites through the same downloader, each in the turn of a page of its site."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import Request
+
+from crawlers.algorithms.retries import REST_STATUSES, retry_after_s, retry_delay_s
+from crawlers.crawl.site_sitemaps import SitemapContent, SitemapResponse
+from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
+from crawlers.extraction.response import WebResponse
+from crawlers.extraction.robots_rules import MAX_REDIRECTS
+from crawlers.items import REDIRECT
+from crawlers.schedulers.failures import reason_of
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.crawl.running_crawl import Crawl
+
+SITEMAP = "sitemap"  # the key of an attempt in the meta of its request
+
+
+class SitemapAttempt(NamedTuple):
+    """A request for a sitemap of a site."""
+
+    site_id: int
+    url: str  # after redirects, another one
+    attempt: int = 1
+    hops: int = 0  # redirects
+
+
+class SitemapFetch:
+    """Makes the requests for sitemaps that *crawl* needs, and passes their results on to it.
+
+    Failures are retried as those of pages are. At most 50 MB of a sitemap are read, compressed or not.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._queue: list[tuple[float, int, SitemapAttempt]] = []  # (time, serial, attempt)
+        self._serial = 0
+
+    def enqueue(self, site_id: int, url: str) -> None:
+        """Queue the request for a sitemap of a site, whose turn it is."""
+        self._enqueue(SitemapAttempt(site_id, url), self._crawl.clock())
+
+    def _enqueue(self, attempt: SitemapAttempt, due_at: float) -> None:
+        self._serial += 1
+        heapq.heappush(self._queue, (due_at, self._serial, attempt))
+
+    def _enqueue_next(self, attempt: SitemapAttempt, delay_s: float) -> None:
+        """Queue a further request, after the delay of the site at the earliest."""
+        self._enqueue(attempt, max(self._crawl.clock() + delay_s, self._crawl.sitemap_due_at(attempt.site_id)))
+
+    def take(self, now: float) -> Request | None:
+        """Return a request that is due; None if there is none."""
+        if not self._queue or self._queue[0][0] > now:
+            return None
+        return self._request(heapq.heappop(self._queue)[2])
+
+    def next_due(self, now: float) -> float | None:
+        """Return the seconds until a request is due; None if none is queued."""
+        return max(0.0, self._queue[0][0] - now) if self._queue else None
+
+    def _request(self, attempt: SitemapAttempt) -> Request:
+        return Request(
+            attempt.url,
+            callback=self._received,
+            errback=self._failed,
+            dont_filter=True,
+            meta={
+                "handle_httpstatus_all": True,
+                "dont_redirect": True,
+                "dont_retry": True,
+                "download_maxsize": MAX_INFLATED,
+                SITEMAP: attempt,
+            },
+        )
+
+    def sent(self, request: Request) -> None:
+        """Note that *request* is sent now, if it is one for a sitemap."""
+        attempt = request.meta.get(SITEMAP)
+        if attempt is not None:
+            self._crawl.sitemap_sent(attempt.site_id)
+
+    async def _received(self, response: Response) -> None:
+        assert response.request is not None
+        attempt: SitemapAttempt = response.request.meta[SITEMAP]
+        redirect: Redirect | None = response.request.meta.get(REDIRECT)
+        if redirect is not None:
+            self._redirected(attempt, response.status, redirect)
+        elif response.status != 200:
+            self._refused(attempt, response)
+        else:
+            content_type = response.headers.get("Content-Type")
+            found = WebResponse(
+                response.url,
+                response.status,
+                response.body,
+                content_type.decode("latin-1") if content_type is not None else None,
+                is_truncated="dataloss" in response.flags,
+            )
+            content = await self._crawl.read_sitemap(attempt.site_id, found)
+            self._end(attempt, response.status, content=content)
+
+    def _redirected(self, attempt: SitemapAttempt, status: int, redirect: Redirect) -> None:
+        if redirect.target is None:
+            self._end(attempt, status, redirect.problem)
+        elif not self._crawl.may_follow_sitemap(attempt.site_id, redirect.target.url):
+            self._end(attempt, status, f"redirects to {redirect.target.url}, which the crawl does not request")
+        elif attempt.hops >= MAX_REDIRECTS:
+            self._end(attempt, status, f"more than {MAX_REDIRECTS} redirects")
+        else:
+            self._enqueue_next(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1), 0.0)
+
+    def _refused(self, attempt: SitemapAttempt, response: Response) -> None:
+        if response.status in REST_STATUSES:
+            header = response.headers.get("Retry-After")
+            text = header.decode("latin-1") if header is not None else None
+            self._crawl.sitemap_refused(attempt.site_id, retry_after_s(text, self._crawl.clock()))
+        self._retry(attempt, response.status, f"status {response.status}")
+
+    def _failed(self, failure: Failure) -> None:
+        attempt: SitemapAttempt = failure.request.meta[SITEMAP]  # type: ignore[attr-defined]  # Scrapy puts it there
+        reason = reason_of(failure.value)
+        if reason.is_transient:
+            self._retry(attempt, 0, reason.text)
+        else:
+            self._end(attempt, 0, reason.text)
+
+    def _retry(self, attempt: SitemapAttempt, status: int, reason: str) -> None:
+        delay_s = retry_delay_s(self._crawl.retries, status, attempt.attempt)
+        if delay_s is not None:
+            self._enqueue_next(attempt._replace(attempt=attempt.attempt + 1), delay_s)
+        else:
+            attempts = f", {attempt.attempt} attempts" if attempt.attempt > 1 else ""
+            self._end(attempt, status, f"{reason}{attempts}")
+
+    def failed_to_read(self, request: Request, reason: str) -> bool:
+        """Handle a sitemap that could not be read; return whether *request* is one for a sitemap."""
+        attempt = request.meta.get(SITEMAP)
+        if attempt is not None:
+            self._end(attempt, 200, reason)
+        return attempt is not None
+
+    def _end(
+        self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None
+    ) -> None:
+        self._crawl.sitemap_ended(attempt.site_id, SitemapResponse(status, reason, content))

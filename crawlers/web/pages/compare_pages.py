@@ -1,0 +1,257 @@
+"""Two crawls side by side: how many pages and links each has, and those that appeared, vanished and changed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from crawlers.errors import ConfigError
+from crawlers.graphs.comparison.change_lists import MOST_ROWS, change_lists, changed_links, changed_pages
+from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
+from crawlers.graphs.comparison.comparison_files import compared_sites
+from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
+from crawlers.reports.catalogue.computed_report import sorted_by
+from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
+from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
+from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.crawl_manifest import differing_settings, manifest_of
+from crawlers.reports.crawl_overview import crawl_overview
+from crawlers.storage.files.parquet_files import check_parquet
+from crawlers.storage.queries import sites_of
+from crawlers.storage.related_crawls import related_crawls
+from crawlers.web.computing import again
+from crawlers.web.downloads import TABLE_TYPES, graph_file, written_file
+from crawlers.web.kept_results import Unfinished
+from crawlers.web.pages.crawl_pages import with_counts
+from crawlers.web.pages.report_pages import ROWS, order_of
+from crawlers.web.panel import crawl_of, numbered_crawl, panel_of
+from crawlers.web.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from crawlers.graphs.comparison.change_lists import ChangeLists, ComparedSite
+    from crawlers.graphs.comparison.crawl_changes import PageChange
+    from crawlers.reports.catalogue.computed_report import Cells
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+    from crawlers.storage.related_crawls import RelatedCrawl
+
+PAGES, LINKS = "pages", "links"
+LISTED_SITES = 200  # for a graph of the changes; the command writes those of all
+_SEEN = (Column("first_seen", "First seen", Kind.TIME), Column("last_seen", "Last seen", Kind.TIME))
+COLUMNS = {
+    PAGES: (
+        Column("change", "Change"),
+        Column("url", "URL", Kind.URL),
+        Column("what", "What changed"),
+        Column("status_before", "Status before", Kind.NUMBER),
+        Column("status_after", "Status", Kind.NUMBER),
+        Column("title_before", "Title before"),
+        Column("title_after", "Title"),
+        Column("level_before", "Level before", Kind.NUMBER),
+        Column("level_after", "Level", Kind.NUMBER),
+        *_SEEN,
+    ),
+    LINKS: (
+        Column("change", "Change"),
+        Column("url", "Page", Kind.URL),
+        Column("target", "Leads to", Kind.URL),
+        Column("kind", "Kind"),
+        Column("links_before", "Links before", Kind.NUMBER),
+        Column("links_after", "Links", Kind.NUMBER),
+        *_SEEN,
+    ),
+}
+
+
+class Compared(NamedTuple):
+    """Two crawls, the earlier one first, and their sites."""
+
+    before: NamedCrawl
+    after: NamedCrawl
+    sites: list[ComparedSite]
+
+
+class Shown(NamedTuple):
+    """Which rows a reader wants to see."""
+
+    rows: str = PAGES  # or LINKS
+    change: str = ""  # one of CHANGES but UNCHANGED; "": any
+    text: str = ""  # part of a URL or a title, whatever the case of its letters
+    kind: str = ""  # of links: internal or external; "": both
+    sort: str = ""
+
+
+def compare(request: Request) -> Response:
+    """Show what changed between a crawl and another one."""
+    crawl, panel = crawl_of(request), panel_of(request)
+    others = [] if crawl.is_foreign else related_crawls(panel.database, crawl.id)
+    chosen = _chosen(request, crawl, others)
+    if chosen is None:
+        return render(request, "compare.html", crawl=crawl, others=others, chosen=None, compared=None)
+    compared, shown = _compared(panel.database, crawl, chosen), _shown(request)
+    key = _key(compared)
+    if (response := again(request, key)) is not None:
+        return response
+    patience = panel.results.patience()
+    outcome = panel.results.get(key, partial(change_lists, panel.database, compared.sites), patience.left_s)
+    kept = None if isinstance(outcome, Unfinished) else outcome
+    given = {"with": str(chosen.id), **{name: value for name, value in shown._asdict().items() if value}}
+    rows = _rows(kept.value, shown) if kept is not None else ()
+    names = [column.name for column in COLUMNS[shown.rows]]
+    first = _first(request)
+    return render(
+        request,
+        "compare.html",
+        crawl=crawl,
+        others=others,
+        chosen=chosen,
+        compared=compared,
+        overviews=[
+            with_counts(panel, crawl_overview(panel.database, one.id), patience)
+            for one in (compared.before, compared.after)
+        ],
+        settings=differing_settings(
+            *(manifest_of(panel.database, one.id) for one in (compared.before, compared.after))
+        ),
+        shown=shown,
+        kept=kept,
+        unfinished=outcome if kept is None else None,
+        changes=[change for change in CHANGES if change != UNCHANGED],
+        rows=[dict(zip(names, row, strict=True)) for row in rows[first : first + ROWS]],
+        count=len(rows),
+        first=first,
+        following=urlencode({**given, "after": first + ROWS}) if first + ROWS < len(rows) else "",
+        query=urlencode(given),
+        given=given,
+        orders={column.name: order_of(column.name, given) for column in COLUMNS[shown.rows]},
+        formats=list(FORMATS),
+        most=MOST_ROWS,
+        graph_sites=[one.site for one in compared.sites[:LISTED_SITES]],
+    )
+
+
+def changes_file(request: Request) -> Response:
+    """Send all changed pages or links that the filters let through."""
+    compared, shown = _of(request), _shown(request)
+    name = request.path_params["format"]
+    if name not in FORMATS or request.path_params["rows"] not in COLUMNS:
+        raise HTTPException(404, f"There is no such file; there are {', '.join(FORMATS)} of {PAGES} and {LINKS}.")
+    if name == PARQUET:
+        check_parquet("Parquet")
+    shown = shown._replace(rows=request.path_params["rows"])
+    database = panel_of(request).database
+    all_rows: Iterable[PageChange | LinkChange] = (
+        changed_pages(database, compared.sites) if shown.rows == PAGES else changed_links(database, compared.sites)
+    )
+    rows = (Row(tuple(row), (place,)) for place, row in enumerate(all_rows) if _is_shown(row, shown))
+    parts = FORMATS[name](COLUMNS[shown.rows], rows)
+    file = f"changed-{shown.rows}-{compared.before.id}-{compared.after.id}.{name}"
+    return written_file(lambda out: out.writelines(parts), TABLE_TYPES[name], file)
+
+
+def changes_graph(request: Request) -> Response:
+    """Send the graph of one site as GEXF, with what became of each page and link."""
+    compared = _of(request)
+    name = request.query_params.get("site", "")
+    site = next((one for one in compared.sites if one.site == name), None)
+    if site is None:
+        raise HTTPException(404, f"{name!r} is a site of neither crawl.")
+    about = f"{site.site}: {compared.before}, {compared.after}"
+    graph = ComparedGraph(panel_of(request).database, site.site, about, site.before, site.after)
+    name = f"changes-{compared.before.id}-{compared.after.id}.gexf"
+    return graph_file(lambda out, edges: write_compared(graph, out, edges), "gexf", name)
+
+
+def _chosen(request: Request, crawl: NamedCrawl, others: list[RelatedCrawl]) -> RelatedCrawl | None:
+    """Return the crawl that the address names; else the latest one before *crawl* that has the same sites."""
+    text = request.query_params.get("with", "")
+    if text:
+        found = next((one for one in others if str(one.id) == text), None)
+        if found is None:
+            raise HTTPException(404, f"There is no crawl {text[:20]} to compare with; choose one of the list.")
+        return found
+    sharing = [one for one in others if one.shared_sites]
+    earlier = [one for one in sharing if one.id < crawl.id]
+    most = max((one.shared_sites for one in earlier or sharing), default=0)
+    return next((one for one in earlier or sharing if one.shared_sites == most), None)
+
+
+def _compared(database: Database, crawl: NamedCrawl, chosen: RelatedCrawl) -> Compared:
+    before, after = sorted((crawl, numbered_crawl(database, chosen.id)), key=lambda one: one.id)
+    if before.is_foreign or after.is_foreign:
+        raise ConfigError(
+            "a crawl of a plain Scrapy spider can't be compared: its links are not stored; choose another"
+        )
+    if not chosen.shared_sites:
+        raise ConfigError(f"the {before} and the {after} have no site in common; choose another crawl")
+    return Compared(before, after, compared_sites(sites_of(database, before.id), sites_of(database, after.id)))
+
+
+def _of(request: Request) -> Compared:
+    """Return the crawls that a file is about."""
+    crawl, database = crawl_of(request), panel_of(request).database
+    chosen = _chosen(request, crawl, related_crawls(database, crawl.id))
+    if chosen is None:
+        raise HTTPException(404, "There is no crawl to compare with.")
+    return _compared(database, crawl, chosen)
+
+
+def _key(compared: Compared) -> tuple[str, int, str, int, str]:
+    """Return what a kept comparison depends on: when a crawl ends or goes on, it is computed again."""
+    before, after = compared.before, compared.after
+    return ("comparison", before.id, before.state, after.id, after.state)
+
+
+def _shown(request: Request) -> Shown:
+    given = {name: request.query_params.get(name, "").strip() for name in Shown._fields}
+    known = {"rows": (PAGES, LINKS), "change": (APPEARED, VANISHED, CHANGED), "kind": ("internal", "external")}
+    for name, words in known.items():
+        if given[name] and given[name] not in words:
+            raise ConfigError(f"{name}={given[name]!r} must be one of: {', '.join(words)}")
+    if len(given["text"]) > MAX_CHARS:
+        raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(given['text'])}")
+    return Shown(**{**given, "rows": given["rows"] or PAGES})
+
+
+def _first(request: Request) -> int:
+    text = request.query_params.get("after", "0")
+    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(MOST_ROWS)) or int(text) > MOST_ROWS:
+        raise HTTPException(400, "This address is incomplete; begin with the first page of the table.")
+    return int(text)
+
+
+def _rows(lists: ChangeLists, shown: Shown) -> Sequence[Cells]:
+    """Return the rows that *shown* lets through, in its order."""
+    found: Sequence[PageChange | LinkChange] = lists.pages if shown.rows == PAGES else lists.links
+    if shown.change or shown.text or shown.kind:
+        found = [row for row in found if _is_shown(row, shown)]
+    return sorted_by(found, COLUMNS[shown.rows], shown.sort)
+
+
+def _is_shown(row: PageChange | LinkChange, shown: Shown) -> bool:
+    if shown.change and row.change != shown.change:
+        return False
+    texts: tuple[str, ...]
+    if isinstance(row, LinkChange):
+        if shown.kind not in ("", row.kind):
+            return False
+        texts = (row.url, row.target)
+    else:
+        texts = (row.url, row.title_before or "", row.title_after or "")
+    return any(shown.text.lower() in text.lower() for text in texts)
+
+
+ROUTES = [
+    Route("/crawls/{crawl:int}/compare", compare),
+    Route("/crawls/{crawl:int}/compare/changes.gexf", changes_graph),
+    Route("/crawls/{crawl:int}/compare/{rows}.{format}", changes_file),
+]

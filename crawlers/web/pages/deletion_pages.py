@@ -1,0 +1,199 @@
+"""Deletes links: chosen ones, or all that the filters of a table show. Only while nobody works on the crawl."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from crawlers.errors import ConfigError
+from crawlers.reports.catalogue.crawl_report import LinkReport, cursor_text, parsed_cursor, slice_of
+from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.storage.link_removal import crawls_with_workers, deleted_links, remove_links
+from crawlers.storage.schema.tables import crawl as crawls
+from crawlers.web.forms import changes
+from crawlers.web.kept_results import Unfinished, Weighed
+from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.templating import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from crawlers.reports.catalogue.crawl_report import Cursor, Row
+    from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.kept_results import Kept
+
+ROW_BYTES = 5_000  # of a link that is shown, with long URLs
+ROW = "row"  # the name of the check boxes
+CHOSEN = "chosen"  # the form with the check boxes was sent
+MOST_ROWS = 500  # that are chosen one by one
+COUNT_S = 2.0  # for counting in the background; beyond that, "at least"
+COUNT_SHARE = 0.1  # of the time of a processor for counting the same links, whoever loads the question again and again
+COUNTED_ROWS = 100_000
+SAMPLE = 5
+BATCH = 2000  # rows of a transaction
+SEARCH_S = 0.25  # for the rows of one
+DELETE_S = 3.0  # then the page says how many were deleted, and goes on
+
+
+class Counted(NamedTuple):
+    """How many links would be deleted, if there are no more than were counted, and the first of them."""
+
+    number: int
+    is_more: bool
+    sample: list[Row]
+
+
+def confirm(request: Request) -> Response:
+    """Show how many links would be deleted, and ask."""
+    crawl, report = crawl_of(request), _report_of(request)
+    query = request.query_params
+    chosen = _chosen(report, query.getlist(ROW))
+    given, filters = _filters(query, report)
+    if CHOSEN in query and not chosen:
+        return _page(request, crawl, report, given, (), has_chosen_none=True)
+    if chosen:
+        return _page(
+            request, crawl, report, given, chosen, number=len(chosen), sample=_rows_at(request, crawl, report, chosen)
+        )
+    outcome = _count(request, crawl, report, filters)
+    if isinstance(outcome, Unfinished):
+        return _page(request, crawl, report, given, (), unfinished=outcome)
+    return _page(request, crawl, report, given, (), **outcome.value.value._asdict())
+
+
+def delete(request: Request, form: FormData) -> Response:
+    """Delete the chosen links, or those that the filters show until the time is over; the page goes on by itself."""
+    crawl, report = crawl_of(request), _report_of(request)
+    texts = {name: value for name, value in form.items() if isinstance(value, str)}
+    chosen = _chosen(report, [value for value in form.getlist(ROW) if isinstance(value, str)])
+    given, filters = _filters(texts, report)
+    if not chosen and "all" not in texts:
+        raise HTTPException(400, "No links were chosen; choose some in the table.")
+    after = parsed_cursor(texts.get("after", ""), report.cursor_ranges)
+    before = texts.get("deleted", "")
+    deleted = int(before) if before.isascii() and before.isdigit() and len(before) < 16 else 0
+    try:
+        if chosen:
+            deleted, cursor = _remove(request, crawl, report, chosen), None
+        else:
+            until = time.monotonic() + DELETE_S
+            while True:
+                rows, cursor = _next(request, crawl, report, filters, after)
+                deleted += _remove(request, crawl, report, rows)
+                after = cursor
+                if cursor is None or time.monotonic() > until:
+                    break
+    except ConfigError as error:
+        return _page(request, crawl, report, given, chosen, 409, problem=str(error), deleted=deleted)
+    following = cursor_text(cursor) if cursor is not None else ""
+    return _page(request, crawl, report, given, chosen, deleted=deleted, following=following, is_done=not following)
+
+
+def _next(
+    request: Request, crawl: NamedCrawl, report: LinkReport, filters: Filters, after: Cursor | None
+) -> tuple[list[Cursor], Cursor | None]:
+    """Return the cursors of the next links, and where the search goes on."""
+    until = time.monotonic() + SEARCH_S
+    with panel_of(request).database.read() as connection:
+        part = slice_of(report.steps(connection, crawl.id, filters, after), BATCH, lambda: time.monotonic() > until)
+    return [row.cursor for row in part.rows], part.cursor
+
+
+def _remove(request: Request, crawl: NamedCrawl, report: LinkReport, cursors: Sequence[Cursor]) -> int:
+    if not cursors:
+        return 0
+    keys = [report.key_of(cursor) for cursor in cursors]
+    return remove_links(panel_of(request).database, crawl.id, report.link_kind, report.remove, keys, time.time())
+
+
+def _count(
+    request: Request, crawl: NamedCrawl, report: LinkReport, filters: Filters
+) -> Kept[Weighed[Counted]] | Unfinished:
+    """Return how many links the filters show, as of lately: their pages may be many, with few such links."""
+    panel = panel_of(request)
+
+    def compute() -> Weighed[Counted]:
+        until = time.monotonic() + COUNT_S
+        with panel.database.read() as connection:
+            steps = report.steps(connection, crawl.id, filters, None)
+            part = slice_of(steps, COUNTED_ROWS, lambda: time.monotonic() > until)
+        return Weighed(Counted(len(part.rows), part.cursor is not None, part.rows[:SAMPLE]), SAMPLE * ROW_BYTES)
+
+    with panel.database.read() as connection:
+        deleted = tuple(deleted_links(connection, crawl.id))
+    key = ("links to delete", crawl.id, crawl.state, report.name, filters, deleted)
+    return panel.results.latest(key, compute, COUNT_SHARE)
+
+
+def _rows_at(request: Request, crawl: NamedCrawl, report: LinkReport, chosen: Sequence[Cursor]) -> list[Row]:
+    with panel_of(request).database.read() as connection:
+        rows = [_row_at(connection, crawl, report, one) for one in chosen[:SAMPLE]]
+    return [row for row in rows if row is not None]
+
+
+def _row_at(connection: Connection, crawl: NamedCrawl, report: LinkReport, cursor: Cursor) -> Row | None:
+    """Return the row of a cursor, which is the first one after the cursor before it."""
+    step = next(report.steps(connection, crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
+    return next((row for row in step.rows if row.cursor == cursor), None)
+
+
+def _page(
+    request: Request,
+    crawl: NamedCrawl,
+    report: LinkReport,
+    given: Mapping[str, str],
+    chosen: Sequence[Cursor],
+    status: int = 200,
+    **values: object,
+) -> Response:
+    database = panel_of(request).database
+    with database.read() as connection:
+        working = crawls_with_workers(database, connection, crawls.c.id == crawl.id)
+    defaults = {"number": 0, "is_more": False, "sample": [], "problem": "", "deleted": 0, "following": ""}
+    return render(
+        request,
+        "delete_links.html",
+        status,
+        crawl=crawl,
+        report=report,
+        given=given,
+        query=urlencode(given),
+        chosen=[cursor_text(cursor) for cursor in chosen],
+        is_working=bool(working),
+        **{**defaults, "is_done": False, "has_chosen_none": False, "unfinished": None, **values},
+    )
+
+
+def _report_of(request: Request) -> LinkReport:
+    found = REPORTS.get(request.path_params["report"])
+    if not isinstance(found, LinkReport):
+        names = ", ".join(name for name, one in REPORTS.items() if isinstance(one, LinkReport))
+        raise HTTPException(404, f"Rows of this report can't be deleted; those of {names} can.")
+    return found
+
+
+def _chosen(report: LinkReport, texts: Sequence[str]) -> list[Cursor]:
+    cursors = [parsed_cursor(text, report.cursor_ranges) for text in texts]
+    known = [cursor for cursor in cursors if cursor is not None]
+    if len(known) < len(cursors) or len(cursors) > MOST_ROWS:
+        raise HTTPException(400, f"Choose at most {MOST_ROWS} links in the table.")
+    return known
+
+
+def _filters(texts: Mapping[str, str], report: LinkReport) -> tuple[dict[str, str], Filters]:
+    given = {name: texts[name].strip() for name in Filters._fields if texts.get(name, "").strip()}
+    return given, parsed_filters(given, report.filters)
+
+
+PATH = "/crawls/{crawl:int}/reports/{report}/delete"
+ROUTES = [Route(PATH, confirm), changes(PATH, delete)]

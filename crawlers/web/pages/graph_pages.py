@@ -1,0 +1,236 @@
+"""The graph of a crawl as a picture that answers to the mouse, as files, and as a table."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from crawlers.algorithms.urls.domains import GROUPS
+from crawlers.errors import ConfigError
+from crawlers.graphs.crawl_map import (
+    ALL_PAGES,
+    HOPS,
+    NODES,
+    SIZES,
+    MapRequest,
+    colours_of,
+    crawl_graph,
+    crawl_map,
+    map_request,
+    site_of_page,
+    sites_by_pages,
+)
+from crawlers.graphs.files import graph_format
+from crawlers.graphs.looks import GraphLayout, laid_out
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
+from crawlers.reports.catalogue.exporting import csv_lines
+from crawlers.reports.histories.url_history import possible_targets
+from crawlers.reports.map_picture import draw_map
+from crawlers.reports.pull_log import settings_of
+from crawlers.web.computing import again
+from crawlers.web.downloads import GRAPH_TYPES, TABLE_TYPES, file_name, graph_file, saved_as
+from crawlers.web.kept_results import Unfinished
+from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.standalone_graph import graph_json
+from crawlers.web.templating import render
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.crawl_map import SiteNames
+    from crawlers.items import Target
+    from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.kept_results import Kept, Patience
+
+LISTED_SITES = 200  # other sites are found by a URL
+SITES_SHARE = 0.1  # of the time, in which the sites of a crawl are listed anew
+LISTED_NODES = 100  # in the table; the files have all
+FILE_WAIT_S = 60.0  # for a picture or a table of a map that is being computed
+PICTURES = {"png": "image/png", "svg": "image/svg+xml"}
+NODE_COLUMNS = (
+    Column("url", "URL", Kind.URL),
+    Column("title", "Title"),
+    Column("level", "Level", Kind.NUMBER),
+    Column("in_degree", "Linking nodes", Kind.NUMBER),
+    Column("out_degree", "Linked nodes", Kind.NUMBER),
+)
+PLACE_COLUMNS = (
+    Column("x", "x", Kind.DECIMAL),
+    Column("y", "y", Kind.DECIMAL),
+    Column("size", "Size", Kind.DECIMAL),
+    Column("colour", "Colour"),
+    Column("group", "Group"),
+)
+EDGE_COLUMNS = (Column("source", "Source", Kind.URL), Column("target", "Target", Kind.URL))
+
+
+def graph(request: Request) -> Response:
+    """Show a part of the graph of a site, of all pages or of all sites, as soon as it is computed."""
+    crawl = crawl_of(request)
+    patience = panel_of(request).results.patience()
+    found = _sites(request, crawl, patience)
+    if isinstance(found, Unfinished):
+        if not request.query_params.get("graph"):  # which site has most pages is not known yet
+            return render(request, "unfinished.html", crawl=crawl, title="Graph", unfinished=found)
+        listed = []
+    elif not found.value.sites:
+        return render(request, "graph.html", crawl=crawl, wanted=None, kept=None)
+    else:
+        listed = found.value.sites
+    values: dict[str, Any] = {
+        "crawl": crawl,
+        "sites": listed,
+        "graphs": (ALL_PAGES, *GROUPS),
+        "all_hops": HOPS,
+        "all_nodes": NODES,
+        "sizes": SIZES,
+        "columns": NODE_COLUMNS,
+        "listed_nodes": LISTED_NODES,
+    }
+    wanted, targets = _wanted(request, crawl, listed)
+    if (response := again(request, _key(crawl, wanted))) is not None:
+        return response
+    outcome = _outcome(request, crawl, wanted, targets, patience.left_s)
+    kept = None if isinstance(outcome, Unfinished) else outcome
+    query = urlencode({name: value for name, value in wanted._asdict().items() if value})
+    page = render(
+        request,
+        "graph.html",
+        **values,
+        wanted=wanted,
+        colours=colours_of(wanted.graph),
+        kept=kept,
+        unfinished=outcome if kept is None else None,
+        rows=_listed(kept.value) if kept is not None else [],
+        data=Markup(graph_json(kept.value)) if kept is not None else "",  # noqa: S704 - escaped there
+        query=query,
+    )
+    if kept is not None and "hx-request" in request.headers:
+        page.headers["hx-refresh"] = "true"  # the page that waits is replaced by one with scripts
+    return page
+
+
+def picture(request: Request) -> Response:
+    """Send the picture as SVG or PNG."""
+    ending = request.path_params["format"]
+    if ending not in PICTURES:
+        raise HTTPException(404, f"There is no format {ending}; there are {', '.join(PICTURES)}.")
+    crawl, drawn = _map_of(request)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"graph.{ending}"
+        draw_map(path, drawn)
+        content = path.read_bytes()
+    return Response(content, media_type=PICTURES[ending], headers=saved_as(f"{file_name(crawl, 'graph')}.{ending}"))
+
+
+def nodes_table(request: Request) -> Response:
+    """Send the nodes of the picture as CSV."""
+    crawl, drawn = _map_of(request)
+    rows = (Row(tuple(node), (place,)) for place, node in enumerate(drawn.nodes))
+    lines = csv_lines((*NODE_COLUMNS, *PLACE_COLUMNS), rows)
+    return StreamingResponse(lines, media_type=TABLE_TYPES["csv"], headers=saved_as(f"{file_name(crawl, 'nodes')}.csv"))
+
+
+def edges_table(request: Request) -> Response:
+    """Send the edges of the picture as CSV."""
+    crawl, drawn = _map_of(request)
+    ends = ((drawn.nodes[source].label, drawn.nodes[target].label) for source, target in drawn.edges)
+    lines = csv_lines(EDGE_COLUMNS, (Row(cells, (place,)) for place, cells in enumerate(ends)))
+    return StreamingResponse(lines, media_type=TABLE_TYPES["csv"], headers=saved_as(f"{file_name(crawl, 'edges')}.csv"))
+
+
+def full_graph(request: Request) -> Response:
+    """Send the whole graph, which is written to a temporary file first."""
+    ending = request.path_params["format"]
+    if ending not in GRAPH_TYPES:
+        raise HTTPException(404, f"There is no format {ending}; there are {', '.join(GRAPH_TYPES)}.")
+    crawl, database = crawl_of(request), panel_of(request).database
+    wanted, _ = _wanted(request, crawl, _listed_sites(request, crawl))
+    whole = crawl_graph(database, crawl, wanted.graph)
+    written = graph_format(ending)
+    look = None
+    if written.has_looks:
+        whole, look, *_ = laid_out(whole, GraphLayout(wanted.colour, wanted.size))
+    return graph_file(
+        lambda out, edges: written.write(whole, out, edges, look=look), ending, f"{file_name(crawl, 'full')}.{ending}"
+    )
+
+
+def _sites(request: Request, crawl: NamedCrawl, patience: Patience) -> Kept[SiteNames] | Unfinished:
+    """Return the sites that the page lists, those with most pages first."""
+    panel = panel_of(request)
+    compute = partial(sites_by_pages, panel.database, crawl.id, LISTED_SITES)
+    return panel.results.latest(("sites by pages", crawl.id, crawl.state), compute, SITES_SHARE, patience.left_s)
+
+
+def _listed_sites(request: Request, crawl: NamedCrawl) -> list[str]:
+    found = _sites(request, crawl, panel_of(request).results.patience())
+    return [] if isinstance(found, Unfinished) else found.value.sites
+
+
+def _wanted(request: Request, crawl: NamedCrawl, sites: list[str]) -> tuple[MapRequest, list[Target]]:
+    """Return what to draw, and the URLs that its centre may stand for.
+
+    Without a choice that is the graph of the site of the centre, or else of the site with the most pages.
+    """
+    database = panel_of(request).database
+    given = {name: request.query_params.get(name, "") for name in MapRequest._fields}
+    targets: list[Target] = []
+    default = sites[0] if sites else ALL_PAGES
+    if url := given["url"].strip():
+        targets = possible_targets(database, crawl, url, crawl_rules(settings_of(database, crawl.id)).normalization)
+        if (found := site_of_page(database, crawl, targets)) is not None:
+            default = found[0]
+    return map_request(given, default), targets
+
+
+def _key(crawl: NamedCrawl, wanted: MapRequest) -> tuple[int, str, MapRequest]:
+    """Return what a kept map depends on: when a crawl ends or goes on, its maps are computed again."""
+    return (crawl.id, crawl.state, wanted)
+
+
+def _outcome(
+    request: Request, crawl: NamedCrawl, wanted: MapRequest, targets: list[Target], wait_s: float
+) -> Kept[GraphMap] | Unfinished:
+    panel = panel_of(request)
+
+    def compute() -> GraphMap:
+        return crawl_map(panel.database, crawl, wanted, targets)
+
+    return panel.results.get(_key(crawl, wanted), compute, wait_s)
+
+
+def _map_of(request: Request) -> tuple[NamedCrawl, GraphMap]:
+    """Return the crawl and the map that the files of a page are made of."""
+    crawl = crawl_of(request)
+    outcome = _outcome(request, crawl, *_wanted(request, crawl, _listed_sites(request, crawl)), FILE_WAIT_S)
+    if isinstance(outcome, Unfinished):
+        if outcome.problem:
+            raise ConfigError(outcome.problem)
+        raise HTTPException(503, "The graph is still being computed; load the file again.")
+    return crawl, outcome.value
+
+
+def _listed(drawn: GraphMap) -> list[Row]:
+    """Return the rows of the table: the nodes to which most nodes link."""
+    nodes = sorted(drawn.nodes, key=lambda node: (-node.in_degree, node.label))[:LISTED_NODES]
+    return [Row(tuple(node[: len(NODE_COLUMNS)]), (place,)) for place, node in enumerate(nodes)]
+
+
+ROUTES = [
+    Route("/crawls/{crawl:int}/graph", graph),
+    Route("/crawls/{crawl:int}/graph/picture.{format}", picture),
+    Route("/crawls/{crawl:int}/graph/nodes.csv", nodes_table),
+    Route("/crawls/{crawl:int}/graph/edges.csv", edges_table),
+    Route("/crawls/{crawl:int}/graph/full.{format}", full_graph),
+]

@@ -1,0 +1,163 @@
+"""Pictures of a crawl: all of them, each one large, and its data as JSON for the script that draws it and as CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.catalogue.crawl_scope import wanted_sites
+from crawlers.reports.catalogue.exporting import csv_lines
+from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
+from crawlers.reports.pictures.picture import Wanted, table_of
+from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.reports.pull_log import settings_of
+from crawlers.storage.crawls import RUNNING
+from crawlers.web.computing import again
+from crawlers.web.downloads import TABLE_TYPES, file_name, saved_as
+from crawlers.web.kept_results import Kept, Unfinished
+from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.templating import language_of, plain_text, render, translated
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from crawlers.reports.pictures.picture import Axis, Drawing, Picture
+
+SHARE = 0.01  # of the time, for drawing a picture of a running crawl again: it leaves the crawl its processor
+EXPORT_WAIT_S = 20.0  # for a picture that is being computed: browsers wait longer
+LISTED_SITES = 200  # of those that a field proposes
+
+
+def pictures(request: Request) -> Response:
+    """Show the pictures that the crawl has values for, small."""
+    return render(request, "pictures.html", crawl=crawl_of(request), pictures=stored_pictures(request))
+
+
+def stored_pictures(request: Request) -> list[Picture]:
+    """Return the pictures that the crawl of *request* has values for."""
+    wanted = _wanted(request)
+    with panel_of(request).database.read() as connection:
+        return [one for one in PICTURES.values() if one.is_stored(connection, wanted)]
+
+
+def picture(request: Request) -> Response:
+    """Show one picture with its data, and what a reader may choose."""
+    shown, wanted = _picture_of(request), _wanted(request)
+    if (response := again(request, _key(shown, wanted))) is not None:
+        return response
+    outcome = _outcome(request, shown, wanted)
+    columns, rows = table_of(outcome.value) if isinstance(outcome, Kept) else ((), [])
+    language = language_of(request)
+    # Not in the template: what its _() returns is not escaped, and series have names of crawls.
+    titled = [column._replace(title=translated(column.title, language)) for column in columns]
+    with panel_of(request).database.read() as connection:
+        sites = wanted_sites(connection, wanted.crawl.id, Filters(), LISTED_SITES) if shown.has_sites else {}
+    return render(
+        request,
+        "picture.html",
+        crawl=wanted.crawl,
+        picture=shown,
+        wanted=wanted,
+        axis=shown.axis(wanted),
+        sites=list(sites.values()),
+        query=urlencode({name: value for name, value in (("site", wanted.site), ("axis", wanted.axis)) if value}),
+        columns=titled,
+        rows=rows,
+        notes=outcome.value.notes if isinstance(outcome, Kept) else (),
+        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        file_name=file_name(wanted.crawl, shown.name),
+    )
+
+
+def values(request: Request) -> Response:
+    """Send the values of a picture to the script that draws it; status 202 while they are being computed."""
+    shown, wanted, language = _picture_of(request), _wanted(request), language_of(request)
+    outcome = _outcome(request, shown, wanted)
+    if isinstance(outcome, Unfinished):
+        return JSONResponse({"problem": outcome.problem}, 500 if outcome.problem else 202)
+    drawing = outcome.value
+
+    def axis(one: Axis) -> dict[str, str]:
+        return {"title": translated(one.title, language), "kind": one.kind.value}
+
+    content: dict[str, Any] = {
+        "title": translated(shown.title, language),
+        "isRunning": wanted.crawl.state == RUNNING,
+        "mark": shown.mark.value,
+        "x": axis(drawing.x),
+        "y": axis(drawing.y),
+        "step": drawing.step,
+        "points": drawing.points,
+        "series": [
+            {"title": translated(one.title, language), "tone": one.tone.value, "values": one.values}
+            for one in drawing.series
+        ],
+        "notes": [plain_text(one, language) for one in drawing.notes],
+    }
+    return JSONResponse(content, headers={"cache-control": "no-store"})
+
+
+def data(request: Request) -> Response:
+    """Send the values of a picture as a CSV file."""
+    shown, wanted = _picture_of(request), _wanted(request)
+    outcome = _outcome(request, shown, wanted, EXPORT_WAIT_S)
+    if isinstance(outcome, Unfinished):
+        raise HTTPException(503, outcome.problem or "This picture is still being computed; load the file again.")
+    columns, rows = table_of(outcome.value)
+    headers = saved_as(f"{file_name(wanted.crawl, shown.name)}.csv")
+    return StreamingResponse(csv_lines(columns, rows), media_type=TABLE_TYPES["csv"], headers=headers)
+
+
+def _picture_of(request: Request) -> Picture:
+    name = request.path_params["picture"]
+    if name not in PICTURES:
+        raise HTTPException(404, f"There is no picture {name}; there are {', '.join(PICTURES)}.")
+    return PICTURES[name]
+
+
+def _wanted(request: Request) -> Wanted:
+    """Return what is wanted of which crawl. Raises `ConfigError` if the crawl has no such site."""
+    crawl, database = crawl_of(request), panel_of(request).database
+    name, axis = (request.query_params.get(one, "").strip()[:MAX_CHARS] for one in ("site", "axis"))
+    if name:
+        with database.read() as connection:
+            if not wanted_sites(connection, crawl.id, Filters(site=name), most=1):
+                raise ConfigError(f"site={name!r} is not a site of this crawl; its report Sites lists them")
+    return Wanted(crawl, crawl_rules(settings_of(database, crawl.id)), name, axis)
+
+
+def _outcome(
+    request: Request, shown: Picture, wanted: Wanted, wait_s: float | None = None
+) -> Kept[Drawing] | Unfinished:
+    """Return a picture, of a running crawl as it was lately; with *wait_s*, the one that is shown."""
+    panel = panel_of(request)
+
+    def compute() -> Drawing:
+        with panel.database.read() as connection:
+            return shown.drawing(connection, wanted)
+
+    key = _key(shown, wanted)
+    if wanted.crawl.state == RUNNING and wait_s is None:
+        return panel.results.latest(key, compute, SHARE)
+    return panel.results.get(key, compute, wait_s)
+
+
+def _key(shown: Picture, wanted: Wanted) -> tuple[object, ...]:
+    return (wanted.crawl.id, wanted.crawl.state, "picture", shown.name, wanted.site, shown.axis(wanted).name)
+
+
+ROUTES = [
+    Route("/crawls/{crawl:int}/pictures", pictures),
+    Route("/crawls/{crawl:int}/pictures/{picture}.json", values),
+    Route("/crawls/{crawl:int}/pictures/{picture}.csv", data),
+    Route("/crawls/{crawl:int}/pictures/{picture}", picture),
+]

@@ -1,0 +1,116 @@
+"""URL rules are tried here: a rule on the stored URLs of a site, and the rules of the store on one URL."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.routing import Route
+
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.source_fields import check_rule
+from crawlers.reports.catalogue.crawl_scope import wanted_sites
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.url_rule_trial import by_prior, decision, rules_at, trial
+from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.templating import render
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from crawlers.reports.url_rule_trial import Decision
+    from crawlers.storage.news.stored_rules import StoredRule
+
+TRIED_URLS = 5_000
+TRIAL_S = 0.15  # then what was tried so far is shown
+OFFERED_SITES = 500  # beyond that, a name is typed
+SHOWN_RULES = 100
+MAX_RULE_CHARS = 4_000  # the address of a page has no more
+MAX_URL_CHARS = 4_000
+
+
+class Tested(NamedTuple):
+    """What was asked for one URL: the deciding rule of the store, and whether the typed rule matches."""
+
+    url: str
+    decision: Decision
+    is_matched: bool | None  # None: no rule was typed
+    prior: float | None  # the probability that it is an article, if no rules apply to its site
+
+
+def rules(request: Request) -> Response:
+    """Show which URLs a rule matches, which rule decides about a URL, and the rules of a site."""
+    crawl, query = crawl_of(request), request.query_params
+    typed = {name: query.get(name, "").strip() for name in ("site", "rule", "url")}
+    problems: dict[str, str] = {}
+    tried, tested = None, None
+    known: list[StoredRule] = []
+    with panel_of(request).database.read() as connection:
+        names = list(wanted_sites(connection, crawl.id, Filters(), OFFERED_SITES).values())
+        expressions = _expressions(typed["rule"], problems)
+        try:
+            tested = _tested(connection, crawl.id, typed["url"], expressions)
+            if tested is not None and not typed["site"]:
+                typed["site"] = site_of(tested.url)
+        except (BadUrl, ConfigError, MemoryError) as error:
+            problems["url"] = str(error)
+        name = typed["site"] or (names[0] if names else "")
+        chosen = wanted_sites(connection, crawl.id, Filters(site=name), OFFERED_SITES) if name else {}
+        if name and not chosen:
+            problems["site"] = f"{name} is not a site of this crawl."
+        elif name:
+            known = rules_at(connection, next(iter(chosen.values())))
+        if expressions is not None and chosen:
+            until = time.monotonic() + TRIAL_S
+            try:
+                tried = trial(connection, list(chosen), expressions, TRIED_URLS, lambda: time.monotonic() > until)
+            except MemoryError as error:
+                problems["rule"] = f"{error}; simplify the rule."
+    return render(
+        request,
+        "rules.html",
+        crawl=crawl,
+        typed={**typed, "site": name},
+        names=names,
+        problems=problems,
+        tried=tried,
+        tested=tested,
+        known=known[:SHOWN_RULES],
+        more_rules=max(0, len(known) - SHOWN_RULES),
+        command=f"scrapy sites add-rule {shlex.quote(name)} {shlex.quote(typed['rule'])}",
+    )
+
+
+def _expressions(rule: str, problems: dict[str, str]) -> UrlExpressions | None:
+    """Return the typed *rule*, or None and put what is wrong with it into *problems*."""
+    if not rule:
+        return None
+    if len(rule) > MAX_RULE_CHARS:
+        problems["rule"] = f"A rule has at most {MAX_RULE_CHARS:,} characters here; split it into several rules."
+        return None
+    try:
+        check_rule(rule)
+        return UrlExpressions([rule])
+    except ConfigError as error:
+        problems["rule"] = str(error)
+        return None
+
+
+def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExpressions | None) -> Tested | None:
+    if not url:
+        return None
+    if len(url) > MAX_URL_CHARS:
+        raise BadUrl(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
+    absolute = resolve(url if "://" in url else f"http://{url}", "").url
+    is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
+    decided = decision(connection, absolute)
+    return Tested(absolute, decided, is_matched, None if decided.rules else by_prior(connection, crawl_id, absolute))
+
+
+ROUTES = [Route("/crawls/{crawl:int}/rules", rules)]

@@ -1,0 +1,100 @@
+"""All texts of the panel, in English, by which their translations are found; run as a program, it updates these.
+
+A text is a literal in a template or in a sentence of a report, or a name in one of the registries below.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING
+
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po, write_po
+
+from crawlers.algorithms.maps.graph_map import MEANINGS
+from crawlers.inputs.offered_settings import offered_settings
+from crawlers.reports.catalogue.crawl_report import Group
+from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.histories.history import STATES, Topic
+from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.reports.seed_overview import SeedState
+from crawlers.reports.worker_table import ALL_HEADINGS
+from crawlers.web.pages.graph_pages import NODE_COLUMNS
+from crawlers.web.start_form import MISSIONS
+from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Text = str | tuple[str, ...]  # for one and for any other number
+
+TEMPLATES = (HERE / "templates", [("**.html", "jinja2")], {"_": None, "ngettext": (1, 2)})
+SENTENCES = (
+    HERE.parent / "reports",
+    [("**.py", "python")],
+    {"line": None, "said": None, "N_": None, "Count": (2, 3), "Axis": (2,), "Series": (1,)},
+)
+ERRORS = (HERE, [("**.py", "python")], {"HTTPException": (2,)})
+
+
+def texts() -> list[Text]:
+    """Return every text once, in order of its first place."""
+    return list(dict.fromkeys([*_literals(), *_names()]))
+
+
+def _literals() -> Iterator[Text]:
+    for folder, methods, keywords in (TEMPLATES, SENTENCES, ERRORS):
+        options = {"**.html": {"extensions": "jinja2.ext.i18n", "newstyle_gettext": "true"}}
+        found = extract_from_dir(folder, methods, options, keywords, directory_filter=lambda _: True)
+        for _, _, text, _, _ in sorted(found, key=lambda one: one[:2]):
+            yield text
+
+
+def _names() -> Iterator[str]:
+    for report in REPORTS.values():
+        yield from (report.title, report.about, report.empty, *(column.title for column in report.columns))
+    for picture in PICTURES.values():
+        yield from (picture.title, picture.about)
+    for names in (Group, Topic, SeedState):
+        yield from (str(one.value) for one in names)
+    yield from STATES
+    yield from (INTERNAL_ERROR, NO_SUCH_PAGE, DISK_FULL)
+    yield from ALL_HEADINGS
+    yield from MEANINGS
+    yield from (column.title for column in NODE_COLUMNS)
+    yield from (mission.about for mission in MISSIONS.values())
+    for setting in offered_settings().values():
+        yield from (setting.group, setting.comment)
+
+
+def updated(language: str) -> tuple[bytes, int]:
+    """Return the file of translations into *language*, with all texts of today, and how many are missing in it."""
+    path = catalogue_path(language)
+    before = read_po(io.BytesIO(path.read_bytes() if path.exists() else b""), locale=language)
+    after = Catalog(locale=Locale.parse(language))
+    for text in texts():
+        known = before.get(text if isinstance(text, str) else text[0])
+        after.add(text, known.string if known is not None else None, flags=known.flags if known is not None else ())
+    file = io.BytesIO()
+    write_po(file, after, width=0, omit_header=True)  # its dates would change without any other change
+    return file.getvalue(), sum(not _is_whole(one.string) for one in after if one.id)
+
+
+def _is_whole(translation: str | Sequence[str] | None) -> bool:
+    return translation is not None and translation != "" and all(translation)
+
+
+def main() -> None:
+    """Bring all files of translations up to date, and say what is missing."""
+    for language in LANGUAGES:
+        if language != "en":
+            content, missing = updated(language)
+            catalogue_path(language).write_bytes(content)
+            sys.stdout.write(f"{language}: {missing} of {len(texts())} texts are not translated\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Every page that links of the panel lead to is accessible, fits its window, and breaks no rule of its own policy."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sqlalchemy import update
+from starlette.routing import Match
+
+from crawlers.inputs.seed_list import parse_seeds
+from crawlers.storage.database import Database
+from crawlers.storage.result_folders import claimed_folder
+from crawlers.storage.schema.tables import PullRow, crawl
+from crawlers.storage.seeds import save_seeds
+from crawlers.web.app import ROUTES
+from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
+from tests.support.stored_rows import write_rows
+
+AXE = (Path(__file__).parents[2] / "support" / "axe" / "axe.min.js").read_text("utf-8")
+VIOLATIONS = """async () => (await axe.run()).violations.flatMap(
+    ({id, help, nodes}) => nodes.map(node => `${id}: ${help}: ${node.html.slice(0, 200)}`)
+)"""
+LINKS = """() => [...document.querySelectorAll('a[href]:not([download])')]
+    .filter(link => link.host === location.host).map(link => link.href.split('#')[0])"""
+BEYOND_THE_WINDOW = "() => document.documentElement.scrollWidth - innerWidth"
+BEYOND_THEIR_FRAMES = """() => [...document.querySelectorAll('.scroll')]
+    .filter(frame => frame.scrollWidth > frame.clientWidth).length"""
+SAMPLES = 3  # pages of one route, but all reports and pictures
+NOT_LINKED = {"/login", "/crawls/{crawl:int}/explain/links"}  # needs a password; a part of a page
+FILES = {
+    "/sites.csv",
+    "/crawls/{crawl:int}/manifest.json",
+    "/crawls/{crawl:int}/hosts.txt",
+    "/crawls/{crawl:int}/file",
+    "/crawls/{crawl:int}/reports/{report}.{format}",
+    "/crawls/{crawl:int}/pictures/{picture}.json",
+    "/crawls/{crawl:int}/pictures/{picture}.csv",
+    "/crawls/{crawl:int}/graph/picture.{format}",
+    "/crawls/{crawl:int}/graph/nodes.csv",
+    "/crawls/{crawl:int}/graph/edges.csv",
+    "/crawls/{crawl:int}/graph/full.{format}",
+    "/crawls/{crawl:int}/compare/changes.gexf",
+    "/crawls/{crawl:int}/compare/{rows}.{format}",
+}
+
+
+def test_pages_are_accessible_and_fit(page, panel, tmp_path):
+    fill(tmp_path)
+    refused = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    problems, seen = [], Counter()
+    waiting, met = deque([f"{panel}/", f"{panel}/crawls/{CRAWL}/explain?url=http://a.test/a"]), set()
+    while waiting:
+        url = waiting.popleft()
+        path = urlsplit(url).path
+        route = route_of(path)
+        key = path if "{report}" in route or "{picture}" in route else route
+        if seen[key] == SAMPLES or url in met:
+            continue
+        met.add(url)
+        response = page.goto(url)
+        seen[key] += 1
+        seen[route] += key != route
+        if response.status != 200:
+            problems.append(f"{url}: status {response.status}")
+        waiting += [link for link in page.evaluate(LINKS) if link not in met]
+        page.evaluate(AXE)
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            problems += [f"{url} ({theme}): {one}" for one in page.evaluate(VIOLATIONS)]
+        if page.evaluate(BEYOND_THEIR_FRAMES):
+            problems.append(f"{url}: a table is wider than 1280 px")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            if page.evaluate(BEYOND_THE_WINDOW) > 0:
+                problems.append(f"{url}: wider than {width} px")
+        page.set_viewport_size({"width": 1280, "height": 800})
+    assert not problems, "\n".join(problems)
+    assert refused == []
+    shown = {route.path for route in ROUTES if "GET" in route.methods} - FILES - NOT_LINKED
+    assert shown - set(seen) == set()  # a page that no link leads to is found by nobody
+
+
+def fill(folder):
+    """Store a crawl and a list of sites in the *folder* of the panel."""
+    database = Database(f"sqlite:///{folder / 'crawl.sqlite'}")
+    stored_crawl(database)
+    write_rows(database, *(PullRow(1 + number % 2, 1, 1.0, 1e9 + number) for number in range(40)))
+    later_crawl(database)
+    result = claimed_folder(database, CRAWL, folder / "result")
+    result.mkdir()
+    (result / "a.test.gexf").write_text("<gexf/>")
+    with database.write() as connection:  # a crawl of news has most pages
+        connection.execute(update(crawl).values(mission="news"))
+    save_seeds(database, parse_seeds("http://a.test\nhttp://c.test;2;;500\n", "hosts.txt"))
+    database.close()
+
+
+def route_of(path):
+    scope = {"type": "http", "path": path, "method": "GET", "headers": [], "root_path": ""}
+    found = [route.path for route in ROUTES if route.matches(scope)[0] is Match.FULL]
+    assert found, path
+    return found[0]

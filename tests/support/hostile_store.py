@@ -1,0 +1,60 @@
+"""A store in which every text that comes from the web, from files or from people attacks its reader."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, literal, update
+
+from crawlers.storage.schema.tables import metadata
+from crawlers.storage.seeds import list_seeds, save_seeds
+from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
+
+if TYPE_CHECKING:
+    from crawlers.storage.database import Database
+
+# A formula for spreadsheets, an end of attributes and elements, scripts, a template, a format, a terminal's escape.
+ATTACK = "=1+1\"'></script><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}%(name)s%s\x1b[31m"
+TEXTS = {
+    "alarm": ("subject", "message"),
+    "bad_link": ("raw", "reason", "anchor"),
+    "crawl": ("name", "reason"),
+    "document": ("title", "text", "published", "section"),
+    "document_version": ("title", "text"),
+    "feed_item": ("title",),
+    "link_anchor": ("anchor",),
+    "link_context": ("anchor", "context", "rel"),
+    "link_group": ("name",),
+    "page": ("title", "canonical", "content_type", "reason"),
+    "poll": ("problem",),
+    "seed": ("name",),
+    "site": ("robots_text", "availability"),
+    "url_rule": ("origin",),
+    "worker": ("machine",),
+}
+URLS = {"page": "url", "external_url": "url", "document": "url"}  # they begin with http, whatever is behind that
+
+
+def hostile_store(database: Database) -> None:
+    """Store two crawls, of the same sites, with rows of all missions, a worker, settings and a list of sites."""
+    stored_crawl(database)
+    later_crawl(database)
+    save_seeds(database, [{"site": f"http://{name}.test"} for name in "ac"])
+    tables = metadata.tables
+    command = {"arguments": {"hosts": ATTACK}, "settings": {"USER_AGENT": ATTACK}}
+    manifest = json.dumps({"seeds": [ATTACK], "settings": {ATTACK: ATTACK}, "command": command})
+    row = {"crawl_id": CRAWL, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 1e9}
+    with database.write() as connection:
+        connection.execute(insert(tables["worker"]).values(**row, joined_at=1e9, ended_at=2e9))
+        connection.execute(update(tables["crawl"]).values(manifest=manifest, mission="news", state="interrupted"))
+        for name, columns in TEXTS.items():
+            table = tables[name]
+            for column in columns:
+                stored = table.c[column]
+                changed = update(table).values({column: literal(ATTACK) + stored})
+                connection.execute(changed.where(stored.is_not(None)))
+        for name, column in URLS.items():
+            table = tables[name]
+            connection.execute(update(table).values({column: table.c[column] + literal(f"?{ATTACK}")}))
+    assert all(seed.name is None or seed.name.startswith("=") for seed in list_seeds(database))

@@ -1,0 +1,58 @@
+"""Lists that showed new articles are distinguished by the form of their URLs from those that did not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.news import list_yields
+from crawlers.algorithms.news.list_yields import GOOD, ListYields
+
+if TYPE_CHECKING:
+    import pytest
+
+SITE = "paper.example"
+
+
+def test_pages_of_a_form_are_expected_to_show_as_many_articles_as_the_ones_that_were_read() -> None:
+    yields = ListYields()
+    assert yields.expected(SITE, "/tag/storm/") < GOOD
+    assert yields.read(SITE, "/tag/fire/", 8), "the form became good"
+    assert not yields.read(SITE, "/comments/17/", 0)
+    assert not yields.read(SITE, "/comments/18/", 0)
+    assert yields.expected(SITE, "/tag/storm/") >= GOOD
+    assert yields.expected(SITE, "/comments/19/") < 1.0
+    assert yields.expected(SITE, "/archive/19/") < GOOD
+
+
+def test_lists_that_run_dry_are_not_good_for_long() -> None:
+    yields = ListYields()
+    for number in range(5):
+        yields.read(SITE, f"/tag/{'abcde'[number]}/", 9)
+    changes = [yields.read(SITE, f"/tag/{'fghijklmnop'[number]}/", 0) for number in range(11)]
+    assert changes.count(True) == 1
+    assert yields.expected(SITE, "/tag/z/") < GOOD
+
+
+def test_form_whose_lists_are_mixed_stays_good() -> None:
+    yields = ListYields()
+    changes = [yields.read(SITE, "/tag/fire/", articles) for articles in (0, 5, 1, 4) * 10]
+    assert changes.count(True) == 1
+    assert yields.is_good(SITE, "/tag/storm/")
+
+
+def test_words_for_kinds_of_pages_mean_the_same_on_other_sites() -> None:
+    yields = ListYields()
+    for number in range(10):
+        yields.read(f"{number}.example", "/tag/storm/", 8)
+    assert yields.expected(SITE, "/etiquetas/tormenta/") >= GOOD
+    yields.forget("3.example")
+    assert yields.expected("3.example", "/tag/fire/") >= GOOD
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_yields, "MAX_FORMS", 10)
+    yields = ListYields()
+    for number in range(100):
+        yields.read(SITE, f"/{'x' * (number % 20 + 1)}/17/", 3)
+    assert len(yields._of_domain[SITE]) == 10
+    assert yields.expected(SITE, "/" + "a/" * 10_000) >= 0.0

@@ -1,0 +1,127 @@
+"""The prior tells which URLs are probably articles, and adapts to the crawl and to each site."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bench.news.url_rules import COMMON, UNSEEN, drawn
+from crawlers.algorithms.news import url_prior
+from crawlers.algorithms.news.url_features import MAX_CHARS, features_of
+from crawlers.algorithms.news.url_prior import MAX_LABELS, WEIGHTS, UrlPrior, shipped_weights
+
+SITE = "paper.example"
+
+
+def shipped() -> UrlPrior:
+    return UrlPrior(shipped_weights())
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/2026/11/20/mayor-wins-the-cup/",
+        "/politics/mayor-wins-the-cup-20018771.html",
+        "/news/mayor-wins-the-cup-after-all",
+        "/artikel/mayor-gewinnt-den-pokal-12345",
+    ],
+)
+def test_titles_are_probably_articles(target: str) -> None:
+    assert shipped().probability(SITE, target) > 0.7
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/tag/storm",
+        "/thema/der-neue-sturm",
+        "/autor/anna-muster",
+        "/politics/",
+        "/comments/20018771",
+        "/impressum",
+        "/search?q=storm",
+        "/video/20018771",
+        "/login?next=storm",
+    ],
+)
+def test_lists_and_other_pages_probably_are_not(target: str) -> None:
+    assert shipped().probability(SITE, target) < 0.4
+
+
+def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside() -> None:
+    rng, prior = random.Random(1), shipped()
+    right = wrong = missed = 0
+    for articles, others in UNSEEN.values():
+        found = [prior.probability("", url) >= 0.5 for url in drawn(articles, 50, rng)]
+        right, missed = right + sum(found), missed + 50 - sum(found)
+        wrong += sum(prior.probability("", url) >= 0.5 for url in drawn(others + COMMON[1:], 50, rng))
+    assert right / (right + wrong) > 0.85
+    assert right / (right + missed) > 0.85
+
+
+def test_site_that_is_different_is_learnt_from_a_few_labels() -> None:
+    prior = shipped()
+    assert prior.probability(SITE, "/kx/storm") < 0.3
+    for word in ("fire", "cup", "train", "mayor"):
+        prior.label(SITE, f"/kx/{word}", True)
+        prior.label(SITE, f"/{word}", False)
+    assert prior.probability(SITE, "/kx/storm") > 0.6
+    assert prior.probability(SITE, "/storm") < 0.3
+
+
+def test_other_sites_of_the_crawl_profit_a_little() -> None:
+    prior = shipped()
+    before = prior.probability(SITE, "/x/7c01f3bb9e")
+    for site in range(20):
+        for number in range(10):
+            prior.label(f"{site}.example", f"/x/{number}f3a77c0{number}", True)
+    assert prior.probability(SITE, "/x/7c01f3bb9e") > before + 0.1
+    prior.forget("3.example")
+    assert prior.labels("3.example") == 0
+
+
+def test_weak_label_teaches_less() -> None:
+    strong, weak = shipped(), shipped()
+    for prior, weight in ((strong, 1.0), (weak, 0.3)):
+        prior.label(SITE, "/stories/mayor-wins-the-cup", False, weight)
+    target = "/stories/storm-hits-the-city"
+    assert strong.probability(SITE, target) < weak.probability(SITE, target) < shipped().probability(SITE, target)
+
+
+def test_same_labels_give_the_same_model() -> None:
+    one, other = shipped(), shipped()
+    for prior in (one, other):
+        for number in range(100):
+            prior.label(SITE, f"/{'news' if number % 3 else 'tag'}/storm-{number}", bool(number % 3))
+    assert one.probability(SITE, "/news/fire-7") == other.probability(SITE, "/news/fire-7")
+    assert one.labels(SITE) == MAX_LABELS
+    assert not one.label(SITE, "/news/fire-8", True)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(url_prior, "MAX_FEATURES", 30)
+    prior = shipped()
+    for number in range(200):
+        prior.label(f"{number}.example", f"/{'x' * (number % 20 + 1)}/{'y' * (number % 19 + 1)}", True)
+    assert len(prior._of_crawl) == 30
+
+
+def test_weights_are_small_enough_to_be_shipped() -> None:
+    assert WEIGHTS.stat().st_size < 50_000
+    assert "" in shipped_weights()
+
+
+def test_features_are_bounded_and_depend_on_the_url_only() -> None:
+    assert len(features_of("/" + "a/" * 10_000)) < 60
+    assert len(features_of("/?" + "&".join(f"p{n}=1" for n in range(1000)))) < 60
+    assert features_of("/news/the-storm") == features_of("/news/the-storm")
+    assert features_of("/") == features_of("/")
+    assert features_of("/" + "a" * MAX_CHARS) == features_of("/" + "a" * MAX_CHARS * 2)
+
+
+def test_words_for_kinds_of_pages_are_known_in_many_languages() -> None:
+    for target in ("/tag/x", "/etiquetas/x", "/etiket/x", "/thema/x", "/tema/x", "/sujet/x"):
+        assert "dg:tag" in features_of(target)
+    assert "lg:print|last" in features_of("/news/the-storm-print")
+    assert "qg:page" in features_of("/news?seite=3")

@@ -1,0 +1,29 @@
+"""The large store of the panel's measurement has something to show everywhere."""
+
+from __future__ import annotations
+
+from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, Size, build, first_document
+from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.reports.catalogue.crawl_report import rows_of
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.registry import reports_about
+from crawlers.reports.histories.url_history import subject_of
+from crawlers.storage.queries import crawl_numbered
+from crawlers.storage.schema.news_tables import document
+
+SIZE = Size(pages=5000, links=2, sites=10, listed=10)
+EMPTY = {"missing-titles"}  # all pages have one
+
+
+def test_reports_of_all_missions_have_rows(sqlite):
+    build(sqlite, SIZE)
+    for number, mission in MISSIONS.items():
+        with sqlite.read() as connection:
+            for report in reports_about(mission):
+                has_rows = next(rows_of(report.steps(connection, number, Filters(), None)), None) is not None
+                assert has_rows == (report.name not in EMPTY), f"{mission}: {report.name}"
+    with sqlite.read() as connection:
+        assert first_document(SIZE) in connection.execute(document.select()).scalars().all()
+    subjects = [subject_of(sqlite, crawl_numbered(sqlite, LARGE), url, Normalization()) for url in EXPLAINED]
+    assert [bool(one.page_ids) for one in subjects] == [False, False, True]  # the first one is beyond this store
+    assert subjects[1].external_id is not None

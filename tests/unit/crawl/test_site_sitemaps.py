@@ -1,0 +1,255 @@
+"""The sitemaps of a site are read before its pages, once, wherever the crawl was interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlers.crawl.site_policies import RobotsNeeded
+from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded, SitemapResponse
+from crawlers.extraction.response import WebResponse
+from crawlers.items import SiteLimits, State
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+READS = {"reads_sitemaps": True}
+NONE = "User-agent: *\nDisallow: /no/\n"
+
+
+def urlset(*paths: str) -> str:
+    return f"<urlset>{''.join(f'<url><loc>{path}</loc></url>' for path in paths)}</urlset>"
+
+
+def index(*paths: str) -> str:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{path}</loc></sitemap>' for path in paths)}</sitemapindex>"
+
+
+class Reads:
+    """A crawl that reads sitemaps."""
+
+    def __init__(self, opened: Callable[..., OpenedCrawl], mission: dict[str, Any] | None = None, **settings: object):
+        self.opened = opened({**READS, **(mission or {})}, **settings)
+        self.crawl = self.opened.crawl
+
+    def needs(self, path: str) -> SitemapNeeded:
+        """Return the next thing to be requested, which is the sitemap at *path*."""
+        needed = self.crawl.next(self.opened.now)
+        assert isinstance(needed, SitemapNeeded)
+        assert needed.url.removeprefix(SITE) == path
+        return needed
+
+    def reads(self, path: str, body: str) -> None:
+        """Respond to the request for the sitemap at *path*."""
+        needed = self.needs(path)
+        response = WebResponse(needed.url, 200, body.encode(), "application/xml")
+        content = asyncio.run(self.crawl.read_sitemap(needed.site_id, response))
+        self.crawl.sitemap_ended(needed.site_id, SitemapResponse(200, content=content))
+
+    def fails(self, path: str, status: int = 404, reason: str = "status 404") -> None:
+        self.crawl.sitemap_ended(self.needs(path).site_id, SitemapResponse(status, reason))
+
+    def robots(self, text: str = NONE, status: int = 200) -> None:
+        self.crawl.robots_known(self.opened.robots().site_id, status, text)
+
+    def stored(self) -> list[tuple[Any, ...]]:
+        """Return path, state, reason and number of URLs of the sitemaps, in order."""
+        self.crawl.session.commit()
+        rows = self.opened.rows("SELECT url, state, reason, urls, outside, cut FROM sitemap ORDER BY number, url")
+        return [(row[0].removeprefix(SITE), *row[1:]) for row in rows]
+
+    def listed(self) -> list[str]:
+        self.crawl.session.commit()
+        rows = self.opened.rows("SELECT url FROM sitemap_url ORDER BY url")
+        return [url.removeprefix(SITE) for (url,) in rows]
+
+    def resumed(self) -> Reads:
+        """Return the crawl as the next run finds it after a kill."""
+        self.opened.kill()
+        self.opened = OpenedCrawl(self.opened.url, None, READS)
+        self.crawl = self.opened.crawl
+        return self
+
+
+@pytest.fixture
+def reads(opened: Callable[..., OpenedCrawl]) -> Callable[..., Reads]:
+    return lambda *args, **settings: Reads(opened, *args, **settings)
+
+
+def test_sitemap_in_the_usual_place_is_read_before_the_first_page_and_is_no_page(reads):
+    crawl = reads()
+    crawl.reads("/sitemap.xml", urlset("/", "/orphan", "http://other.test/", "mailto:x"))
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.listed() == ["/", "/orphan"]
+    assert crawl.stored() == [("/sitemap.xml", 1, None, 2, 1, 0)]
+    assert crawl.opened.rows("SELECT url FROM page") == [(f"{SITE}/",)]
+
+
+def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
+    crawl = reads({"sites": [SiteLimits(SITE, parallel=4)]})
+    needed = crawl.needs("/sitemap.xml")
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.has_pending
+    assert not crawl.crawl.waits_for_robots(NOW)
+    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(404, "status 404"))
+    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.stored() == [("/sitemap.xml", 2, "status 404", 0, 0, 0)]
+
+
+def test_other_missions_and_a_switch_read_none(opened):
+    assert opened().lease().url == f"{SITE}/"
+
+
+def test_robots_txt_names_sitemaps_and_forbids_some(reads):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    names = ["a.xml", "/no/b.xml", "https://www.a.test/c.xml?x=1", "http://cdn.test/d.xml"]
+    full = [name if "://" in name else f"{SITE}/{name.lstrip('/')}" for name in names]
+    crawl.robots(NONE + "".join(f"Sitemap: {name}\n" for name in full))
+    crawl.reads("/a.xml", urlset("/x"))
+    crawl.reads("/c.xml?x=1", urlset("/x", "/y"))  # at the address of the site
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.listed() == ["/x", "/y"]
+    assert crawl.stored() == [
+        ("/a.xml", 1, None, 1, 0, 0),
+        ("/no/b.xml", 2, "robots.txt disallows it", 0, 0, 0),
+        ("/c.xml?x=1", 1, None, 2, 0, 0),
+        ("http://cdn.test/d.xml", 2, "on another site, which the crawl does not request", 0, 0, 0),
+    ]
+
+
+def test_sitemaps_that_need_no_request_are_stored(reads):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    crawl.robots(f"{NONE}Sitemap: {SITE}/no/b.xml")
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.stored() == [("/no/b.xml", 2, "robots.txt disallows it", 0, 0, 0)]
+
+
+def test_site_whose_robots_txt_can_not_be_read_gets_no_request_for_sitemaps(reads):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    crawl.robots("timeout", status=0)
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.stored() == []
+
+
+def test_indexes_are_followed_once(reads):
+    crawl = reads()
+    crawl.reads("/sitemap.xml", index("/1.xml", "/2.xml", "/sitemap.xml"))
+    crawl.reads("/1.xml", index("/3.xml", "/2.xml", "/sitemap.xml"))
+    crawl.reads("/2.xml", urlset("/x"))
+    crawl.reads("/3.xml", urlset("/x", "/y"))
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.listed() == ["/x", "/y"]
+    first = crawl.opened.rows("SELECT m.url FROM sitemap_url u JOIN sitemap m ON m.key = u.sitemap_key ORDER BY u.url")
+    assert first == [(f"{SITE}/2.xml",), (f"{SITE}/3.xml",)]
+
+
+def test_limits_cut_sitemaps_and_urls_and_say_so(reads, caplog):
+    crawl = reads(SITEMAPS_MAX_FILES=3, SITEMAPS_MAX_URLS=3)
+    crawl.reads("/sitemap.xml", index("/1.xml", "/2.xml", "/3.xml", "/4.xml"))
+    crawl.reads("/1.xml", urlset("/a", "/b", "/c", "/d"))
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.listed() == ["/a", "/b", "/c"]
+    assert crawl.stored() == [
+        ("/sitemap.xml", 1, "2 of its sitemaps are not read (SITEMAPS_MAX_FILES)", 0, 0, 2),
+        ("/1.xml", 1, "1 of its URLs are ignored (SITEMAPS_MAX_URLS)", 3, 0, 1),
+        ("/2.xml", 2, "not requested: those before it list 3 URLs (SITEMAPS_MAX_URLS)", 0, 0, 0),
+    ]
+    assert "names more than 3 sitemaps" in caplog.text
+
+
+def test_sitemaps_that_never_respond_are_given_up(reads):
+    crawl = reads()
+    crawl.reads("/sitemap.xml", index(*(f"/{number}.xml" for number in range(1, 6))))
+    for number in range(1, MAX_SILENT + 1):
+        crawl.fails(f"/{number}.xml", 0, "timeout")
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert [row[2] for row in crawl.stored()[MAX_SILENT + 1 :]] == [
+        "not requested: those before it gave no response"
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [("<html>soft 404", "not a sitemap"), ("", "not a sitemap"), ("<urlset><url><loc>/x</loc></url>", "broken XML: ")],
+)
+def test_what_is_no_sitemap_is_said(reads, body, reason):
+    crawl = reads()
+    crawl.reads("/sitemap.xml", body)
+    assert crawl.stored()[0][2].startswith(reason)
+
+
+def test_urls_that_the_crawl_leaves_out_are_counted(reads):
+    crawl = reads({"sites": [SiteLimits(SITE, start_url=f"{SITE}/docs/", folder="/docs/")]}, URL_EXCLUDE="print")
+    crawl.reads("/sitemap.xml", urlset("/docs/a", "/docs/print/a", "/blog", "/docs"))
+    assert crawl.listed() == ["/docs", "/docs/a"]
+    assert crawl.stored()[0][3:] == (2, 2, 0)
+
+
+# Interruptions -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("killed_after", range(4))
+def test_a_crawl_that_goes_on_reads_what_was_not_read(reads, killed_after):
+    steps = [("/sitemap.xml", index("/1.xml", "/2.xml")), ("/1.xml", urlset("/x")), ("/2.xml", urlset("/y"))]
+    crawl = reads()
+    for step in steps[:killed_after]:
+        crawl.reads(*step)
+    crawl = crawl.resumed()
+    for step in steps[killed_after:]:
+        crawl.reads(*step)
+    assert crawl.opened.lease().url == f"{SITE}/"
+    assert crawl.listed() == ["/x", "/y"]
+    assert [row[:2] for row in crawl.stored()] == [("/sitemap.xml", 1), ("/1.xml", 1), ("/2.xml", 1)]
+    crawl.opened.kill()
+
+
+def test_names_in_a_stored_robots_txt_are_those_that_are_read(reads, opened):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    crawl.robots(f"Sitemap: {SITE}/a.xml")
+    crawl.needs("/a.xml")
+    crawl.opened.kill()
+    later = Reads(opened, ROBOTSTXT_OBEY=True)
+    later.reads("/a.xml", urlset("/x"))
+    assert later.opened.lease().url == f"{SITE}/"
+
+
+def test_a_result_after_the_end_of_the_crawl_is_ignored(reads):
+    crawl = reads()
+    needed = crawl.needs("/sitemap.xml")
+    crawl.opened.close(reason="shutdown")
+    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
+
+
+# Addresses -----------------------------------------------------------------------------------------------
+
+
+def test_site_that_moves_has_the_sitemaps_of_its_new_address(reads):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    new = "https://www.a.test"
+    crawl.robots()
+    crawl.fails("/sitemap.xml", 301, "redirects")
+    home = crawl.opened.lease()
+    moved = target("/")._replace(url=f"{new}/", normalized=f"{new}/", site=new)
+    crawl.opened.end(home, state=State.MOVED, status=301, moved_to=moved._replace(site=SITE))
+    needed = crawl.crawl.next(NOW)
+    assert isinstance(needed, RobotsNeeded)
+    assert needed.address == new
+    crawl.crawl.robots_known(needed.site_id, 404, None)
+    crawl.reads(f"{new}/sitemap.xml", urlset("/x", f"{SITE}/y", "http://other.test/"))
+    assert crawl.opened.lease().url == f"{new}/"
+    assert crawl.stored() == [
+        ("/sitemap.xml", 2, "redirects", 0, 0, 0),
+        (f"{new}/sitemap.xml", 1, None, 2, 1, 0),
+    ]
+
+
+def test_redirects_are_followed_at_the_same_address_only(reads):
+    crawl = reads(ROBOTSTXT_OBEY=True)
+    crawl.robots()
+    site_id = crawl.needs("/sitemap.xml").site_id
+    follows = [f"{SITE}/map.xml", f"{SITE}/no/map.xml", "https://a.test/map.xml", "http://other.test/map.xml"]
+    assert [crawl.crawl.may_follow_sitemap(site_id, url) for url in follows] == [True, False, False, False]

@@ -1,0 +1,279 @@
+"""Dates in the notations of feeds, and of people in the languages of CLDR."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+from itertools import product
+
+import pytest
+from babel import Locale
+from babel.dates import format_date
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.quality.month_names import forget_locales
+from crawlers.extraction.dates.calendars import gregorian
+from crawlers.extraction.dates.date_notations import Precision, read_date, seconds_of
+from crawlers.extraction.dates.month_names import languages_of
+
+MIDNIGHT = 1795219200.0  # 21 November 2026, UTC
+NOON = MIDNIGHT + 43_200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sat, 21 Nov 2026 12:00:00 GMT",
+        "Sat, 21 Nov 2026 12:00:00 +0000",
+        "Sat, 21 Nov 2026 14:00:00 +02:00",
+        "21 Nov 26 12:00 UT",
+        "Sat, 21 November 2026 07:00:00 EST",
+        "Saturday, November 21, 2026 - 12:00",
+        "Sat Nov 21 12:00:00 2026",
+        "Sat Nov 21 13:00:00 CET 2026",
+        "12:00 Nov 21, 2026",
+        "Nov. 21st 2026, 12:00 p.m.",
+        "Sa, 21 Nov 2026 13:00:00 MEZ",
+        "Sáb, 21 nov 2026 13:00:00 +0100",
+        "21 de noviembre de 2026 12:00",
+        "sam., 21 novembre 2026 12:00:00",
+        "Сб, 21 ноября 2026 15:00:00 MSK",
+        "Sat, 21 Nov 2026 22:00:00 AEST",
+        "Sat, 21 Nov 2026 12:00:00 GMT+00:00",
+        "Sat,21 Nov 2026 12:00:00 Z",
+        "2026-11-21T12:00:00Z",
+        "2026-11-21T12:00:00.123456Z",
+        "2026-11-21T13:00:00+01:00",
+        "2026-11-21T13:00+01",
+        "2026-11-21 12:00:00",
+        "2026-11-21 12:00:00 UTC",
+        "2026-11-21 07:00:00 -0500",
+        "2026/11/21 12:00",
+        "20261121T120000Z",
+        "20261121120000",
+        "21.11.2026 12:00",
+        "21/11/2026 12:00:00",
+        "11/21/2026 12:00 PM",
+        "2026年11月21日 12:00",
+        "2026년 11월 21일 오후 12:00:00",
+        "1795262400",
+        "1795262400000",
+        "  Sat,\n 21 Nov 2026\t12:00:00 GMT ",
+    ],
+)
+def test_noon_in_many_notations(text: str) -> None:
+    assert seconds_of(text) == NOON
+
+
+@pytest.mark.parametrize("text", ["2026-11-21", "21 Nov 2026", "Sat, 21 Nov 2026", "November 21, 2026", "20261121"])
+def test_date_without_a_time_is_midnight(text: str) -> None:
+    assert seconds_of(text) == MIDNIGHT
+
+
+def test_month_without_a_day_is_its_first_day() -> None:
+    assert seconds_of("2026-11") == MIDNIGHT - 20 * 86_400
+
+
+def test_24_hours_and_leap_seconds_are_read() -> None:
+    assert seconds_of("2026-11-20T24:00:00Z") == MIDNIGHT
+    assert seconds_of("2026-11-20T23:59:60Z") == MIDNIGHT
+
+
+def test_two_digit_years_belong_to_the_nearest_century() -> None:
+    assert seconds_of("01 Jan 70 00:00 GMT") == 0
+    assert seconds_of("21 Nov 26 00:00 GMT") == MIDNIGHT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "today",
+        "3/4/2026",
+        "2026-13-01",
+        "31 Feb 2026",
+        "2026-11-21T25:00:00Z",
+        "12:00",
+        "21 Foo 2026",
+        "4711",
+        "10:61:55",
+        "2003-12-31T10:61:55Z",
+        "2003-12-31T10:14:61Z",
+        "0000-00-00",
+    ],
+)
+def test_invalid_and_ambiguous_dates_are_none(text: str) -> None:
+    assert seconds_of(text) is None
+
+
+@given(st.text(max_size=60) | st.text("0123456789:-/. TZ+apm", max_size=40))
+@settings(max_examples=40)
+def test_texts_never_raise(text: str) -> None:
+    assert isinstance(seconds_of(text), float | None)
+
+
+# All languages that newspapers with a large circulation are written in, and whose long dates CLDR gives.
+LOCALES = (
+    "af am ar as az be bg bn bs ca cs cy da de el en eo es et eu fa fi fo fr ga gd gl gu he hi hr hu hy id is it ja ka "
+    "kk km kn ko ku ky lb lo lt lv mk ml mn mr ms mt my nb ne nl nn or pa pl ps pt rm ro ru sd si sk sl so sq sr sv sw "
+    "ta te tg th tk tr tt ug uk ur uz vi yi zh zu"
+)
+NATIVE_DIGITS = {
+    "ar": "٠١٢٣٤٥٦٧٨٩", "fa": "۰۱۲۳۴۵۶۷۸۹", "ur": "۰۱۲۳۴۵۶۷۸۹", "bn": "০১২৩৪৫৬৭৮৯", "as": "০১২৩৪৫৬৭৮৯",
+    "hi": "०१२३४५६७८९", "mr": "०१२३४५६७८९", "ne": "०१२३४५६७८९", "ta": "௦௧௨௩௪௫௬௭௮௯", "th": "๐๑๒๓๔๕๖๗๘๙",
+    "my": "၀၁၂၃၄၅၆၇၈၉", "km": "០១២៣៤៥៦៧៨៩", "lo": "໐໑໒໓໔໕໖໗໘໙", "gu": "૦૧૨૩૪૫૬૭૮૯", "te": "౦౧౨౩౪౫౬౭౮౯",
+    "kn": "೦೧೨೩೪೫೬೭೮೯", "ml": "൦൧൨൩൪൫൬൭൮൯", "pa": "੦੧੨੩੪੫੬੭੮੯", "ja": "０１２３４５６７８９",
+}  # fmt: skip
+DAYS = [
+    date(2024, month, day)
+    for month, day in zip(range(1, 13), [3, 29, 9, 11, 12, 30, 7, 31, 1, 10, 22, 25], strict=True)
+]
+
+
+@pytest.fixture(autouse=True)
+def fresh_locales() -> None:
+    forget_locales()
+
+
+def day(text: str, *languages: str) -> str | None:
+    found = read_date(text, languages)
+    return None if found is None else found.when.date().isoformat()
+
+
+@pytest.mark.parametrize("locale", LOCALES.split())
+def test_long_dates_of_cldr_are_read_in_their_language(locale: str) -> None:
+    expected = [one.isoformat() for one in DAYS]
+    for length in ("long", "full"):
+        written = [format_date(one, length, locale) for one in DAYS]
+        assert [day(text, locale) for text in written] == expected
+        assert [day(text.upper(), locale) for text in written] == expected
+        for one, text in zip(DAYS, written, strict=True):  # without its language it is right, or unknown
+            assert day(text) in (one.isoformat(), None)
+            assert day(text, "en") in (one.isoformat(), None)
+        digits = str.maketrans("0123456789", NATIVE_DIGITS.get(locale, "0123456789"))
+        assert [day(text.translate(digits), locale) for text in written] == expected
+
+
+@pytest.mark.parametrize("locale", LOCALES.split())
+def test_names_of_months_standing_alone_are_read(locale: str) -> None:
+    for width in ("wide", "abbreviated"):
+        names = Locale.parse(locale).months["stand-alone"][width]
+        for month, name in names.items():
+            if not any(char.isdigit() for char in name):
+                assert day(f"3 {name} 2024", locale) == f"2024-{month:02}-03"
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "expected"),
+    [
+        ("3. listopada 2024.", ["hr"], "2024-10-03"),
+        ("3 listopada 2024", ["pl"], "2024-11-03"),
+        ("3. listopad 2024", ["cs"], "2024-11-03"),
+        ("3 listopada 2024", ["en", "pl"], "2024-11-03"),  # a template in English, in Poland
+        ("3 listopada 2024", [], None),
+        ("3 listopada 2024", ["en"], None),
+        ("3. lipnja 2024.", ["hr"], "2024-06-03"),
+        ("3 lipca 2024", ["pl"], "2024-07-03"),
+        ("3. lipnja 2024", [], "2024-06-03"),
+        ("3 lip 2024", [], None),
+        ("3. marraskuuta 2024", ["fi"], "2024-11-03"),
+        ("3. marraskuuta 2024", [], "2024-11-03"),
+        ("mar. 7 mai 2024", ["fr"], "2024-05-07"),  # a Tuesday
+        ("3 May 2024", ["uk", "ru"], "2024-05-03"),  # machines write English
+        ("3/4/2026", ["fr"], "2026-04-03"),
+        ("3/4/2026", ["en", "hr"], "2026-04-03"),
+        ("3/4/2026", ["en"], None),
+        ("3/4/2026", ["fr", "en", "fr"], None),  # in Canada
+    ],
+)
+def test_language_or_country_decides_what_an_ambiguous_date_means(text, languages, expected) -> None:
+    assert day(text, *languages) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("3 พฤษภาคม 2567", "th", "2024-05-03"),
+        ("๓ พ.ค. ๒๕๖๗ 14:30 น.", "th", "2024-05-03"),
+        ("3 พฤษภาคม พ.ศ. 2567", "th", "2024-05-03"),
+        ("วันที่ 3 พฤษภาคม พุทธศักราช 2567", "th", "2024-05-03"),
+        ("۱۴ اردیبهشت ۱۴۰۳", "fa", "2024-05-03"),
+        ("جمعه ۱۴ اردیبهشت ۱۴۰۳ - ۱۵:۳۲", "fa", "2024-05-03"),
+        ("۱۴۰۳/۰۲/۱۴", "fa", "2024-05-03"),
+        ("1403/1/1", "fa", "2024-03-20"),
+        ("30 اسفند 1399", "fa", "2021-03-20"),  # of a leap year
+        ("30 اسفند 1400", "fa", None),
+        ("۱۴ ثور ۱۴۰۳", "ps", "2024-05-03"),
+        ("1445/10/24", "ar", None),  # of the lunar calendar
+        ("ב-3 במאי 2024", "he", "2024-05-03"),
+        ("3.5.2024", "he", "2024-05-03"),
+        ("令和6年5月3日", "ja", "2024-05-03"),
+        ("平成元年1月8日", "ja", "1989-01-08"),
+        ("民國113年5月3日", "zh", "2024-05-03"),
+        ("２０２４年５月３日（金）", "ja", "2024-05-03"),
+        ("2024. 5. 3. 오후 2:30", "ko", "2024-05-03"),
+        ("2024년 5월 3일 금요일", "ko", "2024-05-03"),
+        ("ngày 3 tháng 5 năm 2024", "vi", "2024-05-03"),
+        ("3 tháng 12, 2024", "vi", "2024-12-03"),
+        ("03/05/2024 14:30", "vi", "2024-05-03"),
+        ("2024. gada 3. maijs", "lv", "2024-05-03"),
+        ("2024 m. gegužės 3 d.", "lt", "2024-05-03"),
+        ("3 de maig del 2024", "ca", "2024-05-03"),
+        ("2024ko maiatzaren 3a", "eu", "2024-05-03"),
+        ("3 أيار 2024", "ar", "2024-05-03"),
+        ("٣ مايو ٢٠٢٤", "ar", "2024-05-03"),
+        ("3 كانون الثاني 2024", "ar", "2024-01-03"),
+        ("Friday, May 3rd, 2024", "en", "2024-05-03"),
+        ("le 1er mai 2024", "fr", "2024-05-01"),
+        ("3º de maio de 2024", "pt", "2024-05-03"),
+        ("10 comments May 2024", "en", None),
+    ],
+)
+def test_other_calendars_and_notations(text, language, expected) -> None:
+    assert day(text, language) == expected
+
+
+def test_persian_days_follow_each_other() -> None:
+    existing = []
+    for year, month, number in product(range(1390, 1420), range(13, 25), range(1, 32)):
+        try:
+            existing.append(gregorian(year, month, number))
+        except ValueError:
+            continue
+    assert existing == [date(2011, 3, 21) + timedelta(days) for days in range(len(existing))]
+    assert len(existing) == 30 * 365 + 7  # leap years: 1391, 1395, 1399, 1403, 1408, 1412, 1416
+
+
+def test_short_dates_of_w3c_are_read_with_their_precision() -> None:
+    assert read_date("2003") == (datetime(2003, 1, 1), Precision.YEAR)
+    assert read_date("2003-05") == (datetime(2003, 5, 1), Precision.MONTH)
+    assert read_date("2003-05-04") == (datetime(2003, 5, 4), Precision.DAY)
+
+
+def test_zone_is_kept() -> None:
+    east = timezone(timedelta(hours=-4))
+    assert read_date("May 3, 2024 11:30 pm EDT") == (datetime(2024, 5, 3, 23, 30, tzinfo=east), Precision.TIME)
+    assert read_date("May 3, 2024 11:30 pm") == (datetime(2024, 5, 3, 23, 30), Precision.TIME)
+
+
+@pytest.mark.parametrize(
+    ("declared", "url", "expected"),
+    [
+        ("en", "https://post.co/1", None),  # not only in Colombia
+        ("en", "https://post.me/1", None),
+        ("en", "https://post.ly/1", None),
+        ("es", "https://post.co/1", "2026-04-03"),
+        ("en", "https://post.de/1", "2026-04-03"),
+        ("", "https://post.fr/1", "2026-04-03"),
+        ("", "https://post.ca/1", None),  # in English, perhaps
+        ("", "https://post.ph/1", None),
+    ],
+)
+def test_day_comes_first_only_if_language_or_country_always_write_it_so(declared, url, expected) -> None:
+    assert day("3/4/2026", *languages_of(declared, url)) == expected
+
+
+def test_languages_of_a_page() -> None:
+    assert languages_of("pt_BR", "https://www.example.com.br/1") == ("pt", "pt")
+    assert languages_of("", "https://example.co.uk/1") == ("en", "en")
+    assert languages_of("Deutsch", "http://127.0.0.1/1") == ()

@@ -1,0 +1,75 @@
+"""Levels and HTTP states, with figures counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.items import State
+from crawlers.reports.pictures import page_pictures
+from crawlers.reports.pictures.page_pictures import BARS, HttpStates, Levels, _step
+from tests.support.stored_crawl import stored_crawl
+from tests.support.topic_store import add_page, begin_topic
+
+
+def test_levels_count_the_urls_by_what_became_of_them(draw, curves, database):
+    crawl_id = stored_crawl(database)
+    assert curves(Levels(), crawl_id) == {
+        "pages": [31, 33, 30, 30, 10],
+        "redirects": [0, 2, 1, 0, 0],
+        "errors and responses that are not pages": [0, 0, 2, 0, 0],
+        "not requested": [0, 0, 1, 1, 1],
+        "waiting": [0, 0, 0, 0, 0],
+    }
+    assert curves(Levels(), crawl_id, site="a.test")["pages"] == [1, 3, 0, 0, 0]
+    assert draw(Levels(), crawl_id).points == (0, 1, 2, 3, 4)
+
+
+def test_many_levels_share_bars(draw, database, monkeypatch):
+    monkeypatch.setattr(page_pictures, "BARS", 2)
+    drawing = draw(Levels(), stored_crawl(database))
+    assert (drawing.points, drawing.step) == ((0, 3), 3)
+    assert drawing.series[0].values == (31 + 33 + 30, 30 + 10)
+    assert drawing.notes[0].parts == {"number": 3}
+
+
+def test_responses_are_counted_by_class_and_time(draw, database):
+    crawl_id, (site, other) = begin_topic(database)
+    for number, (at, status, state) in enumerate(
+        [
+            (100.2, 200, State.DONE),
+            (100.9, 301, State.MOVED),
+            (103.0, 404, State.REFUSED),
+            (None, None, State.FAILED),
+            (104.9, 503, State.FAILED),
+            (None, None, State.WAITING),
+            (None, None, State.REJECTED),
+        ],
+        10,
+    ):
+        url = f"http://a.test/{number}"
+        add_page(database, number, site, url, fetched_at=at, status=status, state=int(state), state_at=at or 104.1)
+    add_page(database, 1, other, "http://b.test/", fetched_at=102.5, status=200)
+    _, (of_another_crawl, _) = begin_topic(database, "another")
+    add_page(database, 5, of_another_crawl, "http://a.test/", fetched_at=101.5, status=200)
+    drawing = draw(HttpStates(), crawl_id)
+    assert (drawing.points, drawing.step) == ((100, 101, 102, 103, 104), 1)
+    assert {one.title[:3]: one.values for one in drawing.series} == {
+        "2xx": (1, 0, 1, 0, 0),
+        "3xx": (1, 0, 0, 0, 0),
+        "4xx": (0, 0, 0, 1, 0),
+        "5xx": (0, 0, 0, 0, 1),
+        "no ": (0, 0, 0, 0, 1),
+    }
+    assert draw(HttpStates(), crawl_id, site="b.test").points == (102,)
+
+
+@pytest.mark.parametrize("picture", [Levels(), HttpStates()])
+def test_crawl_without_pages_has_no_bars(draw, database, picture):
+    assert draw(picture, begin_topic(database)[0]).points == ()
+
+
+@pytest.mark.parametrize("span", [0.0, 1.0, 117.9, 118.1, 3600.0, 86_400.0, 1e7, 1e9])
+def test_bars_are_few_and_round(span):
+    step = _step(span)
+    assert 1 + (span + step) // step <= BARS
+    assert step == 1 or 60 % step == 0 or 3600 % step == 0 or 86_400 % step == 0 or step % 86_400 == 0

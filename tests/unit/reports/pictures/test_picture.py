@@ -1,0 +1,38 @@
+"""What all pictures have in common, and their data as a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.exporting import csv_lines
+from crawlers.reports.pictures.picture import PAGES_READ, TIME, Axis, Drawing, Series, table_of
+from crawlers.reports.pictures.picture_registry import PICTURES
+
+Y = Axis("found", "links found")
+
+
+def test_data_are_a_row_for_each_point():
+    series = (Series("=auto: x", (0.0, 2.0)), Series("ucb1", (None, 0.5)))
+    columns, rows = table_of(Drawing(PAGES_READ, Y, (1.0, 2.0), series))
+    assert [one.kind for one in columns] == [Kind.NUMBER, Kind.NUMBER, Kind.DECIMAL]
+    text = b"".join(csv_lines(columns, rows)).decode()
+    assert text.splitlines() == ["pages,'=auto: x,ucb1", "1.0,0.0,", "2.0,2.0,0.5"]
+
+
+def test_times_are_readable():
+    columns, rows = table_of(Drawing(TIME, Y, (0.0,), (Series("a", (1,)),)))
+    assert b"".join(csv_lines(columns, rows)) == b"time,a\r\n1970-01-01 00:00:00,1\r\n"
+
+
+def test_memory_grows_with_the_values():
+    few, many = (Drawing(TIME, Y, (0.0,) * number, (Series("a", (1,) * number),)) for number in (1, 1000))
+    assert many.size_bytes > 40 * few.size_bytes
+
+
+@pytest.mark.parametrize("picture", PICTURES.values(), ids=list(PICTURES))
+def test_picture_says_what_it_shows(picture):
+    assert picture.title
+    assert picture.about.endswith(".")
+    assert picture.axes
+    assert len({axis.name for axis in picture.axes}) == len(picture.axes)

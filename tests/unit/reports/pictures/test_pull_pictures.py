@@ -1,0 +1,145 @@
+"""Pictures of pulls, with figures worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.algorithms.bandits.beebot import UCB1
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.pictures import pull_pictures
+from crawlers.reports.pictures.picture import Wanted
+from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
+from crawlers.storage.crawls import begin
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.tables import PullRow
+from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
+
+A, B, C = SITES = ("http://a.test", "http://b.test", "http://c.test")
+PULLS = [(0, 3.0), (1, 0.0), (0, 2.0), (2, 0.5), (0, 0.0)]  # site, reward
+
+
+def crawl(database, name, sites=SITES, rule="ucb1", mission="extlinks", **settings):
+    rows = [SiteRow(0, one, 1, None, 0.0) for one in sites]
+    begun = begin(database, name, mission, rows, {"settings": {"RULE": rule, **settings}}, 0.0)
+    return begun.id, [one.id for one in begun.sites]
+
+
+def pulled(database, *crawls, pulls=PULLS):
+    """Store the pulls of several crawls, which ran at the same time: pull n ended at second n."""
+    for at, (place, reward) in enumerate(pulls, 1):
+        write_rows(database, *(PullRow(sites[place], at, reward, float(at)) for _, sites in crawls))
+
+
+@pytest.fixture
+def mine(database):
+    """A crawl with pulls, in a store where another one has as many."""
+    own = crawl(database, "mine")
+    pulled(database, crawl(database, "other", mission="broad"), own)
+    return own[0]
+
+
+def test_pages_read_are_counted_for_each_site_the_busiest_first(draw, mine):
+    drawing = draw(Pulls(), mine, axis="pages")
+    assert drawing.points == (1, 2, 3, 4, 5)
+    assert [(one.title, one.values) for one in drawing.series] == [
+        (A, (1, 1, 2, 2, 3)),
+        (B, (0, 1, 1, 1, 1)),
+        (C, (0, 0, 0, 1, 1)),
+    ]
+    assert drawing.notes == ()
+
+
+def test_pages_read_over_time(draw, mine):
+    drawing = draw(Pulls(), mine)
+    assert drawing.x.name == "time"
+    assert drawing.points == (1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+def test_times_never_decrease_when_workers_store_late_pulls(database, draw):
+    number, sites = crawl(database, "two workers")
+    write_rows(database, *(PullRow(sites[0], at, 0.0, float(at)) for at in (3, 1, 5)))
+    assert draw(Pulls(), number).points == (3.0, 3.0, 5.0)
+
+
+def test_many_pulls_are_summed(draw, mine, monkeypatch):
+    monkeypatch.setattr(pull_pictures, "POINTS", 3)
+    drawing = draw(Pulls(), mine, axis="pages")
+    assert drawing.points == (2, 4, 5)
+    assert drawing.series[0].values == (1, 2, 3)
+
+
+def test_sites_beyond_the_busiest_are_counted_in_a_note(draw, mine, monkeypatch):
+    monkeypatch.setattr(pull_pictures, "SHOWN", 1)
+    drawing = draw(Pulls(), mine)
+    assert [one.title for one in drawing.series] == [A]
+    assert drawing.notes[0].parts["others"].number == 2
+
+
+@pytest.mark.parametrize("site", [C, "c.test"])
+def test_single_site(curves, mine, site):
+    assert curves(Pulls(), mine, site=site) == {C: [0, 0, 0, 1, 1]}
+
+
+@pytest.mark.parametrize("picture", [Pulls(), Indices(), LinksFound()])
+def test_crawl_without_pulls_has_no_curves(database, draw, picture):
+    number, _ = crawl(database, "new")
+    assert draw(picture, number, {"RULE": "ucb1"}).series == ()
+
+
+def test_indices_are_those_of_the_rule_after_the_same_pulls(curves, mine):
+    found = curves(Indices(), mine, {"RULE": "ucb1", "UCB1_INITIAL_PAGES": "1"}, axis="pages")
+    rule = UCB1(1)
+    expected = {site: [] for site in SITES}
+    for site in SITES:
+        rule.sleep(site)
+    for place, reward in PULLS:
+        rule.started(SITES[place])
+        rule.rewarded(SITES[place], reward)
+        for number, site in enumerate(SITES):
+            was_read = any(one == number for one, _ in PULLS[: len(expected[site]) + 1])
+            expected[site].append(rule.index(site) if was_read else None)
+    assert found == expected
+    assert found[C][:3] == [None, None, None]
+    assert found[A][0] == 1.0  # after one pull: its share of the largest reward; no confidence term, because ln 1 = 0
+
+
+def test_indices_of_many_pulls_end_before_all_were_replayed(draw, mine, monkeypatch):
+    monkeypatch.setattr(pull_pictures, "POINTS", 2)
+    monkeypatch.setattr(pull_pictures, "MAX_REPLAYED", 4)
+    drawing = draw(Indices(), mine, {"RULE": "ucb1"}, axis="pages")
+    assert drawing.points == (2, 4)
+    assert drawing.notes[-1].parts == {"pages": 4}
+
+
+def test_rule_without_indices_has_no_picture_of_them(database, mine):
+    wanted = Wanted(crawl_named(database, str(mine)), crawl_rules({"RULE": "roundrobin"}))
+    with database.read() as connection:
+        assert not Indices().is_stored(connection, wanted)
+
+
+def test_links_found_by_crawls_of_the_same_sites_are_compared(database, draw):
+    first = crawl(database, "first", rule="gittins")
+    crawl(database, "fewer sites", SITES[:2])
+    crawl(database, "other reward", REWARD="new_hosts")
+    mine = crawl(database, "mine", rule="ucb1", REWARD="new_links")
+    pulled(database, first, pulls=PULLS[:3])
+    pulled(database, mine)
+    drawing = draw(LinksFound(), mine[0])
+    assert drawing.points == (0, 1, 2, 3, 4, 5)
+    assert [(one.title, one.values) for one in drawing.series] == [
+        (f"ucb1: mine #{mine[0]}", (0.0, 3.0, 3.0, 5.0, 5.5, 5.5)),
+        (f"gittins: first #{first[0]}", (0.0, 3.0, 3.0, 5.0, None, None)),
+    ]
+    assert drawing.y.title == "different external links found"
+
+
+def test_compared_crawls_are_summed_at_the_same_numbers_of_pages(database, draw, monkeypatch):
+    monkeypatch.setattr(pull_pictures, "POINTS", 2)
+    first, mine = crawl(database, "first", REWARD="new_hosts"), crawl(database, "mine", REWARD="new_hosts")
+    pulled(database, first, pulls=PULLS[:4])
+    pulled(database, mine)
+    drawing = draw(LinksFound(), mine[0])
+    assert drawing.points == (0, 3, 4, 5)
+    assert [one.values for one in drawing.series] == [(0.0, 5.0, None, 5.5), (0.0, 5.0, 5.5, None)]
+    assert drawing.y.title == "different external hosts found"

@@ -1,0 +1,68 @@
+"""Curves of topic crawls, with figures worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.pictures import topic_pictures
+from crawlers.reports.pictures.picture import Wanted
+from crawlers.reports.pictures.topic_pictures import Similarity, TimelyRank
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.score_tables import RelevanceRow
+from tests.support.stored_rows import write_rows
+from tests.support.topic_store import add_page, begin_topic
+
+READ = [(3.0, 0.25, 1.5), (1.0, 0.75, 0.0), (2.0, 0.5, 0.5)]  # when, similarity, ln TimelyRank
+
+
+@pytest.fixture
+def crawl_id(database):
+    crawl_id, (site, other) = begin_topic(database, unicode=1.0)
+    for number, (at, similarity, rank) in enumerate(READ, 1):
+        place = (site, other)[number % 2]
+        add_page(database, number, place, f"http://a.test/{number}", {"unicode": 1}, similarity, fetched_at=at)
+        write_rows(database, RelevanceRow(number, place, -1, 0.0, 0.0, 1, rank))
+    add_page(database, 9, site, "http://a.test/waiting", state=0, fetched_at=None)
+    return crawl_id
+
+
+def test_similarity_is_averaged_in_the_order_of_reading(draw, curves, crawl_id):
+    assert draw(Similarity(), crawl_id).points == (1, 2, 3)
+    assert curves(Similarity(), crawl_id) == {
+        "mean of all pages so far": [0.75, 0.625, 0.5],
+        "mean of the latest pages": [0.75, 0.5, 0.25],
+    }
+
+
+def test_timely_rank_is_averaged_in_the_order_of_reading(curves, crawl_id):
+    assert curves(TimelyRank(), crawl_id)["mean of all pages so far"] == [0.0, 0.25, pytest.approx(2 / 3)]
+
+
+def test_many_pages_share_a_mean(draw, crawl_id, monkeypatch):
+    monkeypatch.setattr(topic_pictures, "PARTS", 2)
+    drawing = draw(Similarity(), crawl_id)
+    assert drawing.points == (2, 3)
+    assert [one.values for one in drawing.series] == [(0.625, 0.5), (0.625, 0.25)]
+    assert drawing.notes[0].parts == {"number": 2}
+
+
+def test_crawl_that_has_read_nothing_has_no_curve(draw, database):
+    assert draw(Similarity(), begin_topic(database)[0]).series == ()
+
+
+def test_whether_a_topic_crawl_has_values_takes_no_longer_for_a_large_one(sqlite, monkeypatch):
+    monkeypatch.setattr(topic_pictures, "LOOKED_UP", 1)
+    crawl_id, (site, _) = begin_topic(sqlite)
+    wanted = Wanted(crawl_named(sqlite, str(crawl_id)), crawl_rules({}))
+    steps = []
+    for pages in ((1,), range(2, 102)):
+        for number in pages:
+            add_page(sqlite, number, site, f"http://a.test/{number}", {"unicode": 1})
+        with sqlite.read() as connection:
+            taken = []
+            connection.connection.driver_connection.set_progress_handler(lambda taken=taken: taken.append(1), 10)
+            assert Similarity().is_stored(connection, wanted)
+            connection.connection.driver_connection.set_progress_handler(None, 0)
+        steps.append(len(taken))
+    assert steps[1] < 2 * steps[0]

@@ -1,0 +1,56 @@
+"""A manifest says enough to repeat a crawl, and two of them can be compared."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import insert, update
+
+from crawlers.reports.crawl_manifest import SettingLine, SettingPair, differing_settings, manifest_of, setting_lines
+from crawlers.storage.schema.tables import crawl, crawler_setting
+from tests.support.stored_crawl import stored_crawl
+
+WHOLE = {
+    "settings": {"ORDER": "bfs", "LINK_TAGS": ["a", "area"]},
+    "further_settings": {"TRAPS_ENABLED": False, "GRAPH_FORMATS": ["gexf"], "RENDER": None},
+    "of_spider": ["ORDER"],
+    "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": "0"}},
+}
+
+
+def test_all_settings_are_listed_as_they_are_typed_with_who_chose_them():
+    assert setting_lines(WHOLE) == [
+        SettingLine("GRAPH_FORMATS", "gexf", False, False),
+        SettingLine("LINK_TAGS", "a,area", False, False),
+        SettingLine("ORDER", "bfs", False, True),
+        SettingLine("RENDER", "", False, False),
+        SettingLine("TRAPS_ENABLED", "0", True, False),
+    ]
+
+
+def test_crawl_of_an_earlier_version_is_listed_with_what_it_recorded():
+    assert setting_lines({}) == []
+    before = {"settings": {"ORDER": "bfs"}, "command": {"arguments": {}, "settings": {"WARC_FILE": "x"}}}
+    assert [one.name for one in setting_lines(before)] == ["ORDER", "WARC_FILE"]
+
+
+def test_settings_that_one_crawl_did_not_record_are_not_called_different():
+    before = {"settings": {"ORDER": "bfs", "LINK_TAGS": ["a"]}}
+    assert differing_settings(before, WHOLE) == [
+        SettingPair("LINK_TAGS", "a", "a,area"),
+        SettingPair("TRAPS_ENABLED", "", "0"),  # it was given
+    ]
+    other = {**WHOLE, "further_settings": {**WHOLE["further_settings"], "GRAPH_FORMATS": ["gexf", "csv"]}}
+    assert differing_settings(WHOLE, other) == [SettingPair("GRAPH_FORMATS", "gexf", "gexf,csv")]
+
+
+def test_changed_lists_are_lists_again(sqlite):
+    crawl_id = stored_crawl(sqlite)
+    manifest = {"settings": {"LINK_TAGS": ["a"], "URL_INCLUDE": [], "SCOPE": "[odd"}}
+    latest = {"LINK_TAGS": "['a', 'area']", "URL_INCLUDE": "None", "SCOPE": "[odd]"}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
+        rows = [{"crawl_id": crawl_id, "name": name, "value": value} for name, value in latest.items()]
+        connection.execute(insert(crawler_setting), rows)
+    found = manifest_of(sqlite, crawl_id)["changed_settings"]
+    assert found == {"LINK_TAGS": ["a", "area"], "URL_INCLUDE": None, "SCOPE": "[odd]"}

@@ -1,0 +1,53 @@
+"""Crawls at a glance."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import insert, update
+
+from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import crawl, crawler_setting, worker
+from tests.support.stored_crawl import later_crawl, stored_crawl
+
+WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "joined_at": 1e9, "beat_at": 1e9}
+
+
+def test_workers_whose_processes_have_died_are_not_counted(database):
+    stored_crawl(database)
+    status = json.dumps({"pages_per_s": 2.5})
+    with database.write() as connection:
+        connection.execute(update(crawl).values(state="running"))
+        rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
+        connection.execute(insert(worker), rows)
+    lock = WorkerLock(database, 2)
+    try:
+        [one] = crawls_overview(database, 20)
+        assert (one.workers, one.pages_per_s, one.used) == (1, 2.5, 20)
+    finally:
+        lock.release()
+    assert crawl_overview(database, 1).workers == 0
+
+
+def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
+    stored_crawl(database)
+    one = crawl_overview(database, 1)
+    assert (one.counts, one.share, one.sites) == (None, None, 2)
+    counts = counts_of_crawl(database, 1, "extlinks", with_deleted=True)
+    assert (counts.pages, counts.redirects, counts.errors, counts.not_requested) == (134, 3, 2, 3)
+    assert one._replace(counts=counts).share == 1.0
+    assert one._replace(counts=counts._replace(waiting=139)).share == 0.5
+    with database.write() as connection:
+        connection.execute(insert(crawler_setting), {"crawl_id": 1, "name": "PAGE_BUDGET", "value": "40"})
+        connection.execute(update(crawl).values(earlier_pulls=10))
+    assert crawl_overview(database, 1).share == 0.25
+
+
+def test_earlier_crawls_are_listed_by_number(database):
+    stored_crawl(database)
+    later_crawl(database)
+    assert [one.id for one in crawls_overview(database, 20)] == [2, 1]
+    assert [one.id for one in crawls_overview(database, 1)] == [2]
+    assert [one.id for one in crawls_overview(database, 20, before=2)] == [1]
+    assert crawls_overview(database, 20, before=1) == []

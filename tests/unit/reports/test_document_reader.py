@@ -1,0 +1,91 @@
+"""A document as people read it."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.reports import document_reader
+from crawlers.reports.document_reader import Copy, Part, Version, read_document
+from crawlers.storage.schema.news_tables import content_rule, document
+from tests.support.news_store import NewsStore
+
+NEVER, AT_ONCE = (lambda: False), (lambda: True)
+
+
+@pytest.fixture
+def news(database):
+    return NewsStore(database)
+
+
+def read(news, number, version=None, is_over=NEVER, crawl_id=None):
+    with news.database.read() as connection:
+        return read_document(connection, crawl_id or news.id, number, version, is_over)
+
+
+def test_text_is_paragraphs_and_time_is_that_of_the_page(news):
+    number = news.document(
+        "/a", 50.0, text=" One\ttwo \n\n<b>three</b>\r\n", published="2026-11-22T23:30:00+09:00", published_at=9.0,
+        authors='["A. Author"]', canonical="http://one.example/b",
+    )  # fmt: skip
+    found = read(news, number)
+    assert (found.paragraphs, found.words, found.is_cut) == (["One two", "<b>three</b>"], 3, False)
+    assert (found.published, found.authors, found.canonical) == (
+        "2026-11-22 23:30",
+        ["A. Author"],
+        "http://one.example/b",
+    )
+    assert (found.versions, found.parts, found.copies, found.is_latest) == ([], [], [], True)
+
+
+def test_day_of_publication_stays_a_day(news):
+    assert read(news, news.document("/a", 50.0, published="2026-11-22")).published == "2026-11-22"
+    assert read(news, news.document("/b", 50.0)).published is None
+
+
+def test_long_text_is_cut(news, monkeypatch):
+    monkeypatch.setattr(document_reader, "MAX_CHARS", 5)
+    found = read(news, news.document("/a", 50.0, text="one two three"))
+    assert (found.paragraphs, found.is_cut) == (["one t"], True)
+
+
+def test_versions_can_be_read(news):
+    number = news.document("/a", 50.0, title="First", text="Old.", published_at=1.0)
+    news.document("/a", 60.0, title="Second", text="New.", again=number, published="2026-11-22", published_at=2.0)
+    latest, old = read(news, number), read(news, number, 1)
+    assert latest.versions == [Version(2, "Second", 60.0), Version(1, "First", 50.0)]
+    assert (latest.title, latest.paragraphs, latest.version) == ("Second", ["New."], 2)
+    assert (old.title, old.paragraphs, old.version, old.is_latest) == ("First", ["Old."], 1, False)
+    assert (old.published, old.published_at) == (None, 1.0)
+    assert read(news, number, 3) is None
+
+
+def test_document_of_another_crawl_is_none(news, database):
+    other = NewsStore(database, "other")
+    number = other.document("/a", 50.0)
+    assert read(news, number) is None
+    assert read(news, 99) is None
+
+
+def test_copies_are_found_whatever_their_number(news, monkeypatch):
+    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.FIRST_STEP", 2)
+    number = news.document("/a", 5000.0)
+    for at in range(9):
+        news.page(f"/none{at}", 5000.0 + at, reason=f"same text as document {number}1")
+    news.page("/copy", 5100.0, reason=f"nearly the same text as document {number}")
+    found = read(news, number)
+    assert (found.copies, found.is_searched) == ([Copy("http://one.example/copy", "nearly the same text")], True)
+
+
+def test_search_for_copies_ends_in_time(news, monkeypatch):
+    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.ValueWalk.steps", lambda *_: iter([([], object())] * 9))
+    found = read(news, news.document("/a", 50.0), is_over=AT_ONCE)
+    assert (found.copies, found.is_searched) == ([], False)
+
+
+def test_selectors_of_the_domain_are_shown(news):
+    with news.database.write() as connection:
+        connection.execute(insert(content_rule), {"domain": "one.example", "part": "text", "selector": "div.body"})
+        connection.execute(update(document).values(extractor="rule"))
+    assert read(news, news.document("/a", 50.0)).parts == [Part("text", "div.body")]

@@ -1,0 +1,147 @@
+"""URL rules that are tried on what the store has."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.algorithms.news.url_prior import MAX_LABELS
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.items import State
+from crawlers.reports.url_rule_trial import SAMPLE, by_prior, decision, rules_at, trial
+from crawlers.storage.schema.news_tables import PageLabelRow, url_rule
+from crawlers.storage.schema.tables import crawler_setting
+from tests.support.news_store import SITE, NewsStore
+
+LEARNS = "NEWS_LEARN_RULES"
+NEVER = lambda: False  # noqa: E731
+
+
+@pytest.fixture
+def news(database):
+    return NewsStore(database, sites=(SITE, "http://sport.one.example"))
+
+
+def add(news, domain, regex, weight=1.0, origin="hand"):
+    with news.database.write() as connection:
+        row = {"domain": domain, "regex": regex, "weight": weight, "origin": origin}
+        return connection.execute(insert(url_rule).values(row)).inserted_primary_key[0]
+
+
+def decided(news, url):
+    with news.database.read() as connection:
+        found = decision(connection, url)
+    return [one.number for one in found.matching], found.deciding and found.deciding.number
+
+
+def test_rule_of_the_highest_weight_decides_unless_one_forbids(news):
+    low, high = add(news, "one.example", "/news/.*", 0.5), add(news, "one.example", "/news/[0-9]+", 0.9)
+    assert decided(news, f"{SITE}/news/7") == ([high, low], high)
+    assert decided(news, f"{SITE}/news/x") == ([low], low)
+    assert decided(news, f"{SITE}/") == ([], None)
+    forbids = add(news, "one.example", ".*/7", 0.0)
+    assert decided(news, f"{SITE}/news/7") == ([high, low, forbids], forbids)
+    assert decided(news, "http://www.one.example:8080/news/x") == ([low], low)
+    assert decided(news, "http://none.test/news/7") == ([], None)
+
+
+def test_host_below_a_domain_has_its_own_rules_and_the_manual_ones_above(news):
+    manual, _ = add(news, "one.example", "/.*", 0.0), add(news, "one.example", "/x", 0.4, "learnt")
+    learnt = add(news, "sport.one.example", "/.*", 0.8, "learnt")
+    with news.database.read() as connection:
+        assert [one.number for one in rules_at(connection, "http://sport.one.example")] == [learnt, manual]
+    assert decided(news, "http://sport.one.example/x") == ([learnt, manual], manual)
+
+
+def tried(news, rule, most=100, is_over=NEVER):
+    with news.database.read() as connection:
+        return trial(connection, [news.sites[SITE]], UrlExpressions([rule]), most, is_over)
+
+
+def test_precision_and_recall_are_those_of_pages_that_were_read(news):
+    for number in range(4):
+        news.document(f"/news/{number}", 1.0)
+    news.document("/other", 1.0)
+    news.page("/news/none", 1.0)
+    news.page("/news/waits", 1.0, state=State.WAITING)
+    news.page("/news/earlier", 1.0, state=State.REJECTED, reason="document 7 of an earlier crawl")
+    news.page("/about", 1.0)
+    found = tried(news, "/news/.*")
+    assert (found.tested, found.matched.number, found.matched.documents, found.matched.others) == (9, 7, 5, 1)
+    assert (found.missed.number, found.missed.documents, found.is_cut) == (2, 1, False)
+    assert found.precision == 5 / 6
+    assert {one.url: one.is_document for one in found.matched.first}[f"{SITE}/news/waits"] is None
+
+
+def test_rule_that_matches_nothing_has_no_precision(news):
+    news.page("/about", 1.0)
+    found = tried(news, "/news/.*")
+    assert (found.precision, found.matched.first) == (None, [])
+
+
+def test_samples_and_trials_are_bounded(news):
+    for number in range(SAMPLE + 5):
+        news.page(f"/{number}", 1.0)
+    found = tried(news, "/.*")
+    assert (len(found.matched.first), found.matched.number, found.is_cut) == (SAMPLE, SAMPLE + 5, False)
+    assert (tried(news, "/.*", SAMPLE + 5).is_cut, tried(news, "/.*", SAMPLE + 4).tested) == (False, SAMPLE + 4)
+    over = iter([False, False, True])
+    found = tried(news, "/.*", is_over=lambda: next(over))
+    assert (found.tested, found.is_cut) == (2, True)
+
+
+@pytest.fixture
+def with_prior(news):
+    """A crawl that has a prior, which learns."""
+    of_crawl = [{"crawl_id": news.id, "name": name, "value": "True"} for name in ("NEWS_PRIOR_ENABLED", LEARNS)]
+    with news.database.write() as connection:
+        connection.execute(insert(crawler_setting), of_crawl)
+    return news
+
+
+def probability(news, url=f"{SITE}/kx/storm"):
+    with news.database.read() as connection:
+        return by_prior(connection, news.id, url)
+
+
+def teach(news, odds, *paths, site=SITE):
+    for path in paths:
+        news.write(PageLabelRow(news.page(path, 1.0, site=site), news.sites[site], odds))
+
+
+KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")
+
+
+def test_crawl_without_a_prior_has_no_probability(news):
+    assert probability(news) is None
+
+
+def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
+    before = probability(with_prior)
+    assert 0.0 < before < 0.4
+    teach(with_prior, 1.0, *(f"/u/{number}" for number in range(MAX_LABELS)))
+    assert probability(with_prior) == before
+    teach(with_prior, 3.0, *KNOWN)
+    of_site = probability(with_prior)
+    assert of_site > before + 0.2
+    assert probability(with_prior, "https://www.one.example/kx/storm") == of_site
+    assert probability(with_prior, "http://sport.one.example/kx/storm") == before
+
+
+def test_prior_learns_as_many_labels_as_that_of_the_crawl(with_prior):
+    teach(with_prior, -3.0, *(f"/u/{number}" for number in range(MAX_LABELS)))
+    before = probability(with_prior)
+    teach(with_prior, 3.0, *KNOWN)
+    assert probability(with_prior) == before
+
+
+def test_prior_of_a_crawl_that_learns_nothing_is_that_of_the_project(with_prior):
+    before = probability(with_prior)
+    with with_prior.database.write() as connection:
+        connection.execute(update(crawler_setting).where(crawler_setting.c.name == LEARNS).values(value="False"))
+    teach(with_prior, 3.0, *KNOWN)
+    assert probability(with_prior) == before
+
+
+def test_archive_is_no_article_by_the_prior(with_prior):
+    assert probability(with_prior, f"{SITE}/archive/2019/05/") == 0.0

@@ -1,0 +1,176 @@
+"""Sitemaps are requested in the turn of a page of their site, with redirects, retries and limits."""
+
+from __future__ import annotations
+
+import asyncio
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import exceptions as scrapy_errors
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawlers.algorithms.urls.redirect_targets import Redirect
+from crawlers.crawl.site_sitemaps import SitemapNeeded
+from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
+from crawlers.extraction.robots_rules import MAX_REDIRECTS
+from crawlers.items import REDIRECT, SiteLimits
+from crawlers.schedulers.sitemap_fetch import SitemapFetch
+from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Request
+
+URLSET = b"<urlset><url><loc>/x</loc></url></urlset>"
+
+
+class Fetch:
+    """The fetch of the sitemap of one site."""
+
+    def __init__(self, url: str, delay_s: float = 0.0, **settings: object) -> None:
+        mission: dict[str, Any] = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
+        self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
+        self.crawl = self.opened.crawl
+        self.fetch = SitemapFetch(self.crawl)
+        needed = self.crawl.next(NOW)
+        assert isinstance(needed, SitemapNeeded)
+        self.fetch.enqueue(*needed)
+
+    def take(self) -> Request:
+        request = self.fetch.take(self.opened.now)
+        assert request is not None
+        self.fetch.sent(request)
+        return request
+
+    def respond(
+        self, status: int = 200, body: bytes = URLSET, redirect: Redirect | None = None, **headers: str
+    ) -> None:
+        request = self.take()
+        request.meta[REDIRECT] = redirect
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        assert request.callback is not None
+        result = request.callback(Response(request.url, status, named, body, request=request))
+        assert isawaitable(result)
+        asyncio.run(result)  # type: ignore[arg-type]
+
+    def fail(self, error: Exception) -> None:
+        failure = Failure(error)
+        failure.request = self.take()  # type: ignore[attr-defined]
+        assert failure.request.errback is not None
+        failure.request.errback(failure)
+
+    def stored(self) -> tuple[Any, ...]:
+        """Return URL, status and reason of the sitemap; nothing more is requested."""
+        assert self.fetch.take(float("inf")) is None
+        self.crawl.session.commit()
+        ((url, *more),) = self.opened.rows("SELECT url, status, reason FROM sitemap")
+        return (url.removeprefix(SITE), *more)
+
+
+@pytest.fixture
+def fetch(sqlite_url: str) -> Iterator[Callable[..., Fetch]]:
+    made: list[Fetch] = []
+
+    def make(**settings: Any) -> Fetch:
+        made.append(Fetch(sqlite_url, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.opened.kill()
+
+
+def to(url: str) -> Redirect:
+    return Redirect(target("/")._replace(url=url), "")
+
+
+def test_sitemap_is_read_within_limits_and_the_page_follows(fetch):
+    one = fetch()
+    assert one.fetch.next_due(NOW) == 0.0
+    request = one.take()
+    assert request.meta["download_maxsize"] == MAX_INFLATED
+    one.fetch.enqueue(1, request.url)
+    one.respond()
+    assert one.stored() == ("/sitemap.xml", 200, None)
+    assert one.opened.lease().url == f"{SITE}/"
+
+
+def test_redirects_are_followed_within_the_site(fetch):
+    one = fetch()
+    one.respond(301, redirect=to(f"{SITE}/map.xml"))
+    one.respond()
+    assert one.stored() == ("/sitemap.xml", 200, None)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "reason"),
+    [
+        (to("http://b.test/"), "redirects to http://b.test/, which the crawl does not request"),
+        (Redirect(None, "status 301 without a location"), "status 301 without a location"),
+    ],
+)
+def test_redirects_elsewhere_are_not_followed(fetch, redirect, reason):
+    one = fetch()
+    one.respond(301, redirect=redirect)
+    assert one.stored() == ("/sitemap.xml", 301, reason)
+
+
+def test_redirects_end(fetch):
+    one = fetch()
+    for number in range(MAX_REDIRECTS + 1):
+        one.respond(302, redirect=to(f"{SITE}/{number}.xml"))
+    assert one.stored() == ("/sitemap.xml", 302, f"more than {MAX_REDIRECTS} redirects")
+
+
+def test_missing_sitemap_is_not_requested_again(fetch):
+    one = fetch()
+    one.respond(404)
+    assert one.stored() == ("/sitemap.xml", 404, "status 404")
+
+
+def test_errors_are_retried_after_a_while(fetch):
+    one = fetch(RETRY_BACKOFF_SECONDS=2.0)
+    one.respond(500)
+    assert one.fetch.take(NOW) is None
+    assert one.fetch.next_due(NOW) == 2.0
+    one.opened.now += 2.0
+    one.fail(scrapy_errors.DownloadTimeoutError())
+    assert one.stored() == ("/sitemap.xml", None, "timeout, 2 attempts")
+
+
+def test_other_failures_are_not_retried(fetch):
+    one = fetch()
+    one.fail(scrapy_errors.DownloadCancelledError())
+    assert one.stored() == ("/sitemap.xml", None, "too large")
+
+
+def test_host_that_asks_for_a_rest_gets_it(fetch):
+    one = fetch()
+    one.respond(503, Retry_After="30")
+    assert one.fetch.next_due(NOW) == 30.0
+    one.opened.now += 30.0
+    one.respond()
+    assert one.stored() == ("/sitemap.xml", 200, None)
+
+
+def test_delay_of_the_site_is_kept(fetch):
+    one = fetch(delay_s=5.0)
+    one.respond(301, redirect=to(f"{SITE}/map.xml"))
+    assert one.fetch.next_due(NOW) == 5.0
+    one.opened.now += 5.0
+    one.respond()
+    assert one.stored() == ("/sitemap.xml", 200, None)
+    assert one.crawl.next(one.opened.now) is None
+    one.opened.now += 5.0
+    assert one.opened.lease().url == f"{SITE}/"
+
+
+def test_internal_error_of_the_reader_ends_the_attempt(fetch):
+    one = fetch()
+    request = one.take()
+    assert one.fetch.failed_to_read(request, "the spider failed: KeyError")
+    assert not one.fetch.failed_to_read(request.replace(meta={}), "of a page")
+    assert one.stored() == ("/sitemap.xml", 200, "the spider failed: KeyError")

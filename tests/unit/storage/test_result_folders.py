@@ -1,0 +1,96 @@
+"""Crawls of different names have different result folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert
+
+from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, successor
+from crawlers.storage.schema.tables import crawl
+
+WANTED = Path("result")
+
+
+@pytest.fixture
+def begin(database):
+    """Store a crawl, and return its number."""
+
+    def begin(name):
+        row = {"name": name, "mission": "sitegraph", "state": "running", "started_at": 1e9, "manifest": "{}"}
+        with database.write() as connection:
+            return connection.execute(insert(crawl).values(row)).inserted_primary_key[0]
+
+    return begin
+
+
+def test_first_crawl_and_its_successors_have_the_wanted_folder(database, begin):
+    first, second = begin("spring"), begin("spring")
+    assert claimed_folder(database, first, WANTED) == WANTED
+    assert claimed_folder(database, second, WANTED) == WANTED
+    with database.read() as connection:
+        folder = recorded_folder(connection, first)
+        assert folder == WANTED.absolute()
+        assert successor(connection, first, folder) == second
+        assert successor(connection, second, folder) is None
+
+
+def test_crawl_of_another_name_writes_below_it_whichever_comes_first(database, begin):
+    spring, autumn = begin("spring"), begin("autumn")
+    assert claimed_folder(database, autumn, WANTED) == WANTED
+    assert claimed_folder(database, spring, WANTED) == WANTED / "spring"
+    for _ in range(2):  # in the next run as well
+        assert claimed_folder(database, autumn, WANTED) == WANTED
+        assert claimed_folder(database, spring, WANTED) == WANTED / "spring"
+    assert claimed_folder(database, spring, Path("other")) == Path("other")
+
+
+def test_names_that_look_alike_as_folders_are_kept_apart(database, begin):
+    for name in ("other", "a/b"):
+        claimed_folder(database, begin(name), WANTED)
+    third = begin("a_b")
+    assert claimed_folder(database, third, WANTED) == WANTED / f"a_b-{third}"
+
+
+def test_own_folder_is_that_of_one_crawl(database, begin):
+    first, second = begin("spring"), begin("spring")
+    assert claimed_folder(database, first, WANTED, is_own=True) == WANTED / f"spring-{first}"
+    assert claimed_folder(database, second, WANTED, is_own=True) == WANTED / f"spring-{second}"
+
+
+def test_own_folder_is_never_that_of_a_crawl_whose_name_ends_with_its_number(database, begin):
+    claimed_folder(database, begin("other"), WANTED)
+    spring = begin("spring")
+    name = f"spring-{spring}"
+    assert claimed_folder(database, begin(name), WANTED) == WANTED / name
+    for _ in range(2):  # in the next run as well
+        assert claimed_folder(database, spring, WANTED, is_own=True) == WANTED / f"{name}.2"
+
+
+def test_shared_folder_of_a_name_is_never_that_of_another_crawl(database, begin):
+    for name in ("other", "a/b"):
+        claimed_folder(database, begin(name), WANTED)
+    third = begin("a_b")
+    name = f"a_b-{third}"
+    assert claimed_folder(database, begin(name), WANTED) == WANTED / name
+    assert claimed_folder(database, third, WANTED) == WANTED / f"{name}.2"
+
+
+def test_folder_of_an_earlier_run_stays_claimed(database, begin):
+    spring, autumn = begin("spring"), begin("autumn")
+    other = Path("other")
+    for wanted in (WANTED, other, WANTED, other):
+        assert claimed_folder(database, spring, wanted) == wanted
+    with database.read() as connection:
+        assert recorded_folder(connection, spring) == other.absolute()
+    assert claimed_folder(database, autumn, WANTED) == WANTED / "autumn"
+    assert claimed_folder(database, autumn, other) == other / "autumn"
+
+
+def test_reading_commands_claim_nothing(database, begin):
+    first, second = begin("spring"), begin("autumn")
+    claimed_folder(database, first, WANTED)
+    with database.read() as connection:
+        assert free_folder(connection, second, WANTED) == WANTED / "autumn"
+        assert recorded_folder(connection, second) is None

@@ -1,0 +1,76 @@
+"""URLs are counted by what became of them, as the summary of a crawl counts them."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import insert, update
+
+from crawlers.items import State
+from crawlers.storage.crawl_results import crawl_results
+from crawlers.storage.schema.tables import crawl, page
+from crawlers.storage.url_counts import UrlCounts, total, url_counts
+from tests.support.stored_site import Stored, store
+
+PDF, FEED = "content type application/pdf", "/feed"
+
+
+@pytest.fixture
+def stored(database):
+    """A store with a crawl of two sites."""
+    row = {"id": 1, "name": "n", "mission": "news", "state": "finished", "started_at": 1.0, "manifest": "{}"}
+    with database.write() as connection:
+        connection.execute(insert(crawl), row)
+    pages = [
+        Stored("/", 0),
+        Stored("/deep", 3),
+        Stored("/old", state=State.MOVED, moved_to=0),
+        Stored("/gone", 4, state=State.REFUSED, reason="status 404"),
+        Stored("/file", 4, state=State.REFUSED, reason=PDF),
+        Stored(FEED, 1, state=State.REFUSED, reason="status 404"),
+        Stored("/slow", 4, state=State.FAILED, reason="timeout"),
+        Stored("/secret", 5, state=State.REJECTED, reason="robots.txt"),
+    ]
+    store(database, pages, name="http://a.test")
+    store(database, [Stored("/", 0), Stored("/x", 1, state=State.WAITING)], name="http://b.test")
+    with database.write() as connection:
+        connection.execute(update(page).where(page.c.reason == "status 404").values(status=404))
+        connection.execute(update(page).where(page.c.reason == PDF).values(status=200))
+        connection.execute(update(page).where(page.c.url == "http://a.test/deep").values(duplicates=2))
+    return database
+
+
+def counted(database, *guesses, **options):
+    with database.read() as connection:
+        return url_counts(connection, page.c.site_id.in_([1, 2]), guesses, **options)
+
+
+def test_urls_are_counted_by_site(stored):
+    expected = UrlCounts(pages=4, redirects=1, errors=3, not_pages=1, not_requested=1, copies=2, deepest=3)
+    assert counted(stored) == {1: expected, 2: UrlCounts(pages=1, waiting=1, deepest=0)}
+    assert expected.requested == 9
+
+
+def test_vain_guesses_are_not_counted(stored):
+    assert counted(stored, FEED)[1] == counted(stored)[1]._replace(errors=2)
+
+
+def test_deleted_duplicates_may_be_left_out(stored):
+    assert counted(stored, with_deleted=False)[1] == counted(stored)[1]._replace(pages=2, copies=0)
+
+
+def test_numbers_are_those_of_the_summary(stored):
+    counts, results = total(counted(stored, FEED).values()), crawl_results(stored, 1, (FEED,))
+    assert counts.pages == sum(site.pages for site in results.sites)
+    assert counts.errors == sum(number for ending, number in results.endings.items() if ending.is_error)
+    others = {state: 0 for state in (State.REFUSED, State.REJECTED)}
+    for ending, number in results.endings.items():
+        if not ending.is_error:
+            others[ending.state] += number
+    assert (counts.not_pages, counts.not_requested) == (others[State.REFUSED], others[State.REJECTED])
+    assert (counts.redirects, counts.waiting) == (results.redirects, results.waiting)
+
+
+def test_counts_of_sites_are_added(stored):
+    assert total(counted(stored).values()) == UrlCounts(5, 1, 1, 3, 1, 1, copies=2, deepest=3)
+    assert total([]) == UrlCounts()
+    assert UrlCounts().size_bytes > 0

@@ -1,0 +1,169 @@
+"""The comparison of two crawls: the choice, the counts, the rows, the files."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import re
+
+import networkx as nx
+import pytest
+from sqlalchemy import event, insert, update
+
+from crawlers.graphs.comparison.crawl_changes import LinkChange, PageChange
+from crawlers.storage.schema.tables import crawl
+from crawlers.web.pages.compare_pages import COLUMNS
+from tests.support.stored_crawl import HOSTILE, later_crawl
+
+
+@pytest.fixture
+def later(sqlite, crawl_id):
+    return later_crawl(sqlite)
+
+
+def rows_of(response):
+    body = response.text.rpartition("<tbody>")[2]
+    return re.findall(r'<span class="chip (\w+)">.*?title="([^"]*)"', body, re.DOTALL)
+
+
+def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, later) -> None:
+    response = browser.get(f"/crawls/{later}/compare")
+    assert response.status_code == 200
+    assert f"spring #{crawl_id}" in response.text
+    assert "1 site in common" in response.text
+    assert ("changed", "http://a.test/a") in rows_of(response)
+    assert HOSTILE not in response.text
+    assert f'href="/crawls/{crawl_id}/explain?url=http%3A//a.test/a"' in response.text
+    assert f'href="/crawls/{later}/explain?url=http%3A//a.test/a"' in response.text
+
+
+def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later) -> None:
+    address = f"/crawls/{later}/compare?with={crawl_id}"
+    assert "Their settings are the same, as far as they are recorded." in browser.get(address).text
+    manifest = {"settings": {"MAX_LEVEL": 3}, "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": HOSTILE}}}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).where(crawl.c.id == later).values(manifest=json.dumps(manifest)))
+    table = browser.get(address).text.partition("Settings that differ")[2].partition("</table>")[0]
+    assert re.findall(r"<code>(\w+)</code>", table) == ["MAX_LEVEL", "TRAPS_ENABLED"]
+    assert re.findall(r'<td class="long">([^<]*)</td>', table)[:2] == ["", "3"]
+    assert HOSTILE not in table
+
+
+def test_both_directions_show_the_same(browser, crawl_id, later) -> None:
+    there = browser.get(f"/crawls/{later}/compare?with={crawl_id}")
+    back = browser.get(f"/crawls/{crawl_id}/compare?with={later}")
+    assert rows_of(there) == rows_of(back)
+
+
+def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later) -> None:
+    address = f"/crawls/{later}/compare?with={crawl_id}"
+    assert rows_of(browser.get(f"{address}&change=appeared")) == [("appeared", "http://a.test/fresh")]
+    assert rows_of(browser.get(f"{address}&text=ALERT&change=changed")) == [("changed", "http://a.test/a")]
+    links = browser.get(f"{address}&rows=links&kind=external&change=appeared")
+    assert "http://d.test/" in links.text
+    ordered = rows_of(browser.get(f"{address}&sort=-url"))
+    assert ordered == sorted(ordered, key=lambda row: row[1], reverse=True)
+    assert len(ordered) == 50
+    following = re.search(r'rel="next" href="([^"#]*)', browser.get(f"{address}&sort=-url").text)[1].replace(
+        "&amp;", "&"
+    )
+    second = browser.get(f"/crawls/{later}/compare{following}")
+    assert not set(rows_of(second)) & set(ordered)
+    assert "First page" in second.text
+
+
+def test_files_have_the_columns_of_those_that_the_command_writes() -> None:
+    assert [column.name for column in COLUMNS["pages"]] == list(PageChange._fields)
+    assert [column.name for column in COLUMNS["links"]] == list(LinkChange._fields)
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("with=99", 404),
+        ("with=x", 404),
+        ("rows=sites", 400),
+        ("change=unchanged", 400),
+        ("after=-1", 400),
+        ("after=9999999", 400),
+        (f"after={'9' * 5000}", 400),
+        ("sort=beauty", 400),
+        (f"text={'x' * 201}", 400),
+    ],
+)
+def test_wrong_addresses_are_refused(browser, later, query, status) -> None:
+    assert browser.get(f"/crawls/{later}/compare?{query}").status_code == status
+
+
+def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later) -> None:
+    query = f"with={crawl_id}&change=changed"
+    pages = browser.get(f"/crawls/{later}/compare/pages.csv?{query}")
+    assert pages.headers["content-disposition"] == 'attachment; filename="changed-pages-1-2.csv"'
+    rows = list(csv.DictReader(io.StringIO(pages.content.decode("utf-8-sig"))))
+    assert [(row["url"], row["what"], row["title_before"]) for row in rows] == [
+        ("http://a.test/a", "title, content", "'=1+1")
+    ]
+    links = browser.get(f"/crawls/{later}/compare/links.jsonl?with={crawl_id}&kind=external&change=appeared")
+    assert [json.loads(line)["target"] for line in links.text.splitlines()] == ["http://d.test/"]
+    assert browser.get(f"/crawls/{later}/compare/links.xml?{query}").status_code == 404
+    assert browser.get(f"/crawls/{later}/compare/sites.csv?{query}").status_code == 404
+
+
+def test_slow_reader_of_a_file_keeps_no_connection(browser, sqlite, later) -> None:
+    sent: list[str] = []
+
+    async def receive() -> dict[str, object]:
+        await asyncio.Event().wait()  # the client stays
+        raise AssertionError
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(str(message["type"]))
+
+    def check(*_: object) -> None:
+        assert not sent, "the store is read while the client takes its time"
+
+    address = browser.client.base_url.join(f"/crawls/{later}/compare/links.csv")
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "scheme": "http",
+        "path": address.path,
+        "query_string": b"",
+        "headers": [(b"host", address.netloc)],
+    }
+    event.listen(sqlite.engine, "checkout", check)
+    asyncio.run(browser.client.app(scope, receive, send))
+    assert sqlite.engine.pool.checkedout() == 0
+    assert sent[-1] == "http.response.body"
+
+
+def test_graph_of_both_crawls_has_a_status_for_each_page(browser, crawl_id, later) -> None:
+    gexf = browser.get(f"/crawls/{later}/compare/changes.gexf?with={crawl_id}&site=http://a.test")
+    network = nx.read_gexf(io.BytesIO(gexf.content), version="1.3")
+    changes = {data["label"]: data["change"] for _, data in network.nodes(data=True)}
+    assert (changes["http://a.test/"], changes["http://a.test/fresh"]) == ("unchanged", "appeared")
+    missing = browser.get(f"/crawls/{later}/compare/changes.gexf?with={crawl_id}&site=http://z.test")
+    assert missing.status_code == 404
+
+
+def test_page_waits_for_the_comparison(open_panel, later) -> None:
+    assert "Being computed since" in open_panel(wait_s=0, threads=0).get(f"/crawls/{later}/compare").text
+
+
+def test_single_crawl_says_what_to_do(browser, crawl_id) -> None:
+    response = browser.get(f"/crawls/{crawl_id}/compare")
+    assert "There is no other crawl of these sites" in response.text
+    assert f'href="/start?like={crawl_id}"' in response.text
+    assert browser.get(f"/crawls/{crawl_id}/compare/pages.csv").status_code == 404
+
+
+def test_crawls_without_a_site_in_common_are_not_compared(browser, sqlite, crawl_id) -> None:
+    row = {"id": 7, "name": "x", "mission": "sitegraph", "state": "finished", "started_at": 0.0, "manifest": "{}"}
+    with sqlite.write() as connection:
+        connection.execute(insert(crawl), row)
+    assert "There is no other crawl of these sites" in browser.get(f"/crawls/{crawl_id}/compare").text
+    response = browser.get(f"/crawls/{crawl_id}/compare?with=7")
+    assert response.status_code == 400
+    assert "have no site in common; choose another crawl" in response.text

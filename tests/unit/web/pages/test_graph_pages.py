@@ -1,0 +1,125 @@
+"""The page of a graph and its files, as a browser without scripts sees them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import networkx as nx
+import pytest
+from sqlalchemy import update
+
+from crawlers.items import State
+from crawlers.storage.schema.tables import page
+from tests.support.stored_crawl import HOSTILE
+
+
+def data_of(response):
+    return json.loads(
+        re.search(r'<script type="application/json" id="graph">(.*?)</script>', response.text, re.DOTALL)[1]
+    )
+
+
+def test_site_with_most_pages_is_drawn_and_listed_with_links_to_explain(browser, crawl_id) -> None:
+    response = browser.get(f"/crawls/{crawl_id}/graph")
+    assert response.status_code == 200
+    assert len(data_of(response)["nodes"]) == 130
+    assert '<option value="http://c.test" selected>' in response.text
+    assert response.text.count(f'href="/crawls/{crawl_id}/explain?url=http%3A//c.test/') == 100
+    assert "The table has the first 100" in response.text
+    assert "hx-refresh" not in response.headers
+
+
+def test_hostile_titles_are_data(browser, sqlite, crawl_id) -> None:
+    with sqlite.write() as connection:
+        connection.execute(update(page).where(page.c.url == "http://a.test/untitled").values(title=HOSTILE))
+    response = browser.get(f"/crawls/{crawl_id}/graph?graph=http://a.test&colour=level")
+    assert HOSTILE not in response.text
+    assert HOSTILE in [node[1] for node in data_of(response)["nodes"]]
+    assert "level 0" in response.text
+
+
+def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id) -> None:
+    browser = open_panel(wait_s=0, threads=0)
+    assert "Being computed since" in browser.get(f"/crawls/{crawl_id}/graph").text  # the sites are counted first
+    waiting = browser.get(f"/crawls/{crawl_id}/graph?graph=pages")
+    assert "Being computed since" in waiting.text
+    assert "graph_map.js" not in waiting.text
+    assert f"/crawls/{crawl_id}/graph/full.gexf?" in waiting.text
+    ready = open_panel().get(f"/crawls/{crawl_id}/graph", **{"hx-request": "true"})
+    assert ready.headers["hx-refresh"] == "true"
+
+
+def test_neighbourhood_of_a_url_is_that_of_its_site(browser, crawl_id) -> None:
+    response = browser.get(f"/crawls/{crawl_id}/graph?url=a.test/untitled&hops=1")
+    assert {node[0] for node in data_of(response)["nodes"]} == {"http://a.test/untitled", "http://a.test/"}
+    assert '<option value="http://a.test" selected>' in response.text
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("url=http://a.test/never", "is not a page of this graph"),
+        ("graph=http://z.test", "is not a site of the crawl"),
+    ],
+)
+def test_what_can_not_be_drawn_is_said(browser, crawl_id, query, said) -> None:
+    response = browser.get(f"/crawls/{crawl_id}/graph?{query}")
+    assert said in response.text
+    assert response.status_code == 200
+    assert browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}").status_code == 400
+
+
+def test_unknown_words_and_formats_are_refused(browser, crawl_id) -> None:
+    assert browser.get(f"/crawls/{crawl_id}/graph?hops=9").status_code == 400
+    assert browser.get(f"/crawls/{crawl_id}/graph/picture.gif").status_code == 404
+    assert browser.get(f"/crawls/{crawl_id}/graph/full.exe").status_code == 404
+
+
+def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id) -> None:
+    query = "graph=http://a.test"
+    nodes = browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}")
+    assert nodes.headers["content-disposition"] == f'attachment; filename="spring-{crawl_id}-nodes.csv"'
+    rows = list(csv.DictReader(io.StringIO(nodes.content.decode("utf-8-sig"))))
+    assert [row["url"] for row in rows] == ["http://a.test/", "http://a.test/a", "http://a.test/untitled"]
+    assert rows[1]["title"] == "'=1+1"
+    assert {"x", "y", "colour", "group"} <= rows[0].keys()
+    edges = browser.get(f"/crawls/{crawl_id}/graph/edges.csv?{query}").content.decode("utf-8-sig")
+    assert "http://a.test/,http://a.test/a" in edges
+
+
+def test_picture_is_saved_as_png_and_svg(browser, crawl_id) -> None:
+    png = browser.get(f"/crawls/{crawl_id}/graph/picture.png?graph=http://a.test")
+    assert (png.headers["content-type"], png.content[:4]) == ("image/png", b"\x89PNG")
+    svg = browser.get(f"/crawls/{crawl_id}/graph/picture.svg?graph=http://a.test")
+    assert svg.headers["content-type"] == "image/svg+xml"
+    assert "<script" not in svg.text
+
+
+def test_full_graphs_are_those_of_the_command(browser, crawl_id) -> None:
+    gexf = browser.get(f"/crawls/{crawl_id}/graph/full.gexf?graph=http://a.test&nodes=500")
+    network = nx.read_gexf(io.BytesIO(gexf.content), node_type=int, version="1.3")
+    assert {network.nodes[node]["label"] for node in network} == {
+        "http://a.test/",
+        "http://a.test/a",
+        "http://a.test/untitled",
+    }
+    assert all("position" in network.nodes[node]["viz"] for node in network)
+    graphml = browser.get(f"/crawls/{crawl_id}/graph/full.graphml?graph=pages")
+    assert len(nx.read_graphml(io.BytesIO(graphml.content))) == 133
+
+
+def test_crawl_without_pages_says_when_there_will_be_a_graph(browser, sqlite, crawl_id) -> None:
+    with sqlite.write() as connection:
+        connection.execute(update(page).values(state=int(State.WAITING)))
+    response = browser.get(f"/crawls/{crawl_id}/graph")
+    assert "No page has been read yet" in response.text
+    assert "full.gexf" not in response.text
+
+
+def test_graph_of_sites_has_their_classes(browser, crawl_id) -> None:
+    response = browser.get(f"/crawls/{crawl_id}/graph?graph=host")
+    assert "crawled sites that link to it: 2" in response.text
+    assert [node[0] for node in data_of(response)["nodes"]] == ["a.test", "c.test", "b.test"]

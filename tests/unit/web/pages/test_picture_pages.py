@@ -1,0 +1,129 @@
+"""Pictures in the browser: pages without their script, and the data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from sqlalchemy import update
+
+from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.storage.schema.tables import PullRow, crawl, page
+from crawlers.web.pages import picture_pages
+from tests.support.stored_rows import write_rows
+
+
+@pytest.fixture
+def pulled(sqlite, crawl_id):
+    """The crawl, with pulls of its two sites."""
+    write_rows(sqlite, *(PullRow(site, 1, 1.0, 100.0 + site) for site in (1, 2, 1)))
+    return crawl_id
+
+
+def test_pictures_that_have_values_are_listed(browser, pulled):
+    text = browser.get(f"/crawls/{pulled}/pictures").text
+    listed = re.findall(r'data-values="/crawls/1/pictures/([a-z-]+)\.json"', text)
+    assert listed == ["links-found", "pulls", "importance", "levels", "http-states"]
+    assert "style=" not in text
+    assert "<script>" not in text
+
+
+def test_crawl_without_pages_says_what_is_missing(browser, crawl_id, sqlite):
+    with sqlite.write() as connection:
+        connection.execute(page.delete())
+    assert "There is nothing to draw yet" in browser.get(f"/crawls/{crawl_id}/pictures").text
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_picture_has_a_page_whether_it_has_values_or_not(browser, pulled, name):
+    assert PICTURES[name].title in browser.get(f"/crawls/{pulled}/pictures/{name}").text
+
+
+def test_data_are_a_table_for_those_who_see_no_canvas(browser, crawl_id):
+    text = browser.get(f"/crawls/{crawl_id}/pictures/levels").text
+    rows = [re.findall(r">([^<]*)</t[hd]>", row) for row in text.split("<tr>")[1:]]
+    not_read = ["errors and responses that are not pages", "not requested", "waiting"]
+    assert rows[0] == ["level (clicks from the home page)", "pages", "redirects", *not_read]
+    assert rows[1:3] == [["0", "31", "0", "0", "0", "0"], ["1", "33", "2", "0", "0", "0"]]
+
+
+def test_file_has_the_values_of_the_script(browser, crawl_id):
+    found = browser.get(f"/crawls/{crawl_id}/pictures/levels.json?site=a.test").json()
+    assert (found["mark"], found["step"], found["isRunning"]) == ("bars", 1.0, False)
+    response = browser.get(f"/crawls/{crawl_id}/pictures/levels.csv?site=a.test")
+    assert response.headers["content-disposition"] == 'attachment; filename="spring-1-levels.csv"'
+    head, *rows = csv.reader(io.StringIO(response.text))
+    assert head == ["level", *(one["title"] for one in found["series"])]
+    values = zip(found["points"], *(one["values"] for one in found["series"]), strict=True)
+    assert [list(map(float, row)) for row in rows] == [list(map(float, row)) for row in values]
+
+
+def test_reader_chooses_the_axis_and_a_site(browser, pulled):
+    text = browser.get(f"/crawls/{pulled}/pictures/pulls?axis=pages&site=c.test").text
+    assert '<option value="pages" selected>' in text
+    assert 'data-values="/crawls/1/pictures/pulls.json?site=c.test&amp;axis=pages"' in text
+    found = browser.get(f"/crawls/{pulled}/pictures/pulls.json?axis=pages&site=c.test").json()
+    assert [one["title"] for one in found["series"]] == ["http://c.test"]
+    assert found["points"] == [1.0, 2.0, 3.0]
+    assert browser.get(f"/crawls/{pulled}/pictures/pulls.json").json()["points"] == [101.0, 102.0, 102.0]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/crawls/9/pictures", 404, "There is no crawl 9 in the store."),
+        ("/crawls/1/pictures/x", 404, "There is no picture x; there are links-found,"),
+        ("/crawls/1/pictures/x.json", 404, "There is no picture x; there are links-found,"),
+        ("/crawls/1/pictures/levels?site=<b>.test", 400, "is not a site of this crawl"),
+        ("/crawls/1/pictures/levels.csv?site=z.test", 400, "is not a site of this crawl"),
+    ],
+)
+def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sentence):
+    response = browser.get(path)
+    assert response.status_code == status
+    assert sentence in response.text
+    assert "<b>" not in response.text
+
+
+def test_text_of_strangers_is_escaped(browser, pulled, sqlite):
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(name='"><script>x'))
+    text = browser.get(f"/crawls/{pulled}/pictures/links-found").text
+    assert "<script>x" not in text
+    assert "roundrobin: &#34;&gt;&lt;script&gt;x #1" in text
+
+
+def test_script_asks_again_while_a_picture_is_being_computed(open_panel, crawl_id):
+    response = open_panel(wait_s=0, threads=0).get(f"/crawls/{crawl_id}/pictures/levels.json")
+    assert (response.status_code, response.json()) == (202, {"problem": ""})
+
+
+def test_pictures_of_a_running_crawl_are_computed_again_when_they_are_old(browser, crawl_id, sqlite, monkeypatch):
+    path = f"/crawls/{crawl_id}/pictures/levels.json"
+    monkeypatch.setattr(picture_pages, "SHARE", 1e-9)
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(state="running"))
+    assert browser.get(path).json()["points"] == [0, 1, 2, 3, 4]
+    with sqlite.write() as connection:
+        connection.execute(update(page).values(level=0))
+    assert browser.get(path).json()["points"] == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(picture_pages, "SHARE", 1e9)
+    assert browser.get(path).json()["points"] == [0]
+
+
+def test_pictures_of_an_ended_crawl_are_kept(browser, crawl_id, sqlite, monkeypatch):
+    monkeypatch.setattr(picture_pages, "SHARE", 1e9)
+    path = f"/crawls/{crawl_id}/pictures/levels"
+    assert browser.get(f"{path}.json").json()["points"] == [0, 1, 2, 3, 4]
+    with sqlite.write() as connection:
+        connection.execute(update(page).values(level=0))
+    assert browser.get(f"{path}.json").json()["points"] == [0, 1, 2, 3, 4]
+    assert browser.get(f"{path}?again=1").headers["location"] == path + "?"
+    assert browser.get(f"{path}.json").json()["points"] == [0]
+
+
+def test_page_that_is_polled_has_its_pictures_already(browser, pulled):
+    assert "data-values" in browser.get(f"/crawls/{pulled}").text
+    assert "data-values" not in browser.get(f"/crawls/{pulled}", **{"hx-request": "true"}).text

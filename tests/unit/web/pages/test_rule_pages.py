@@ -1,0 +1,96 @@
+"""URL rules are tried in the browser."""
+
+from __future__ import annotations
+
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from crawlers.web.pages import rule_pages
+
+
+def tried(browser, crawl_id, **typed):
+    response = browser.get(f"/crawls/{crawl_id}/rules?{urlencode(typed)}")
+    assert response.status_code == 200
+    return unescape(response.text)
+
+
+def figures(text):
+    shown = text[text.index("URLs tried") :]
+    return [part.partition("<")[0] for part in shown.split("<dd>")[1:6]]
+
+
+def test_rule_is_tried_on_the_urls_of_a_site(browser, crawl_id):
+    text = tried(browser, crawl_id, site="c.test", rule="/1.* except /11")
+    assert figures(text) == ["130", "40", "10", "25 %", "50"]
+    assert "It matches more pages that are no documents than documents; forbid them:" in text
+    assert "scrapy sites add-rule c.test '/1.* except /11'</code>" in text.replace(" --weight 0", "")
+    assert "Try rule 1" in text
+    assert "Keep the rule:" in tried(browser, crawl_id, site="http://c.test", rule="/[1-5]?[0-9]")
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("/(", "missing ) in '/('"),
+        ("/(?!x)", "RE2 does not support lookaheads"),
+        ("news", "matches no URL because the part after the host begins with /"),
+        ("/\x01", "unprintable"),
+        ("/" + "x" * 4000, "A rule has at most 4,000 characters here"),
+        ("/" + "(a|b){1,1000}" * 20, "is too large"),
+        ("/(.{0,1000}){0,1000}", "a repetition count is invalid"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said(browser, crawl_id, rule, problem):
+    text = tried(browser, crawl_id, site="c.test", rule=rule)
+    assert problem in text
+    assert "URLs tried" not in text
+
+
+def test_rule_that_takes_long_is_tried_on_fewer_urls(browser, crawl_id, monkeypatch):
+    monkeypatch.setattr(rule_pages, "TRIAL_S", -1.0)
+    text = tried(browser, crawl_id, site="c.test", rule="/.*")
+    assert "of more" not in text  # nothing was tried
+    assert "The store has no URLs of this site yet" not in text
+    assert "No URL was tried in the time" in text
+
+
+def test_rule_that_needs_too_much_memory_is_said_to(browser, crawl_id, monkeypatch):
+    def matching(*_):
+        raise MemoryError("RE2 ran out of memory while matching '/x'")
+
+    monkeypatch.setattr(rule_pages.UrlExpressions, "matching", matching)
+    assert "ran out of memory while matching '/x'; simplify" in tried(browser, crawl_id, site="c.test", rule="/.*")
+
+
+def test_one_url_is_tested_against_the_rules_of_its_site(browser, crawl_id):
+    text = tried(browser, crawl_id, url="c.test/99")
+    assert "The rule of the highest weight that it matches decides: <code>/[0-9]+</code>" in text
+    assert "learnt · weight 0.8 · rule 1 of c.test" in text
+    text = tried(browser, crawl_id, url="http://c.test/12", rule="/x")
+    assert "A rule that forbids decides, whatever other rules match: <code>/1.* except /11</code>" in text
+    assert "It also matches:" in text
+    assert "The rule that you typed does not match it." in text
+    assert "It matches none of the rules of its site" in tried(browser, crawl_id, url="c.test/x")
+    assert "No rules apply to its site" in tried(browser, crawl_id, url="a.test/x")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "http://[", "x" * 5000, "mailto:a@b.c", "\x01"])
+def test_text_that_is_no_url_is_an_error_in_words(browser, crawl_id, url):
+    text = tried(browser, crawl_id, url=url)
+    assert 'role="alert"' in text
+    assert "javascript:alert(1)</a>" not in text
+
+
+def test_typed_text_is_escaped(browser, crawl_id):
+    hostile = '"><script>alert(1)</script>'
+    response = browser.get(
+        f"/crawls/{crawl_id}/rules?{urlencode({'site': hostile, 'rule': '/' + hostile, 'url': hostile})}"
+    )
+    assert "<script>alert" not in response.text
+    assert "is not a site of this crawl." in response.text
+
+
+def test_site_without_rules_says_how_to_get_some(browser, crawl_id):
+    assert "scrapy sites add-rule http://a.test '/news/.+'" in tried(browser, crawl_id, site="http://a.test")

@@ -1,0 +1,52 @@
+"""What the panel has started is known to the next one."""
+
+from __future__ import annotations
+
+import json
+
+from crawlers.web.job_record import MAX_BYTES, Job, JobRecord
+
+
+def test_last_job_of_each_crawl_is_read_back(tmp_path):
+    path = tmp_path / "logs/jobs.jsonl"
+    assert JobRecord(path).latest() == []
+    record = JobRecord(path)
+    for name in ("spring", "весна"):
+        record.add(Job(name, f"{name}.log"))
+    ended = Job("spring", "spring.log", 5.0, -9, "it <said> so\nand more")
+    record.add(ended)
+    assert JobRecord(path).latest() == [ended, Job("весна", "весна.log")]
+
+
+def test_what_becomes_of_a_job_is_added_to_what_is_known(tmp_path):
+    record = JobRecord(tmp_path / "jobs.jsonl")
+    for log in ("1.log", "2.log"):
+        record.add(Job("spring", log, since=3.0))
+    record.set_crawl("1.log", 7)
+    record.set_end("1.log", 5.0, 2, "why")
+    record.set_end("3.log", 5.0, 2, "nobody has begun it")
+    assert record.jobs() == [Job("spring", "1.log", 5.0, 2, "why", 3.0, 7), Job("spring", "2.log", since=3.0)]
+
+
+def test_damaged_lines_are_left_out(tmp_path):
+    path = tmp_path / "jobs.jsonl"
+    odd = [("crawl", None), ("job", 7), ("why", []), ("ended_at", "now"), ("since", 1e300), ("crawl_id", "1")]
+    jobs = [{"crawl": "a", "job": "odd.log", name: value} for name, value in odd]
+    damaged = (
+        b"x" * MAX_BYTES + b'\n\xff\n{"crawl": 1\n{"other": 1}\n[]\n\n' + "\n".join(map(json.dumps, jobs)).encode()
+    )
+    path.write_bytes(damaged + b'\n{"crawl": "a", "job": "1.log"}\n{"c')
+    assert JobRecord(path).latest() == [Job("a", "1.log")]
+
+
+def test_job_behind_a_line_that_was_cut_is_read_back(tmp_path):
+    path = tmp_path / "jobs.jsonl"
+    record = JobRecord(path)
+    for crawl in "abc":
+        record.add(Job(crawl, f"{crawl}.log"))
+        path.write_bytes(path.read_bytes() + b'{"crawl": "cut')
+    assert [job.crawl for job in record.jobs()] == ["c", "b", "a"]
+
+
+def test_file_that_can_not_be_read_counts_as_empty(tmp_path):
+    assert JobRecord(tmp_path).jobs() == []

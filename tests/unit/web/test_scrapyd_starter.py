@@ -1,0 +1,100 @@
+"""What answers at the address of scrapyd, when that is not scrapyd."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_command import CrawlCommand
+from crawlers.web.job_record import Job, JobRecord
+from crawlers.web.scrapyd_starter import ScrapydStarter
+from crawlers.web.starting import RECORD
+
+COMMAND = CrawlCommand("extlinks", {}, {})
+
+
+@pytest.fixture
+def starter(sqlite, tmp_path):
+    """A starter whose scrapyd answers everything with the bytes in `answer`."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", "0")))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(starter.answer)
+
+        do_POST = do_HEAD = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{server.server_port}", tmp_path, patience_s=0.0)
+        yield starter
+        server.shutdown()
+        thread.join()
+
+
+GARBAGE = [
+    b"",
+    b"<html>",
+    b"\xff",
+    b"[" * 100_000,
+    b"null",
+    b"[]",
+    b'{"status": "ok"}',
+    b'{"status": "ok", "jobid": 7}',
+]
+
+
+@pytest.mark.parametrize("answer", GARBAGE, ids=lambda answer: answer[:20].decode("latin-1"))
+def test_garbage_is_one_sentence(starter, answer):
+    starter.answer = answer
+    with pytest.raises(ConfigError, match=r"scrapyd at .* (refuses the job: its response is not JSON|names no job)"):
+        starter.start("spring", COMMAND, {})
+
+
+JOBS = [
+    None,
+    7,
+    {},
+    [None, 7, {}],
+    [{"id": 7, "end_time": None}],
+    [{"id": "other", "end_time": "2026-11-23 05:00:00"}],
+]
+
+
+@pytest.mark.parametrize("finished", JOBS, ids=str)
+def test_list_without_the_job_tells_no_end(starter, tmp_path, finished):
+    JobRecord(tmp_path / RECORD).add(Job("spring", "extlinks/a"))
+    starter.answer = json.dumps({"status": "ok", "finished": finished}).encode()
+    assert starter.endings() == []
+
+
+@pytest.mark.parametrize("at", [None, "", "yesterday", "0001-01-01 00:00:00", 7])
+def test_end_at_a_time_that_is_none_was_now(starter, tmp_path, monkeypatch, at):
+    monkeypatch.setattr("crawlers.web.scrapyd_starter.time.time", lambda: 3.0)
+    JobRecord(tmp_path / RECORD).add(Job("spring", "extlinks/a"))
+    starter.answer = json.dumps({"status": "ok", "finished": [{"id": "a", "end_time": at}]}).encode()
+    [ending] = starter.endings()
+    assert (ending.name, ending.at, ending.status) == ("spring", 3.0, None)
+
+
+def test_job_that_was_closed_and_complains_of_nothing_has_succeeded(starter, tmp_path):
+    record = JobRecord(tmp_path / RECORD)
+    record.add(Job("spring", "extlinks/a"))
+    said = "2026-11-23 05:00:01 [scrapy.core.engine] INFO: Spider closed (finished)"
+    listed = {"status": "ok", "finished": [{"id": "a", "end_time": "2026-11-23 05:00:00"}], "message": said}
+    starter.answer = json.dumps(listed).encode()
+    [ending] = starter.endings()
+    assert (ending.status, ending.why) == (0, "")
+    starter.answer = b""
+    assert starter.endings() == [ending]
+    assert record.jobs()[0].status == 0

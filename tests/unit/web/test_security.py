@@ -1,0 +1,411 @@
+"""What the issue of the panel asks of its care, and the test of each item.
+
+* Text of strangers is never markup (stored XSS): titles, anchors, URLs, robots.txt, log lines, error reasons, texts of
+  documents, names of crawls and sites, filters that are echoed, data of scripts.
+* Pages of the crawled web are never rendered: the pages of the panel have no frames, no pictures of strangers, no
+  scripts and styles within them, and a Content-Security-Policy that allows none.
+* Formulas in CSV files are neutralised: here in all files of the panel; of the crawl's files in
+  tests/unit/storage/files and tests/unit/graphs/writers, of its logs in test_csv_logs.
+* Paths of others are not read (path traversal): exports, static files, logs, names of crawls.
+* Only our own pages change anything (CSRF), and only ours load parts of the panel.
+* Foreign Host headers (DNS rebinding), foreign Origins: tests/unit/web/test_guard.py.
+* An address that others reach needs a password (test_guard.py), of which few can be tried.
+* Secrets in database URLs are never shown.
+* Nobody is led to another site (open redirects).
+* Odd and huge parameters are errors in words, never a failure; slow clients keep no transaction open.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+from urllib.parse import quote, urlsplit
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from starlette.testclient import TestClient
+
+from crawlers.errors import ConfigError, StoreError
+from crawlers.reports.catalogue.crawl_report import rows_of
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.pictures.picture_registry import PICTURES
+from crawlers.storage.database import Database, shown_url
+from crawlers.storage.files.cells import FORMULA_STARTS
+from crawlers.web import guard
+from crawlers.web.app import ROUTES, panel
+from crawlers.web.guard import Attempts
+from crawlers.web.job_record import Job, JobRecord
+from crawlers.web.kept_results import KeptResults
+from crawlers.web.pages.report_pages import all_rows
+from crawlers.web.serving import access_on
+from crawlers.web.starting import RECORD, Ending
+from tests.support.hostile_store import ATTACK, hostile_store
+from tests.support.stored_crawl import stored_crawl
+from tests.unit.web.conftest import HOST, PORT, Browser
+
+VALUES = {
+    "crawl": ["1"],
+    "number": ["1", "20"],
+    "report": list(REPORTS),
+    "picture": list(PICTURES),
+    "rows": ["pages", "links"],
+    "format": ["csv", "jsonl", "gexf", "graphml", "svg"],
+}
+QUERIES = {
+    "/crawls/{crawl:int}/explain": "?url=",
+    "/crawls/{crawl:int}/explain/links": "?after=1.1.0.0.0&url=",
+    "/crawls/{crawl:int}/rules": "?regex=",
+    "/crawls/{crawl:int}/file": "?name=",
+}
+SHOWN_FILTERS = ("text", "site", "host", "reason", "anchor")
+PASSWORD = "a long password"
+FORMULAS = tuple(set(FORMULA_STARTS) - {"'"})  # that one marks a text
+NO_FILTERS = Filters()
+
+
+@pytest.fixture
+def hostile(browser, sqlite, starter, tmp_path):
+    """A browser with a panel whose store, logs and processes are hostile."""
+    hostile_store(sqlite)
+    starter.ended = [Ending(ATTACK, 4e9, 2, ATTACK), Ending(ATTACK, 4e9, None, ATTACK)]
+    return browser
+
+
+def paths(kind="GET"):
+    """Yield an address for each route of the panel, and each value that its path may have."""
+    for route in ROUTES:
+        if kind not in route.methods:
+            continue
+        names = re.findall(r"\{(\w+)(?::int)?\}", route.path)
+        for values in itertools.product(*(VALUES[name] for name in names)):
+            path = route.path
+            for name, value in zip(names, values, strict=True):
+                path = re.sub(rf"\{{{name}(:int)?\}}", value, path)
+            query = QUERIES.get(route.path, "")
+            yield path + query + (quote(ATTACK) if query else "")
+
+
+def pages(browser):
+    """Yield the address and the text of each page of the panel."""
+    for path in paths():
+        response = browser.get(path)
+        assert response.status_code in (200, 303, 400, 404), f"{path}: {response.status_code}"
+        if response.headers.get("content-type", "").startswith("text/html"):
+            yield path, response.text
+
+
+def test_text_of_strangers_is_never_markup(hostile):
+    attacked = 0
+    for path, text in pages(hostile):
+        check_markup(path, text)
+        attacked += "alert(1)" in text
+    assert attacked > 30
+
+
+@pytest.mark.parametrize("name", SHOWN_FILTERS)
+def test_filters_that_are_echoed_are_never_markup(hostile, name):
+    for report in REPORTS.values():
+        if name in report.filters:
+            path = f"/crawls/1/reports/{report.name}?{name}={quote(ATTACK)}"
+            check_markup(path, hostile.get(path).text)
+
+
+def check_markup(path, text):
+    """Fail if a page contains anything that our templates do not write."""
+    tree = LexborHTMLParser(text)
+    assert not tree.css("img, iframe, frame, object, embed, style, applet, base, meta[http-equiv]"), path
+    for script in tree.css("script"):
+        source = script.attributes.get("src")
+        if source is None:
+            assert script.attributes.get("type") == "application/json", f"{path}: a script within the page"
+            assert "<" not in script.text(), path
+            json.loads(script.text())
+        else:
+            assert source.startswith("/static/"), path
+    for element in tree.css("*"):
+        for name, value in element.attributes.items():
+            assert not name.startswith("on"), f"{path}: {element.html[:200]}"
+            assert name != "style", f"{path}: {element.html[:200]}"
+            if name in ("href", "src", "action", "formaction", "hx-get", "hx-post"):
+                check_address(path, element, value)
+
+
+def check_address(path, element, value):
+    parts = urlsplit(value)
+    assert parts.scheme in ("", "http", "https"), f"{path}: {value}"
+    if parts.scheme or parts.netloc:  # a page of the web: it opens in a tab of its own, and learns nothing of ours
+        assert element.tag == "a", f"{path}: {element.html[:200]}"
+        assert "noopener" in element.attributes["rel"], f"{path}: {element.html[:200]}"
+        assert "noreferrer" in element.attributes["rel"], f"{path}: {element.html[:200]}"
+    else:
+        assert re.match(r"/(?!/)|[?#]", value), f"{path}: {value}"
+
+
+def test_log_lines_are_never_markup(hostile, sqlite, tmp_path):
+    with sqlite.write() as connection:
+        connection.exec_driver_sql("UPDATE crawl SET name = 'spring'")
+    folder = tmp_path / "logs/panel/spring"
+    folder.mkdir(parents=True)
+    (folder / "1.log").write_text(f"said {ATTACK}", "utf-8")
+    JobRecord(tmp_path / RECORD).add(Job("spring", "logs/panel/spring/1.log", crawl_id=1))
+    text = hostile.get("/crawls/1/work").text
+    check_markup("work", text)
+    assert re.search("said .*&lt;img src=x onerror=alert\\(1\\)&gt;", text)
+
+
+def test_every_response_forbids_scripts_and_styles_within_pages(hostile):
+    for path in (*paths(), "/nowhere", "/static/panel.css"):
+        policy = hostile.get(path).headers["content-security-policy"]
+        assert policy == guard.POLICY, path
+    assert "unsafe" not in guard.POLICY
+    assert guard.POLICY.startswith("default-src 'none'")
+
+
+def test_no_cell_of_a_csv_file_is_a_formula(hostile):
+    checked = 0
+    for path in paths():
+        if not path.endswith(".csv"):
+            continue
+        response = hostile.get(path)
+        assert response.status_code in (200, 404), path
+        if response.status_code == 404:
+            continue
+        assert response.headers["content-disposition"].startswith('attachment; filename="'), path
+        for row in csv.reader(io.StringIO(response.text, newline="")):
+            for cell in row:
+                assert not cell.startswith(FORMULAS) or is_number(cell), f"{path}: {cell[:80]}"
+                checked += ATTACK[:4] in cell
+    assert checked > 50
+
+
+def is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def test_names_of_sites_survive_the_way_through_a_csv_file(hostile, sqlite):
+    before = hostile.get("/sites.csv").content
+    response = hostile.upload("/sites/import", {"file": ("sites.csv", before)}, "/sites")
+    assert response.status_code == 303
+    assert hostile.get("/sites.csv").content == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../../settings.py",
+        "/static/..%2f..%2fsettings.py",
+        "/static/%2e%2e/guard.py",
+        "/static//etc/passwd",
+        "/static/%2fetc%2fpasswd",
+        "/crawls/1/reports/..%2f..%2f..%2fetc%2fpasswd.csv",
+        "/crawls/1/reports/pages.csv%2f..%2f..%2fsettings.py",
+        "/crawls/1/pictures/..%2f..%2fsettings.csv",
+        "/crawls/1/graph/full.gexf%2f..%2f..%2f..%2fetc%2fpasswd",
+        "/crawls/1/compare/..%2fpages.csv",
+    ],
+)
+def test_paths_of_others_are_not_read(hostile, path):
+    response = hostile.get(path)
+    assert response.status_code in (400, 404)
+    assert "root:" not in response.text
+    assert "import" not in response.text
+
+
+@pytest.mark.parametrize("name", ["../../etc", "/etc", "..", "a/../../b", "a\\b", ATTACK])
+def test_name_of_a_crawl_leads_to_no_other_folder(hostile, sqlite, tmp_path, name):
+    secret = tmp_path.parent / "etc"
+    secret.mkdir(exist_ok=True)
+    (secret / "1.log").write_text("secret", "utf-8")
+    JobRecord(tmp_path / RECORD).add(Job(name, f"logs/panel/{name}/1.log", crawl_id=1))
+    with sqlite.write() as connection:
+        connection.exec_driver_sql("UPDATE crawl SET name = ?", (name,))
+    assert "secret" not in hostile.get("/crawls/1/work").text
+    for path in ("/crawls/1/reports/pages.csv", "/crawls/1/manifest.json"):
+        sent = hostile.get(path).headers["content-disposition"]
+        assert re.fullmatch(r'attachment; filename="[\w.-]+"', sent), sent
+
+
+def test_link_among_the_logs_leads_nowhere(hostile, sqlite, tmp_path):
+    folder = tmp_path / "logs/panel/spring"
+    folder.mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret", "utf-8")
+    (folder / "1.log").symlink_to(tmp_path / "secret")
+    JobRecord(tmp_path / RECORD).add(Job("spring", "logs/panel/spring/1.log", crawl_id=1))
+    with sqlite.write() as connection:
+        connection.exec_driver_sql("UPDATE crawl SET name = 'spring'")
+    assert "secret" not in hostile.get("/crawls/1/work").text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_sites_may_lead_to_the_panel_but_load_nothing_of_it(hostile, site):
+    headers = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
+    for path in ("/", "/crawls/1/reports/duplicates?again=1", "/static/panel.js"):
+        assert hostile.get(path, **headers).status_code == 403
+    assert hostile.get("/", **{**headers, "sec-fetch-mode": "navigate"}).status_code == 200
+
+
+def test_five_wrong_passwords_a_minute_may_be_tried(open_panel, monkeypatch):
+    monkeypatch.setattr("crawlers.web.pages.login_page.time.sleep", lambda _: None)
+    browser = open_panel(PASSWORD)
+    for _ in range(5):
+        assert browser.post("/login", "/login", password="wrong").status_code == 401
+    refused = browser.post("/login", "/login", password=PASSWORD)
+    assert (refused.status_code, "too many wrong passwords" in refused.text) == (429, True)
+    assert browser.get("/").headers["location"] == "/login"
+
+
+def test_attempts_are_counted_by_network_for_a_minute():
+    now = [0.0]
+    attempts = Attempts(lambda: now[0])
+    for number in range(5):
+        attempts.add(f"2001:db8:0:1::{number}")
+        now[0] += 1
+    assert attempts.are_used_up("2001:db8:0:1:ffff::")
+    assert not attempts.are_used_up("2001:db8:0:2::")
+    assert not attempts.are_used_up("192.0.2.1")
+    for _ in range(5):
+        attempts.add("::ffff:192.0.2.7")  # as a panel on :: sees it
+    assert attempts.are_used_up("192.0.2.7")
+    assert not attempts.are_used_up("::ffff:192.0.2.8")
+    now[0] = 60.5
+    assert not attempts.are_used_up("2001:db8:0:1::")
+
+
+def test_networks_whose_attempts_are_remembered_are_limited(monkeypatch):
+    monkeypatch.setattr(guard, "MAX_NETWORKS", 2)
+    attempts = Attempts(lambda: 0.0)
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        for _ in range(5):
+            attempts.add(address)
+    assert [attempts.are_used_up(f"192.0.2.{number}") for number in (1, 2, 3)] == [False, True, True]
+
+
+SECRET = "s3cret"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgres://me:{SECRET}@127.0.0.1:1/name",
+        f"postgresql://me:{SECRET}@127.0.0.1:1/name",
+        f"mysql://me:{SECRET}@127.0.0.1:1/name",
+        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:x/name",
+        f"postgresql+psycopg://me:a@{SECRET}@127.0.0.1:x/name",
+        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/name",
+        f"postgresql+psycopg://me@127.0.0.1:1/name?password={SECRET}",
+        f"postgresql://me@127.0.0.1:x/name?password={SECRET}&sslpassword={SECRET}",
+    ],
+)
+def test_secrets_of_a_database_url_are_not_in_messages(url):
+    with pytest.raises((ConfigError, StoreError)) as raised:
+        Database(url, silence_s=1.0)
+    assert SECRET not in str(raised.value)
+    assert "127.0.0.1" in str(raised.value)
+
+
+def test_secrets_of_a_database_url_are_on_no_page(sqlite, starter, tmp_path, monkeypatch):
+    hostile_store(sqlite)
+    monkeypatch.setattr(sqlite, "url", sqlite.url.update_query_dict({"password": SECRET}))
+    assert SECRET not in shown_url(sqlite.url)
+    app = panel(sqlite, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, KeptResults(60.0))
+    client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
+    for path, text in pages(Browser(client)):
+        assert SECRET not in text, path
+    assert SECRET not in client.get("/crawls/1/manifest.json").text
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["//evil.example", "////evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
+     "https://evil.example", "javascript:alert(1)", "evil.example", ""],
+)  # fmt: skip
+def test_nobody_is_led_to_another_site(browser, crawl_id, target):
+    response = browser.post("/preferences", page=target, language="en", theme="dark")
+    location = response.headers["location"]
+    assert location.startswith("/")
+    assert not location.startswith(("//", "/\\"))
+    assert urlsplit(location).netloc == ""
+
+
+def test_renewal_leads_to_the_same_page(browser, crawl_id):
+    location = browser.get("/crawls/1/reports/traps?again=1&site=//evil.example").headers["location"]
+    assert location == "/crawls/1/reports/traps?site=%2F%2Fevil.example"
+
+
+ODD = [
+    "\0",
+    "a\0b",
+    "\ud800",
+    "9" * 5000,
+    "9" * 900,
+    "9" * 19,
+    "-1",
+    "1e9",
+    "٣",
+    "x" * 15_000,
+    "%",
+    "%%%",
+    "{}",
+    "' OR 1=1 --",
+    "\u202e",
+]
+
+
+def test_odd_parameters_are_errors_in_words(database, starter, tmp_path):
+    hostile_store(database)
+    app = panel(database, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, KeptResults(60.0))
+    client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
+    for odd in ODD:
+        text = quote(odd, errors="surrogatepass")
+        for path in (
+            *(
+                f"/crawls/1/reports/pages?{name}={text}"
+                for name in ("text", "site", "reason", "since", "level", "after")
+            ),
+            f"/crawls/1/reports/external-links?host={text}&after={text}",
+            f"/crawls/1/reports/traps?sort={text}",
+            f"/crawls/1/explain?url={text}",
+            f"/crawls/1/explain/links?url=http://a.test/&after={text}",
+            f"/crawls/1/rules?regex={text}",
+            f"/crawls/1/compare?with={text}",
+            f"/crawls/{text}",
+            f"/sites/{text}",
+            f"/crawls/1/documents/{text}",
+            f"/sites?text={text}&state={text}&by={text}&page={text}",
+            f"/start?like={text}",
+        ):
+            response = client.get(path)
+            assert response.status_code in (200, 303, 400, 404, 414, 422), f"{path[:80]}: {response.status_code}"
+            assert "Internal error" not in response.text, path[:80]
+
+
+@pytest.mark.parametrize("after", ["9.9.9.9", "9223372036854775807.0.0.0", "-1.-1.-1.-1", "1.1.99999999999.1"])
+def test_cursors_of_nowhere_show_some_rows_or_are_refused(browser, crawl_id, after):
+    assert browser.get(f"/crawls/1/reports/pages?after={after}").status_code in (200, 400)
+
+
+@pytest.mark.parametrize("path", ["/start", "/sites", "/sites/import", "/preferences", "/crawls/1/stop"])
+def test_fields_with_nul_are_refused(browser, crawl_id, path):
+    fields = ("text", "url", "name", "page", "spider", "full_name")
+    response = browser.post(path, **dict.fromkeys(fields, "a\0b"))
+    assert (response.status_code, "contains a NUL" in response.text) == (400, True)
+
+
+def test_slow_reader_of_a_file_keeps_no_transaction_open(sqlite, monkeypatch):
+    monkeypatch.setattr("crawlers.web.pages.report_pages.ROWS_OF_FILE", 7)
+    crawl_id, report = stored_crawl(sqlite), REPORTS["pages"]
+    with sqlite.read() as connection:
+        expected = list(rows_of(report.steps(connection, crawl_id, NO_FILTERS, None)))
+    found = []
+    for row in all_rows(sqlite, crawl_id, report, NO_FILTERS):
+        found.append(row)
+        assert sqlite.engine.pool.checkedout() == 0
+    assert found == expected

@@ -1,0 +1,38 @@
+"""Templates are compiled once, and say the same things in each language."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import jinja2
+import pytest
+
+from crawlers.web import templating
+from crawlers.web.templating import compile_templates
+
+
+@pytest.fixture
+def not_compiled(monkeypatch):
+    """No template has been compiled."""
+    monkeypatch.setattr(templating, "_COMPILED", templating._Compiled())
+    templating._environment.cache_clear()
+    yield
+    templating._environment.cache_clear()
+
+
+def test_no_reader_waits_for_a_template_to_be_compiled(not_compiled, monkeypatch, browser, crawl_id):
+    compile_templates()
+    monkeypatch.setattr(jinja2.Environment, "compile", None)
+    for language, word in (("en", "Reports"), ("ru", "Отчёты"), ("zh", "报告")):
+        assert word in browser.get(f"/crawls/{crawl_id}/reports", **{"accept-language": language}).text
+
+
+def test_full_disk_is_told_in_words(browser, crawl_id, monkeypatch, caplog):
+    def full():
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("crawlers.web.downloads.tempfile.TemporaryFile", full)
+    response = browser.get(f"/crawls/{crawl_id}/graph/full.gexf")
+    assert (response.status_code, "free some space" in response.text) == (507, True)
+    assert [record.exc_info for record in caplog.records] == [None]

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter, deque
+
+import pytest
+from babel.messages.pofile import read_po
+from babel.support import NullTranslations
+
+from crawlers.web import templating
+from crawlers.web.templating import LANGUAGES, catalogue_path, translations
+from crawlers.web.texts import texts, updated
+from tests.support.stored_crawl import CRAWL
+
+PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|<[^>]+>")
+LINK = re.compile(r'<a [^>]*href="(/[^"#]*)"(?! download)')
+SAMPLES = 3  # of pages with one path
+OTHERS = sorted(set(LANGUAGES) - {"en"})
+
+
+def catalogue(language):
+    with catalogue_path(language).open("rb") as file:
+        return read_po(file, locale=language)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_all_texts_are_translated(language):
+    found = catalogue(language)
+    missing = [text for text in texts() if not whole(found.get(text if isinstance(text, str) else text[0]))]
+    assert missing == []
+
+
+def whole(message):
+    if message is None:
+        return False
+    return all(message.string) if isinstance(message.string, tuple) else bool(message.string)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_files_of_translations_are_up_to_date(language):
+    assert catalogue_path(language).read_bytes() == updated(language)[0], "run: make texts"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_translations_name_the_same_values(language):
+    wrong = []
+    for message in catalogue(language):
+        ids, strings = ((one,) if isinstance(one, str) else one for one in (message.id, message.string))
+        named = sorted(PLACEHOLDER.findall(ids[-1]))
+        wrong += [string for string in strings if message.id and sorted(PLACEHOLDER.findall(string)) != named]
+    assert wrong == []
+
+
+def test_numbers_have_the_forms_of_their_language():
+    russian = translations("ru")
+    forms = {russian.ungettext("%(number)s page", "%(number)s pages", number) for number in (1, 2, 5, 11, 21, 22)}
+    assert len(forms) == 3
+    assert len({translations("zh").ungettext("%(number)s page", "%(number)s pages", number) for number in (1, 2)}) == 1
+
+
+class Asked(NullTranslations):
+    """Remembers which texts were asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = set()
+
+    def gettext(self, message):
+        self.texts.add(message)
+        return super().gettext(message)
+
+    def ngettext(self, one, many, number):
+        self.texts.add((one, many))
+        return super().ngettext(one, many, number)
+
+    ugettext, ungettext = gettext, ngettext
+
+
+def test_every_text_that_pages_ask_for_is_known(browser, crawl_id, monkeypatch):
+    asked = Asked()
+    monkeypatch.setattr(templating, "translations", lambda language: asked)
+    templating._environment.cache_clear()
+    waiting = deque(["/", "/sites", "/start", f"/crawls/{crawl_id}/explain?url=http://a.test/secret", "/no-such-page"])
+    seen = Counter()
+    while waiting:
+        link = waiting.popleft()
+        path = link.partition("?")[0]
+        if seen[path] < SAMPLES:
+            seen[path] += 1
+            waiting += map(html.unescape, LINK.findall(browser.get(link).text))
+    templating._environment.cache_clear()
+    assert f"/crawls/{CRAWL}/reports/external-hosts" in seen
+    assert asked.texts - set(texts()) == set()
+
+
+def test_only_literals_are_translated_without_being_escaped():
+    pages = sorted((templating.HERE / "templates").glob("*.html"))
+    assert [page.name for page in pages if re.search(r"\b_\((?![\"'])", page.read_text("utf-8"))] == []
