@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from crawlers.cli.worker_processes import Looked
 from crawlers.errors import CrawlersError
 from crawlers.storage.database import Database
-from crawlers.storage.worker_queries import goes_on, processes_of, time_of_server
+from crawlers.storage.worker_queries import Course, course, processes_of, time_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -94,7 +94,7 @@ class StoreWatch:
             self._since = time_of_server(database) - (time.monotonic() - self._began_at)
         seen = processes_of(database, platform.node(), request.processes, self._since)
         crawl_id = request.crawl_id or next((one.crawl_id for one in seen.values()), None)
-        return Looked(seen, crawl_id is None or goes_on(database, crawl_id))
+        return Looked(seen, Course() if crawl_id is None else course(database, crawl_id))
 
     def _opened(self) -> Database:
         if self._database is None:

@@ -17,6 +17,7 @@ from threading import Semaphore
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.algorithms.plurals import counted
+from crawlers.storage.worker_queries import Course
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -60,7 +61,7 @@ class Looked(NamedTuple):
     """What the store said after `Store.look`."""
 
     workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
-    goes_on: bool = True  # the crawl is running, and is not being stopped
+    course: Course = Course()  # of the crawl
     has_failed: bool = False  # the store could not be read
 
 
@@ -160,17 +161,27 @@ class WorkerProcesses:
         self._late: set[int] = set()  # places of workers that began when the crawl had ended
         self._signals = 0
         self._is_stopping = False
+        self._has_lost = False  # a worker while the crawl was stopping
         self._status = 0
 
     def run(self) -> int:
         """Run until all workers have ended; return the worst of their exit statuses."""
         self._start(1)
+        self._watch()
+        if self._has_lost and self._looked.course.is_running and not (self._looked.has_failed or self.is_forced):
+            # The lock of a worker that was killed is free a moment later: until then, no other is the last one.
+            logger.info("The last worker was lost before it wrote the outputs; one more is started to write them")
+            self._start(1)
+            self._stop()
+            self._watch()
+        return self._status
+
+    def _watch(self) -> None:
         while self._running or self._ended:
             if not self._is_looking and (self._ended or time.monotonic() >= self._look_at):
                 self._look()
             with suppress(Empty):
                 self._take(self._events.get(self._interval_s))
-        return self._status
 
     @property
     def is_forced(self) -> bool:
@@ -259,12 +270,12 @@ class WorkerProcesses:
         self._release(place)
         if status in (0, 2, 3):
             self._note(status)
-            if self._crawl_id is not None and not looked.goes_on:
+            if self._crawl_id is not None and not looked.course.goes_on:
                 self._end_late_ones(looked)
         elif status == STORE_FAILED:
             self._note(1)  # another worker would fail, too
         else:
-            self._replace(place, process, status, goes_on=looked.goes_on)
+            self._replace(place, process, status, goes_on=looked.course.goes_on)
 
     def _end_late_ones(self, looked: Looked) -> None:
         """End the workers that have not joined the crawl, which has ended meanwhile."""
@@ -284,6 +295,7 @@ class WorkerProcesses:
         who = f"Worker {place if seen is None else seen.worker} (process {process.pid}) {how}"
         if self._is_stopping or (seen is not None and not goes_on):
             logger.warning("%s while the crawl was stopping; the same command resumes it", who)
+            self._has_lost = True
             self._note(1)
         elif self._deaths[place] >= MAX_DEATHS:
             self._note(1)

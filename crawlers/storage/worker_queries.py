@@ -166,11 +166,19 @@ def processes_of(database: Database, machine: str, processes: Collection[int], s
         return {row[0]: SeenProcess(row[1], row[2], int(row[3])) for row in connection.execute(joined)}
 
 
-def goes_on(database: Database, crawl_id: int) -> bool:
-    """Return whether a crawl is in the store, is running, and is not being stopped."""
-    runs = (crawl.c.id == crawl_id, crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP))
+class Course(NamedTuple):
+    """What becomes of a crawl."""
+
+    goes_on: bool = True  # it is running, and is not being stopped
+    is_running: bool = True  # nobody has recorded its end
+
+
+def course(database: Database, crawl_id: int) -> Course:
+    """Return what becomes of a crawl; one that is not in the store has ended."""
+    of_crawl = select(crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP)).where(crawl.c.id == crawl_id)
     with database.read() as connection:
-        return connection.execute(select(crawl.c.id).where(*runs)).scalar() is not None
+        is_running, is_wanted = connection.execute(of_crawl).one_or_none() or (False, False)
+    return Course(bool(is_running and is_wanted), bool(is_running))
 
 
 def set_control(database: Database, crawl_id: int, control: str | None) -> bool:

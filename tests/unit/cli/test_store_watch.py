@@ -16,7 +16,7 @@ from crawlers.cli.worker_processes import Events, Looked
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.worker_queries import SeenProcess, set_control
+from crawlers.storage.worker_queries import Course, SeenProcess, set_control
 from crawlers.storage.workers import STOP
 from tests.support.processes import PATIENCE_S
 
@@ -99,10 +99,10 @@ def test_process_of_an_earlier_command_is_another_one(sqlite_url, events, displa
 def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
     with closing(Database(sqlite_url)) as database:
         crawl = begun(database)
-        assert looked(watch, events, crawl.id).goes_on
+        assert looked(watch, events, crawl.id).course.goes_on
         set_control(database, crawl.id, STOP)
-    assert not looked(watch, events, crawl.id).goes_on
-    assert not looked(watch, events).goes_on  # the crawl that the process has joined
+    assert not looked(watch, events, crawl.id).course.goes_on
+    assert not looked(watch, events).course.goes_on  # the crawl that the process has joined
 
 
 def test_display_is_refreshed_and_closed_in_the_thread(watch, events, display, sqlite_url):
@@ -122,7 +122,7 @@ def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sql
     Database(sqlite_url).close()
     display.act = fail
     for _ in range(2):
-        assert looked(watch, events, 7) == Looked({}, goes_on=False)
+        assert looked(watch, events, 7) == Looked({}, Course(goes_on=False, is_running=False))
     watch.close(PATIENCE_S)
     assert caplog.text.count("Internal error") == 2
 

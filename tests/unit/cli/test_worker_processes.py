@@ -22,10 +22,11 @@ from crawlers.cli.worker_processes import (
     Looked,
     WorkerProcesses,
 )
-from crawlers.storage.worker_queries import SeenProcess
+from crawlers.storage.worker_queries import Course, SeenProcess
 from tests.support.processes import PATIENCE_S
 
 CRAWL = 7
+ENDED = Course(goes_on=False, is_running=False)
 
 
 class Process:
@@ -55,7 +56,7 @@ class Group:
         self.crawls = []  # that they were told to join
         self.lines, self.outputs, self.errors = [], [], []
         self.joined = {}
-        self.is_going_on = True
+        self.course = Course()
         self.looks = 0
         self.on_stop = on_stop
         self._on_start, self._on_look = on_start, on_look
@@ -85,7 +86,7 @@ class Group:
 
     def look(self, processes, crawl_id):
         seen = {pid: seen for pid, seen in self.joined.items() if pid in processes}
-        self.events.put(Looked(seen, self.is_going_on))
+        self.events.put(Looked(seen, self.course))
         if crawl_id is not None:
             assert crawl_id == CRAWL
             self.looks += 1
@@ -218,7 +219,7 @@ def test_worker_that_dies_after_pages_is_replaced_as_often_as_it_dies():
 def test_worker_that_dies_while_the_crawl_is_stopping_is_not_replaced(caplog):
     def die(group, look):
         if look == 1:
-            group.is_going_on = False
+            group.course = ENDED
             group.end(group.started[0])
             group.end(group.started[1], -signal.SIGKILL)
 
@@ -226,6 +227,37 @@ def test_worker_that_dies_while_the_crawl_is_stopping_is_not_replaced(caplog):
     assert group.run() == 1
     assert group.places == [1, 2]
     assert "while the crawl was stopping; the same command resumes it" in caplog.text
+
+
+@pytest.mark.parametrize("end_of_last", [0, -signal.SIGKILL])
+def test_one_more_worker_ends_a_crawl_whose_last_one_was_lost_while_it_was_stopping(end_of_last, caplog):
+    """The other one left before the server noticed that this one had died."""
+    caplog.set_level(logging.INFO)
+
+    def ask(group, look):
+        if look == 1:
+            group.events.put(Asked(signal.SIGTERM))
+
+    group = Group(2, join, ask)
+    group.on_stop = lambda process: group.end(process, {100: 0, 101: -signal.SIGKILL}.get(process.pid, end_of_last))
+    assert group.run() == 1
+    assert group.places == [1, 2, 1]
+    assert group.crawls[-1] == CRAWL
+    assert all(process.is_stopped for process in group.started)
+    assert "one more is started to write them" in caplog.text
+
+
+def test_nobody_is_started_to_end_a_crawl_that_was_ended_at_once():
+    def ask(group, look):
+        if look == 1:
+            group.events.put(Asked(signal.SIGTERM))
+            group.end(group.started[1], -signal.SIGKILL)
+        elif look == 3:
+            group.events.put(Asked(signal.SIGTERM))
+
+    group = Group(2, join, ask)
+    assert group.run() == 1
+    assert group.places == [1, 2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -306,7 +338,7 @@ def test_worker_that_has_not_joined_when_the_crawl_ends_is_ended_silently(caplog
 
     def end(group, look):
         if look == 3:
-            group.is_going_on = False
+            group.course = ENDED
             group.end(group.started[0])
             group.end(group.started[1], 3)
 

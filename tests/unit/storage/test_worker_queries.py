@@ -17,7 +17,8 @@ from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import (
-    goes_on,
+    Course,
+    course,
     processes_of,
     set_control,
     sites_with_workers,
@@ -138,10 +139,10 @@ def test_control_is_set_and_read(shared):
     database = shared.database
     assert standing(database, shared.id) == (2, None)
     for control in (PAUSE, None, STOP):
-        assert goes_on(database, shared.id)
+        assert course(database, shared.id) == Course()
         assert set_control(database, shared.id, control)
         assert standing(database, shared.id) == (2, control)
-    assert not goes_on(database, shared.id)
+    assert course(database, shared.id) == Course(goes_on=False)
 
 
 def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
@@ -150,7 +151,7 @@ def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     assert standing(shared.database, shared.id)[1] == STOP
     shared.set(crawl, shared.id, control=None, state="finished")
     assert not set_control(shared.database, shared.id, PAUSE)
-    assert not goes_on(shared.database, shared.id)
+    assert course(shared.database, shared.id) == Course(goes_on=False, is_running=False)
     shared.set(worker, shared.first, state=LOST)
     assert standing(shared.database, shared.id) == (1, None)
 
@@ -169,7 +170,7 @@ def test_processes_are_those_of_the_machine_that_joined_since(shared):
 
 
 def test_crawl_that_is_not_stored_does_not_go_on(database):
-    assert not goes_on(database, 7)
+    assert course(database, 7) == Course(goes_on=False, is_running=False)
 
 
 def test_time_is_that_of_the_server(database):
