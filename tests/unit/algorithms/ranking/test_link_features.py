@@ -1,0 +1,128 @@
+"""The features of links, and their ids."""
+
+from __future__ import annotations
+
+from array import array
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.link_features import (
+    FEATURES,
+    NONE,
+    OPTIMISTIC,
+    TABLE_SIZE,
+    WIDTH,
+    LinkPlace,
+    feature_id,
+    link_feature_names,
+    link_features,
+)
+
+SITE = "http://a.test"
+PLACE = LinkPlace("ul/li.toc", "div#main/ul/li.toc", "Release notes, 2024")
+
+hostile = st.one_of(
+    st.text(),
+    st.text(st.characters(codec=None, categories=["Cs", "Cc", "Nd", "Lo"])),
+    st.text("%?/:#.&=_-\0\n\ud800İß", max_size=40),
+    st.integers(1, 3).map(lambda power: "aB1/" * 10**power),
+)
+places = st.builds(LinkPlace, hostile, hostile, hostile)
+
+
+def columns(kind: str) -> list[int]:
+    return [at for at, feature in enumerate(FEATURES) if feature.kind == kind]
+
+
+def named(kind: str, url: str = f"{SITE}/x", level: int = 1, source: int = 1, place: LinkPlace = PLACE) -> list[str]:
+    names = link_feature_names(SITE, url, level, source, place)
+    return [names[at] for at in columns(kind) if names[at]]
+
+
+@given(hostile, hostile, st.integers(0, 10**6), st.integers(0, 2**63), places)
+@example("", "", 0, 0, LinkPlace("", "", ""))
+@example(SITE, "http://[::1]?%FF%", 1, 1, PLACE)
+def test_any_link_has_ids_within_the_table(site, url, level, source, place):
+    row = link_features(site, url, level, source, place)
+    assert row.typecode == "I"
+    assert len(row) == WIDTH
+    assert min(row) >= 0
+    assert max(row) < TABLE_SIZE
+    ids = [one for one in row if one != NONE]
+    assert len(ids) == len(set(ids)), "a feature counts once"
+    assert row == link_features(site, url, level, source, place)
+
+
+@given(hostile, hostile, st.integers(0, 20), st.integers(0, 9), places)
+def test_names_are_those_of_the_ids(site, url, level, source, place):
+    names = link_feature_names(site, url, level, source, place)
+    for feature, name, number in zip(FEATURES, names, link_features(site, url, level, source, place), strict=True):
+        if not name:
+            assert number == NONE
+        elif number != NONE:
+            assert number == feature_id(feature.kind, site if feature.is_of_site else "", name)
+    assert sum(map(len, names)) < 10_000, "texts are bounded"
+
+
+def test_features_of_all_sites_are_the_same_on_every_site():
+    here = link_features(SITE, f"{SITE}/news/index.html", 2, 5, PLACE)
+    there = link_features("http://b.test", "http://b.test/news/index.html", 2, 5, PLACE)
+    for feature, one, other in zip(FEATURES, here, there, strict=True):
+        if NONE not in (one, other):
+            assert (one == other) is not feature.is_of_site, feature.kind
+
+
+def test_uncertainty_counts_for_all_links_their_site_and_their_group():
+    assert [feature.kind for feature in FEATURES[OPTIMISTIC]] == ["all links", "site", "group"]
+
+
+def test_links_of_one_list_share_place_and_group_but_not_words():
+    one = link_features(SITE, f"{SITE}/1/ant.html", 2, 5, PLACE)
+    other = link_features(SITE, f"{SITE}/2/bee.html", 2, 5, PLACE._replace(anchor="Bees"))
+    same = {feature.kind for feature, a, b in zip(FEATURES, one, other, strict=True) if a == b != NONE}
+    assert same == {"all links", "site", "group", "place", "path", "directory", "page", "level"}
+
+
+def test_words_are_without_case_numbers_stop_words_and_repetition():
+    anchor = "The whatsNew of 3.11: NEW in a_module, and new again"
+    assert named("anchor", place=PLACE._replace(anchor=anchor)) == ["whats", "new", "module", "again"]
+    assert named("anchor on site", place=PLACE._replace(anchor=anchor)) == ["whats", "new", "module", "again"]
+
+
+def test_words_of_a_url_are_those_of_its_name_and_query_then_of_its_directories():
+    url = f"{SITE}/docs/howto/%C3%A4ltere-fassung_eins.html?show=all"
+    assert named("url", url) == ["ältere", "fassung", "eins", "docs"]
+    assert named("url", f"{SITE}/docs/library/") == ["docs", "library"]
+    assert named("url", f"{SITE}/?show=all") == ["show", "all"]
+    assert named("url", SITE) == []
+
+
+def test_numbers_in_directories_do_not_distinguish():
+    assert named("directory", f"{SITE}/2024/05/a.html?b=/c/") == ["http://a.test/0/0/"]
+
+
+def test_lengths_of_anchors_are_in_classes():
+    texts = ["", "one", "one two", "one two three", "1 2 3 4", "1 2 3 4 5 6 7", "1 2 3 4 5 6 7 8", "a " * 100]
+    found = [named("anchor length", place=PLACE._replace(anchor=text)) for text in texts]
+    assert found == [
+        ["no words"],
+        ["1 word"],
+        ["2 to 3 words"],
+        ["2 to 3 words"],
+        ["4 to 7 words"],
+        ["4 to 7 words"],
+        ["8 or more words"],
+        ["8 or more words"],
+    ]
+
+
+def test_url_that_no_page_links_to_has_neither_place_nor_page():
+    row = link_features(SITE, f"{SITE}/x", 1, 0, LinkPlace("", "", ""))
+    assert [row[at] for kind in ("place", "path", "page", "anchor") for at in columns(kind)] == [NONE] * 7
+    assert isinstance(row, array)
+
+
+def test_deep_pages_are_alike():
+    assert named("level", level=8) == named("level", level=90) == ["8"]
+    assert named("level", level=0) == ["0"]
