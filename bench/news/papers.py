@@ -31,6 +31,7 @@ from tests.support.sites.press.server import LoggedRequest, Options, Served, rea
 DAYS = 15.0  # of the archives
 GUESSES = 404
 ALL = 0.98  # of the articles of a paper
+DELAY_S = 0.25  # of each paper: longer than its slowest page takes, so that papers get equal parts of the budget
 
 
 def crawled(folder: Path, options: Options, settings: dict[str, object]) -> tuple[Served, Options]:
@@ -120,7 +121,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=200, help="downloads of a lot")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--family", default="gazettes", help="of URL schemas")
-    chosen = parser.parse_args()
+    chosen = parser.parse_intermixed_args()  # settings may be last
     folder = chosen.folder.resolve()
     options = Options(
         chosen.seed,
@@ -133,7 +134,8 @@ def main() -> None:
         family=chosen.family,
         log=str(folder / "asked.tsv"),
     )
-    settings = {**FIXED, "PAGE_BUDGET": chosen.pages, **dict(one.split("=", 1) for one in chosen.settings)}
+    given = dict(one.split("=", 1) for one in chosen.settings)
+    settings = {**FIXED, "SITE_DELAY_SECONDS": DELAY_S, "PAGE_BUDGET": chosen.pages, **given}
     report(folder, *crawled(folder, options, settings), chosen.every)
 
 
