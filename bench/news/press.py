@@ -66,9 +66,7 @@ PACED: Mapping[str, float] = {
 _UNLEARNT = {"NEWS_LEARN_RULES": False}
 MODES: Mapping[str, Mode] = {
     # The spider refuses ORDER=opic. Where no rule fits, all URLs have one factor: that is OPIC, but feeds are read.
-    "no rules": Mode(
-        {"ORDER": "fit*opic", "NEWS_RULES_ENABLED": False, "NEWS_PRIOR_ENABLED": False, **_UNLEARNT}
-    ),
+    "no rules": Mode({"ORDER": "fit*opic", "NEWS_RULES_ENABLED": False, "NEWS_PRIOR_ENABLED": False, **_UNLEARNT}),
     "hand-written": Mode({"ORDER": "fit*opic", **_UNLEARNT}, is_given_rules=True),
     "learnt, 1st generation": Mode({"ORDER": "fit*opic"}),
     "learnt, 2nd generation": Mode({"ORDER": "fit*opic"}, before="learnt, 1st generation"),

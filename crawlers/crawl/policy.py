@@ -47,6 +47,11 @@ class CrawlPolicy:
         return False
 
     @property
+    def is_queueing(self) -> bool:
+        """Whether further pages may have to be fetched even if none that waits now is fetched before."""
+        return False
+
+    @property
     def is_ready(self) -> bool:
         """Whether pages may be requested."""
         return True

@@ -433,7 +433,9 @@ class Crawl:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
         if not self._policy.is_ready or self.frontier.leases or self._sitemap_turns:
             return False
-        if self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
+        if self._policy.is_queueing:
+            self._rests = False
+        elif self._ends_after is not None and self.frontier.only_revisits(self._ends_after, with_paused=False):
             self._rests = True
         else:
             self._rests = self.frontier.next_due(now) is None

@@ -9,6 +9,7 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
+from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
@@ -76,7 +77,14 @@ async def at_once(query: Callable[[], T]) -> T:
 class Crawl:
     """A run of a crawl; a second one on the same database resumes it."""
 
-    def __init__(self, database: Database, *rules: UrlRule, roots: tuple[str, ...] = (), removed: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        database: Database,
+        *rules: UrlRule,
+        roots: tuple[str, ...] = (),
+        removed: tuple[str, ...] = (),
+        learns: bool = False,
+    ):
         self.database = database
         begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
         (row,) = begun.sites
@@ -94,7 +102,8 @@ class Crawl:
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
         with database.write() as connection:
             replace_rules(connection, HAND, {"one.test": rules})
-        classifier = UrlClassifier({}, learns=False, fit_factor=1.0, else_factor=0.01)
+        prior = UrlPrior(shipped_weights()) if learns else None
+        classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)
         requeue = Requeue(classifier, self.frontier, rejudging)

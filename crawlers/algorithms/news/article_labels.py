@@ -51,6 +51,15 @@ def log_odds(evidence: Evidence) -> float:
     return sum(weight for holds, weight in weights if holds)
 
 
+class StoredLabel(NamedTuple):
+    """What was found on a page when it was read for the first time."""
+
+    site: str
+    url: str
+    odds: float  # that it is an article, see `log_odds`
+    articles: int | None = None  # new ones that it shows; None if its URL is that of an article
+
+
 class Label(NamedTuple):
     """What a page says about its URL; *weight* in (0, 1]: a weak label is often wrong."""
 

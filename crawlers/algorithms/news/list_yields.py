@@ -70,11 +70,17 @@ class ListYields:
         own = self._of_domain.get(domain, {}).get(_form(target[:_MAX_CHARS].lower()).own)
         return own.is_good if own is not None else self.expected(domain, target) >= GOOD
 
-    def read(self, domain: str, target: str, articles: int) -> bool:
-        """Record how many new *articles* a page shows; return whether its form became good, or no longer is."""
+    def read(self, domain: str, target: str, articles: int, *, of_all: bool = True) -> bool:
+        """Record how many new *articles* a page shows; return whether its form became good, or no longer is.
+
+        Only what is known of *domain* changes if the page has counted for all domains before (not *of_all*).
+        """
         form = _form(target[:_MAX_CHARS].lower())
         was_good = self.is_good(domain, target)
-        for forms, own in ((self._of_domain.setdefault(domain, {}), form.own), (self._of_all, form.general)):
+        places = [(self._of_domain.setdefault(domain, {}), form.own)]
+        if of_all:
+            places.append((self._of_all, form.general))
+        for forms, own in places:
             if own in forms or len(forms) < MAX_FORMS:
                 forms.setdefault(own, _Yield()).add(min(MOST, articles))
         known = self._of_domain[domain].get(form.own)

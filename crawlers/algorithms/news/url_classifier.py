@@ -22,7 +22,7 @@ from crawlers.items import QueueSlot
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.news.article_labels import Label
+    from crawlers.algorithms.news.article_labels import Label, StoredLabel
     from crawlers.algorithms.news.url_prior import UrlPrior
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.items import Target
@@ -61,6 +61,7 @@ class UrlClassifier:
     ) -> None:
         self._prior = prior
         self._yields = ListYields()
+        self._taught: set[str] = set()  # domains whose pages taught what is known of all domains
         self._rules = RuleSet()
         for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
@@ -113,6 +114,7 @@ class UrlClassifier:
 
         Returns whether pages of *site* should be queued anew.
         """
+        self._taught.add(rule_domain(site))
         return self._yields.read(rule_domain(site), target_of_url(url), articles)
 
     def prior(self, site: str, url: str) -> float:
@@ -137,27 +139,38 @@ class UrlClassifier:
         learner = self._learner(site)
         learner.label(url, found.is_article, found.weight)
         learner.judged(self.weight(site, url) > 0.0, found.is_article)
-        return self._teach(site, url, found) and self._is_doubling(site)
+        is_taught = self._teach(site, url, found)
+        return is_taught and not self._rules.has_rules(site) and self._is_doubling(site)
 
-    def _teach(self, site: str, url: str, found: Label) -> bool:
-        """Teach the prior the label of a URL; return whether it learnt from it."""
-        if self._prior is None or self._rules.has_rules(site):
+    def _teach(self, site: str, url: str, found: Label, *, is_known: bool = False) -> bool:
+        """Teach the prior the label of a URL, which the crawl knows or not; return whether it learnt from it."""
+        domain = rule_domain(site)
+        self._taught.add(domain)
+        if self._prior is None:
             return False
-        return self._prior.label(rule_domain(site), target_of_url(url), found.is_article, found.weight)
+        target = target_of_url(url)
+        return self._prior.label(domain, target, found.is_article, found.weight, of_crawl=not is_known)
 
     def _is_doubling(self, site: str) -> bool:
         count = self._prior.labels(rule_domain(site)) if self._prior is not None else 0
         return count & (count - 1) == 0
 
-    def recall(self, labels: Iterable[tuple[str, str, float]]) -> None:
-        """Restore the *labels* of previous runs (site, URL, log-odds), from which the stored rules were learnt."""
-        recalled: set[str] = set()
-        for site, url, odds in labels:
-            found = label(odds)
+    def recall(self, labels: Iterable[StoredLabel]) -> None:
+        """Restore what was learnt from *labels*, those of previous runs or of another worker, the oldest first.
+
+        The rules that were learnt from them are stored. Domains that this worker has held before have taught what is
+        known of all domains already.
+        """
+        known, recalled = frozenset(self._taught), set()
+        for site, url, odds, articles in labels:
+            found, domain = label(odds), rule_domain(site)
+            if articles is not None:
+                self._taught.add(domain)
+                self._yields.read(domain, target_of_url(url), articles, of_all=domain not in known)
             if self._learns and found is not None:
                 self._learner(site).label(url, found.is_article, found.weight)
-                self._teach(site, url, found)
-                recalled.add(rule_domain(site))
+                self._teach(site, url, found, is_known=domain in known)
+                recalled.add(domain)
         for domain in recalled:
             if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
                 self._learners[domain].has_learnt()

@@ -65,8 +65,11 @@ class UrlPrior:
         """Return the number of labels of *domain* that the model has learnt from, at most `MAX_LABELS`."""
         return self._labels.get(domain, 0)
 
-    def label(self, domain: str, target: str, is_article: bool, weight: float = 1.0) -> bool:
-        """Learn from the label of *target*, which counts *weight*, in (0, 1]; return whether it was used."""
+    def label(self, domain: str, target: str, is_article: bool, weight: float = 1.0, *, of_crawl: bool = True) -> bool:
+        """Learn from the label of *target*, which counts *weight*, in (0, 1]; return whether it was used.
+
+        Only what is known of *domain* changes if the crawl has learnt from the label before (not *of_crawl*).
+        """
         count = self.labels(domain)
         if count >= MAX_LABELS:
             return False
@@ -76,7 +79,7 @@ class UrlPrior:
         error = weight * (is_article - _logistic(self._log_odds(features, own))) / len(features)
         for feature in features:
             own[feature] = own.get(feature, 0.0) + OF_SITE * error
-            if feature in self._of_crawl or len(self._of_crawl) < MAX_FEATURES:
+            if of_crawl and (feature in self._of_crawl or len(self._of_crawl) < MAX_FEATURES):
                 self._of_crawl[feature] = self._of_crawl.get(feature, 0.0) + OF_CRAWL * error
         return True
 

@@ -114,6 +114,10 @@ class NewsPolicy(CrawlPolicy):
     def has_more(self) -> bool:
         return self._requeue.has_more
 
+    @property
+    def is_queueing(self) -> bool:
+        return self._requeue.is_queueing
+
     async def _judge_again(self, run: Run, now: float) -> None:
         """Requeue and judge pages while none is in flight whose end would do that."""
         for _ in range(STEPS):
@@ -234,6 +238,7 @@ class NewsPolicy(CrawlPolicy):
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
+        odds, articles = None, None
         has_links = is_read or self._is_inaccessible_home(
             lease, page
         )  # the feeds of such a home page may be accessible
@@ -245,14 +250,16 @@ class NewsPolicy(CrawlPolicy):
             if news.outcome == NEW and (feeds := self._feeds.of_document(page.url)):
                 page, news = _with_links(page, feeds), replace(news, feeds=feeds)
             if not lease.is_revisit and news.kind in ("", PAGE, HOME):
-                self._label(lease, page, news, changes, now)
+                odds = self._label(lease, page, news, changes, now)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
         found = self._slots(lease, page, news, new, now) if has_links else _NOTHING_FOUND
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
-            site = site_of(page.url)
-            if self.classifier.listed(site, page.url, found.fits):
+            site, articles = site_of(page.url), found.fits
+            if self.classifier.listed(site, page.url, articles):
                 self._requeue.changed(rule_domain(site), changes)
+        if odds is not None:
+            changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if self._has_moved(lease, page):
@@ -329,16 +336,17 @@ class NewsPolicy(CrawlPolicy):
         fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
         return _Found({**announced, **slots}, len(slots), fits)
 
-    def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> None:
+    def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
+        """Learn from what a page says about its URL; return the log-odds that it is an article."""
         site = site_of(page.url)
         odds = ALTERNATE_URL if news.is_alternate_url and lease.key not in self._announcements else news.odds
-        changes.add(PageLabelRow(lease.id, lease.site_id, odds))
         if self.classifier.label(site, page.url, odds):
             self._requeue.changed(rule_domain(site), changes)
         if (learnt := self.classifier.learn(site, now)) is not None:
             changes.add(LearntRulesRow(learnt.domain, learnt.rules))
             if learnt.is_change:
                 self._requeue.changed(learnt.domain, changes)
+        return odds
 
     def _is_loop(self, lease: Lease, page: Page) -> bool:
         return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0

@@ -15,6 +15,7 @@ from crawlers.storage.news.stored_rules import rules_of_domains
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from crawlers.algorithms.news.article_labels import StoredLabel
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.crawl.news.announcements import Announcements
@@ -50,7 +51,7 @@ class Known(NamedTuple):
 
 class _Stored(NamedTuple):
     rules: Mapping[str, Sequence[UrlRule]]  # by domain
-    labels: Sequence[tuple[str, str, float]]
+    labels: Sequence[StoredLabel]
     polls: Sequence[PollRow]
     queued: Sequence[QueuedSite]
     announced: Sequence[UnreadArticle]

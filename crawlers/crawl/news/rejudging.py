@@ -83,6 +83,14 @@ class Rejudging:
         """Whether any site has pages that are not judged, or not queued."""
         return bool(self._sites)
 
+    @property
+    def is_queueing(self) -> bool:
+        """Whether any site has pages that are not judged, or may be queued although none is fetched before."""
+        return any(
+            site.reached is not None or site.credit >= 1.0 or not self._frontier.has_unread(site_id)
+            for site_id, site in self._sites.items()
+        )
+
     def look_up(self) -> Callable[[], Slice] | None:
         """Return the query for the next pages, which may run in any thread; None if none are needed.
 

@@ -66,6 +66,11 @@ class Requeue:
         """Whether `step` has anything left to do."""
         return bool(self._unfinished) or self.rejudging.has_more
 
+    @property
+    def is_queueing(self) -> bool:
+        """Whether `step` has anything to do even if no page is fetched before."""
+        return bool(self._unfinished) or self.rejudging.is_queueing
+
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         below = f".{domain}"

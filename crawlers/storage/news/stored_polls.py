@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import bindparam, exists, func, or_, select, text
 
+from crawlers.algorithms.news.article_labels import StoredLabel
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.items import ARTICLE, PAGE, UNSURE, State
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
@@ -276,18 +277,18 @@ def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[t
     return list(found.items())
 
 
-def labels_of(database: Database, sites: Collection[int]) -> list[tuple[str, str, float]]:
-    """Return (site, URL, odds) of the labelled pages of *sites*, oldest first."""
+def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
+    """Return the labels of the pages of *sites*, oldest first."""
     statement = (
-        select(site.c.site, page.c.url, page_label.c.odds)
+        select(site.c.site, page.c.url, page_label.c.odds, page_label.c.articles)
         .select_from(page_label)
         .join(page, page.c.id == page_label.c.page_id)
         .join(site, site.c.id == page_label.c.site_id)
-        .order_by(page_label.c.page_id)
+        .order_by(func.coalesce(page_label.c.labelled_at, 0.0), page_label.c.page_id)
     )
     with database.read() as connection:
         chunks = (statement.where(page_label.c.site_id.in_(some)) for some in _chunks(sites))
-        return [(name, url, odds) for chunk in chunks for name, url, odds in connection.execute(chunk)]
+        return [StoredLabel(*row) for chunk in chunks for row in connection.execute(chunk)]
 
 
 def documents_of(database: Database, sites: Collection[int], most: int) -> list[tuple[str, int]]:

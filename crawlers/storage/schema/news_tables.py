@@ -116,11 +116,13 @@ content_rule = Table(
 
 
 class PageLabelRow(NamedTuple):
-    """The evidence that a page is an article; rules are learnt from it."""
+    """What a page that was read for the first time says about its URL; rules are learnt from it."""
 
     page_id: RowId
     site_id: int
-    odds: float  # log odds: above 0 for, below 0 against
+    odds: float  # log odds that it is an article: above 0 for, below 0 against
+    labelled_at: float | None
+    articles: int | None  # new ones that it shows; null if its URL is that of an article
 
 
 page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_label_of_site", "site_id"), key=1)

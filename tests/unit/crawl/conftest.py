@@ -23,6 +23,7 @@ class Policy(CrawlPolicy):
     def __init__(self) -> None:
         self.ready = True
         self.more = False
+        self.queueing = False
         self.skipped: set[str] = set()
         self.decides: Callable[[Page], Decision] = Decision
 
@@ -33,6 +34,10 @@ class Policy(CrawlPolicy):
     @property
     def has_more(self) -> bool:
         return self.more
+
+    @property
+    def is_queueing(self) -> bool:
+        return self.queueing
 
     def reason_to_skip(self, lease: Lease) -> str | None:
         return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None

@@ -129,6 +129,18 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
     assert not crawl.crawl.waits_for_robots(crawl.now), "the policy waits for something else"
 
 
+@pytest.mark.parametrize("is_once", [False, True])
+def test_crawl_does_not_wait_for_robots_txt_while_the_policy_queues_pages(opened, policy, is_once):
+    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True, NEWS_ONCE=is_once)
+    for needed in (crawl.robots(), crawl.robots()):
+        crawl.crawl.robots_known(needed.site_id, UNREACHABLE, "timeout", 300.0)
+    assert crawl.crawl.waits_for_robots(crawl.now)
+    policy.queueing = True
+    assert not crawl.crawl.waits_for_robots(crawl.now)
+    policy.queueing = False
+    assert crawl.crawl.waits_for_robots(crawl.now)
+
+
 def test_pages_that_the_policy_skips_are_stored_with_the_reason(opened, policy):
     crawl = opened()
     policy.skipped = {"/a"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crawlers.algorithms.news.article_labels import ALTERNATE_URL
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL, StoredLabel
 from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
@@ -60,8 +60,8 @@ def test_rules_are_learnt_from_enough_labels_and_kept():
 def test_labels_of_earlier_runs_count():
     book = classifier(learns=True)
     book.recall(
-        [(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
-        + [(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
+        [StoredLabel(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
+        + [StoredLabel(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
     )
     assert book.learn(SITE, 0.0)
 
@@ -81,8 +81,8 @@ def test_uncertain_evidence_gives_no_label():
 
 
 def test_next_run_learns_only_after_further_labels():
-    labels = [(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
-    labels += [(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
+    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0) for n in range(20)]
+    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
     first = classifier(learns=True)
     first.recall(labels)
     learnt = first.learn(SITE, 0.0)
@@ -194,18 +194,57 @@ def test_pages_are_queued_anew_when_the_labels_that_the_prior_learns_from_have_d
     assert len(set(fingerprints)) == 8
 
 
-def test_prior_of_a_resumed_run_has_learnt_from_the_stored_labels():
-    labels = [(SITE, f"{SITE}/a/{n}f3a77c0{n}", 3.0) for n in range(4)] + [
-        (SITE, f"{SITE}/b/{n}", -3.0) for n in range(4)
-    ]
+OTHERS = "http://www.gazette.example"
+
+
+def learnt_by(book):
+    """What the prior and the lists of *book* say of new URLs."""
+    here, there = ("/a/7c01f3bb", "/b/777", "/tag/wind"), ("/a/7c01f3bb", "/tag/wind")
+    urls = [(site, site + path) for site, paths in ((SITE, here), (OTHERS, there)) for path in paths]
+    return [(book.prior(*url), book.slot(*url)) for url in urls]
+
+
+def read(book, stored):
+    """Let *book* learn from pages as they are read, at last also a rule."""
+    for site, url, odds, articles in stored:
+        book.label(site, url, odds)
+        book.learn(site, 0.0)
+        if articles is not None:
+            book.listed(site, url, articles)
+
+
+PAGES = [
+    StoredLabel(site, site + path, odds, articles)
+    for n in range(20)
+    for site in ((SITE, OTHERS) if n < 5 else (SITE,))
+    for path, odds, articles in ((f"/a/{n}f3a77c0{n}", 3.0, None), (f"/b/{n}", -3.0, 0), (f"/tag/{'x' * n}ice", 0.0, 9))
+]
+
+
+def test_resumed_run_knows_what_the_prior_and_the_lists_have_learnt_also_from_sites_with_rules():
     first, second = with_prior(learns=True), with_prior(learns=True)
-    for label in labels:
-        first.label(*label)
-    second.recall(labels)
-    assert first.prior(SITE, f"{SITE}/a/7c01f3bb") == second.prior(SITE, f"{SITE}/a/7c01f3bb") > 0.6
-    assert first.fingerprint(SITE) == second.fingerprint(SITE)
-    second.forget_labels("paper.example")
-    assert second.fingerprint(SITE) == with_prior().fingerprint(SITE)
+    read(first, PAGES)
+    assert first.has_rules(SITE)
+    assert not first.has_rules(OTHERS)
+    assert learnt_by(first)[3][0] > 0.6
+    assert learnt_by(first)[4][1].queue == LISTS
+    second.replace("paper.example", first._rules.rules_of("paper.example"))
+    second.recall(PAGES)
+    assert learnt_by(second) == learnt_by(first)
+    assert second.fingerprint(SITE) == first.fingerprint(SITE)
+    assert second.fingerprint(OTHERS) == first.fingerprint(OTHERS)
+
+
+def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
+    book = with_prior(learns=True)
+    read(book, PAGES)
+    before = learnt_by(book)
+    book.forget_labels("gazette.example")
+    assert learnt_by(book) != before
+    book.recall([one for one in PAGES if one.site == OTHERS])
+    after = learnt_by(book)
+    assert after[:3] == before[:3], "of the site that stayed"
+    assert [slot.queue for _, slot in after] == [slot.queue for _, slot in before]
 
 
 def test_lists_that_show_new_articles_have_a_queue_of_their_own():

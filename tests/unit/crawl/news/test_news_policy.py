@@ -9,6 +9,7 @@ import pytest
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
@@ -349,6 +350,24 @@ def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_alternate_url):
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
     copy = asyncio.run(crawl.articles.copy_of(page, at_once))
     assert copy == KnownCopy(f"same bytes as document {number}", is_alternate_url)
+
+
+def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(runs):
+    """The pages before the kill teach the prior and the lists what pages of the next run have as their slots."""
+    crawl = runs(learns=True)
+    news = [f"/x/{n:08x}f3a77c0" for n in range(24)]
+    crawl.end(crawl.leases()["/"], *news[:4], *(f"/b/{n}" for n in range(4)), "/tag/fire", "/tag/storm")
+    leases = crawl.leases()
+    for number, path in enumerate((*news[:3], "/b/1", "/b/2", "/tag/fire")):
+        shown = news[4:] if path == "/tag/fire" else ()
+        crawl.end(leases[path], *shown, now=NOW + number, news=News(odds=3.0 if path in news else -3.0))
+    new = ("/x/8badf00d17ac0de", "/b/17", "/tag/wind")
+    slots = [crawl.policy.classifier.slot(SITE, SITE + path) for path in new]
+    assert [slot.queue for slot in slots] == [FIT, OTHER, LISTS]
+    crawl.writer.flush()  # all pages are stored, and the process is killed
+    again = runs(learns=True)
+    assert [again.policy.classifier.slot(SITE, SITE + path) for path in new] == slots
+    assert again.policy.classifier.fingerprint(SITE) == crawl.policy.classifier.fingerprint(SITE)
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/archive/2019/05", None), ("/tag/storm", PAGE)])

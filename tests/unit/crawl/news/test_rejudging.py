@@ -11,8 +11,9 @@ from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.crawl.news import rejudging
 from crawlers.crawl.news.news_policy import MAX_REPEATS, REPEAT_VISIT_S
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.frontier.protocols import Candidate
 from crawlers.items import LIST, UNSURE, News, State
-from tests.support.news_run import NOW, SITE, Crawl, at_once
+from tests.support.news_run import NOW, SITE, Crawl, at_once, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +170,19 @@ def test_pages_are_judged_again_although_nothing_is_in_flight(runs: Callable[...
     asyncio.run(crawl.policy.share(0, at_once, NOW))
     assert not crawl.policy.has_more
     assert crawl.leases()["/a1"].is_revisit
+
+
+def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs: Callable[..., Crawl]) -> None:
+    read(runs(), "/a1", "/a2", "/b1")
+    crawl = runs(RULE)
+    crawl.frontier.add([Candidate(crawl.site_id, target("/c1"))], NOW)
+    assert crawl.policy.is_queueing, "pages are not judged yet"
+    asyncio.run(crawl.policy.share(0, at_once, NOW))
+    assert (crawl.policy.has_more, crawl.policy.is_queueing) == (True, False), "/a2 is beyond the share"
+    for lease in crawl.leases().values():
+        crawl.end(lease, now=NOW, news=News(fits=True), reason=LIST)
+    assert (crawl.policy.has_more, crawl.policy.is_queueing) == (False, False), "nothing else waited in the end"
+    assert "/a2" in crawl.leases()
 
 
 def test_second_visit_that_fails_is_repeated_a_few_times(runs: Callable[..., Crawl]) -> None:

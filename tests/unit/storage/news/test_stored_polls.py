@@ -117,13 +117,13 @@ def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
 
 
 def test_labels_are_sorted_oldest_first(crawl):
-    pages = [crawl.page(f"/{n}", NOW) for n in range(3)]
-    crawl.write(*(PageLabelRow(page, crawl.sites[SITE], float(page)) for page in reversed(pages)))
+    pages = [crawl.page(f"/{n}", NOW) for n in range(5)]
+    times = (None, None, NOW + 2, NOW + 1, NOW + 1)
+    for number, (page_id, at) in enumerate(zip(pages, times, strict=True)):
+        crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at, number))
     other = NewsStore(crawl.database, "other")
-    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0))
-    assert labels_of(crawl.database, crawl.sites.values()) == [
-        (SITE, f"{SITE}/{n}", float(p)) for n, p in enumerate(pages)
-    ]
+    other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW, None))
+    assert labels_of(crawl.database, crawl.sites.values()) == [(SITE, f"{SITE}/{n}", 1.0, n) for n in (0, 1, 3, 4, 2)]
 
 
 def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
