@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.patience import Patience
+from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import ConfigError
@@ -22,6 +23,8 @@ T = TypeVar("T")
 
 # BeeBot's choice for each kind of site (Pechnikov, Chernobrovkin, section 4).
 PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
+
+LEARNING = frozenset({"groups", "learnt"})  # the orders that learn which pages of a site bring rewards
 
 
 def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
@@ -43,6 +46,7 @@ def rule_options(settings: SettingValues) -> RuleOptions:
         gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
         ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
         raw_ucb_c=settings.getfloat("RAW_UCB_C"),
+        optimism=LEARNT_OPTIMISM if settings.get("ORDER") in LEARNING else OPTIMISM,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MIN_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
 OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
+LEARNT_OPTIMISM = 1.0  # with orders that find the rich pages of a site early, so that it need not be given more time
 REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
 
 
@@ -47,16 +48,18 @@ class RecentUCB(IndexRule[_JumpArm]):
     """The lowest of three means, of all pulls of a site and of the latest 2/3 and 4/9 of them, plus a bonus.
 
         I_i = min over h in {t_i, 2/3 t_i, 4/9 t_i} of (mean of the last h rewards of i + m_i / sqrt(h))
-              + 1.6 s sqrt(ln n / t_i)
+              + c s sqrt(ln n / t_i)
 
-    m_i is the mean reward of site i; s is the mean of |x - x'| over all pairs of successive rewards of the same site, 0
-    while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at `REWARD_CAP` times
-    the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are ignored, longer
-    ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards. O(1) per index.
+    c is *optimism*; m_i is the mean reward of site i; s is the mean of |x - x'| over all pairs of successive rewards of
+    the same site, 0 while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at
+    `REWARD_CAP` times the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are
+    ignored, longer ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards.
+    O(1) per index.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, optimism: float = OPTIMISM) -> None:
         super().__init__(_JumpArm)
+        self._optimism = optimism
         self._good_pages = 0  # pulls with a reward above 0
         self._bonus = 0.0
 
@@ -70,7 +73,7 @@ class RecentUCB(IndexRule[_JumpArm]):
 
     def _tune(self, pool: Pool) -> None:
         scale = pool.jump_total / pool.jumps if pool.jumps else 0.0
-        self._bonus = OPTIMISM * scale * math.sqrt(math.log(pool.pulls))
+        self._bonus = self._optimism * scale * math.sqrt(math.log(pool.pulls))
 
     def _value(self, arm: _JumpArm) -> float:
         pulls = arm.pulls

@@ -14,7 +14,7 @@ from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.gittins_rule import GittinsIndex
 from crawlers.algorithms.bandits.posterior import KLUCB, Thompson
-from crawlers.algorithms.bandits.recent_means import RecentUCB
+from crawlers.algorithms.bandits.recent_means import OPTIMISM, RecentUCB
 from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
 from crawlers.errors import ConfigError
@@ -77,6 +77,7 @@ class RuleOptions:
     gittins_batch: int = 10  # gittins: pages per batch, n in the paper
     ucb1_initial: int = 5  # ucb1: initial pages of every site, m in the paper
     raw_ucb_c: float = 1.0  # raw-ucb: weight of the confidence term
+    optimism: float = OPTIMISM  # auto: factor of the bonus
 
 
 def _roundrobin(options: RuleOptions) -> SiteRule:
@@ -98,7 +99,7 @@ RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "trivial": _trivial,
     "gittins": lambda options: BatchGreedy(options.gittins_batch),
     "ucb1": lambda options: UCB1(options.ucb1_initial),
-    "auto": lambda options: RecentUCB(),
+    "auto": lambda options: RecentUCB(options.optimism),
     "raw-ucb": lambda options: RAWUCB(options.raw_ucb_c),
     "swucb": lambda options: SlidingWindowUCB(),
     "thompson": lambda options: Thompson(options.seed),

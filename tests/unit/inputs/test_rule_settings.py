@@ -54,6 +54,11 @@ def test_settings_given_as_numbers_or_texts_become_options():
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
 
 
+@pytest.mark.parametrize(("order", "optimism"), [("bfs", 1.6), ("groups", 1.0), ("learnt", 1.0), ("opic", 1.6)])
+def test_bonus_is_smaller_with_orders_that_learn(order, optimism):
+    assert rule_options(given(ORDER=order)).optimism == optimism
+
+
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [

@@ -15,8 +15,8 @@ from crawlers.algorithms.simulation.experiment import SUITES, compare, measure, 
 histories = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), min_size=1, max_size=150)
 
 
-def told(pulls: list[tuple[str, int]]) -> RecentUCB:
-    rule = RecentUCB()
+def told(pulls: list[tuple[str, int]], optimism: float = OPTIMISM) -> RecentUCB:
+    rule = RecentUCB(optimism)
     for arm, reward in pulls:
         rule.rewarded(arm, reward)
     return rule
@@ -39,6 +39,14 @@ def test_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]
 def test_scale_uses_differences_of_successive_rewards_of_a_site() -> None:
     assert scale(told([("a", 5), ("b", 30), ("a", 7), ("b", 30), ("a", 3)])) == pytest.approx((2 + 0 + 4) / 3)
     assert scale(told([("a", 5), ("b", 30)])) == 0.0
+
+
+@given(histories, st.floats(0.0, 3.0))
+def test_bonus_is_proportional_to_optimism(pulls: list[tuple[str, int]], optimism: float) -> None:
+    least, usual, other = told(pulls, 0.0), told(pulls), told(pulls, optimism)
+    for arm in {arm for arm, _ in pulls}:
+        bonus = (usual.index(arm) - least.index(arm)) * optimism / OPTIMISM
+        assert other.index(arm) == pytest.approx(least.index(arm) + bonus)
 
 
 def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
