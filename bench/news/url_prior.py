@@ -21,7 +21,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import numpy as np
@@ -62,6 +62,20 @@ class Labelled(NamedTuple):
     is_page: bool = False  # it is a page of the collection: the label is right
 
 
+class OfKind(Protocol):
+    """What labels of any sort have."""
+
+    @property
+    def domain(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def is_article(self) -> bool: ...
+
+
+T = TypeVar("T", bound=OfKind)
+
+
 def words(text: str) -> float:
     """The number of words of *text*; three letters of a script without blanks are one."""
     return len(text.split()) + len(_WIDE.findall(text)) / 3
@@ -72,19 +86,19 @@ def real(folder: Path) -> list[Labelled]:
     longest: dict[str, dict[str, float]] = defaultdict(dict)
     known = json.loads((folder / "articles.json").read_text("utf-8"))
     for url, about in known.items():
-        domain = _domain(url)
+        domain = domain_of(url)
         raw = (folder / about["file"]).read_bytes()
         tree = LexborHTMLParser(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
         for link in tree.css("a[href]"):
             try:
                 found = urljoin(url, (link.attributes.get("href") or "").strip()).partition("#")[0]
-                if urlsplit(found).scheme not in ("http", "https") or _domain(found) != domain:
+                if urlsplit(found).scheme not in ("http", "https") or domain_of(found) != domain:
                     continue
             except ValueError:
                 continue
             longest[domain][found] = max(longest[domain].get(found, 0.0), words(" ".join(link.text().split())))
     for url in known:
-        longest[_domain(url)][url] = math.inf
+        longest[domain_of(url)][url] = math.inf
     return [
         Labelled(domain, target, count >= MANY_WORDS, math.isinf(count))
         for domain, counts in longest.items()
@@ -93,7 +107,7 @@ def real(folder: Path) -> list[Labelled]:
     ]
 
 
-def _domain(url: str) -> str:
+def domain_of(url: str) -> str:
     parts = urlsplit(url)
     return domain_group(f"{parts.scheme}://{parts.netloc}")
 
@@ -129,15 +143,19 @@ def worded() -> list[Labelled]:
     return found
 
 
-def shares(labels: Sequence[Labelled]) -> list[float]:
+def shares(labels: Sequence[OfKind]) -> list[float]:
     """What each label counts: a domain with many does not outvote the others."""
     counts = Counter((one.domain, one.is_article) for one in labels)
     return [min(1.0, MOST / counts[one.domain, one.is_article]) for one in labels]
 
 
-def fitted(labels: Sequence[Labelled]) -> dict[str, float]:
+def of_target(one: OfKind) -> Sequence[str]:
+    return features_of(one.target)
+
+
+def fitted(labels: Sequence[T], features_of: Callable[[T], Sequence[str]] = of_target) -> dict[str, float]:
     """The weights of the logistic regression of *labels*; "" is the constant. Both kinds weigh the same."""
-    features = [features_of(one.target) for one in labels]
+    features = [features_of(one) for one in labels]
     domains: dict[str, set[str]] = defaultdict(set)
     for one, its in zip(labels, features, strict=True):
         for feature in its:
