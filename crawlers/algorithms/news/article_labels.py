@@ -21,7 +21,7 @@ class Evidence:
     structured: bool = False  # JSON-LD or microdata: NewsArticle, Article, BlogPosting
     og_article: bool = False
     has_date: bool = False  # article:published_time, or <time datetime> near the h1
-    is_texty: bool = False  # one h1, a block of more than 800 characters, link density below 0.3
+    is_texty: bool = False  # one to three h1, a block of more than 800 characters, link density below 0.3
     link_density: float = 0.0  # share of the text in links
     og_website: bool = False
     has_pagination: bool = False  # rel=next or prev

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
 
 BLOCK_CHARS = 800  # of adjacent paragraphs: an article, not teasers
+MOST_H1 = 3  # of an article: the name of the paper or a rubric may be others; comments often have none, lists many
 SPARSE = 0.3  # of the text in links: a higher share is a list of teasers
 _MAX_LINKS = 1_000  # whose texts are read; a page with more links is a list anyway
 _MAX_JSON = 100_000  # characters of JSON-LD: longer ones are catalogues, and too slow for the reactor
@@ -37,7 +38,7 @@ def evidence(parsed: ParsedPage, text: str, is_prefix_of: int = 0) -> Evidence:
     tree = parsed.tree
     has_date, kind, has_pagination = _head(tree)
     headings = tree.css("h1")
-    is_texty = len(headings) == 1 and len(text) > BLOCK_CHARS and _has_block(tree)
+    is_texty = 1 <= len(headings) <= MOST_H1 and len(text) > BLOCK_CHARS and _has_block(tree)
     return Evidence(
         structured=_is_structured(parsed),
         og_article=kind.startswith("article"),

@@ -58,7 +58,9 @@ def test_dates_of_teasers_are_ignored():
 
 def test_block_of_text_under_one_heading_looks_like_an_article():
     assert seen(f"<body><h1>x</h1>{LONG}").is_texty
-    assert not seen(f"<body><h1>x</h1><h1>y</h1>{LONG}").is_texty
+    assert seen(f"<body><h1>The Paper</h1><h1>x</h1><h1>y</h1>{LONG}").is_texty
+    assert not seen(f"<body>{LONG}").is_texty
+    assert not seen(f"<body><h1>x</h1><h1>y</h1><h1>z</h1>{LONG}<h1>a</h1>").is_texty
     assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")).is_texty
     assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<div><p>").replace("</p>", "</p></div>")).is_texty
 
