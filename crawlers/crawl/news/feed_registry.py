@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 FIRST_PLACES = 3  # usual URLs of feeds that are tried on every site
-WORTH = 3  # documents of a domain without a feed from which the other usual URLs are tried, too
+WORTH = 20  # documents of a domain without a feed from which the other usual URLs, half as many, are tried, too
 
 REMOVED = "a feed that was removed, or whose source is left out"
 

@@ -70,21 +70,22 @@ def test_other_usual_places_are_tried_when_documents_show_that_the_site_is_worth
     assert feeds.of_document(f"{THERE}/1") == []
 
 
-@pytest.mark.parametrize(("stored", "further"), [(0, 3), (1, 2), (2, 1), (9, 1)])
+@pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
 def test_documents_of_an_earlier_run_count(stored: int, further: int) -> None:
     feeds = places()
     feeds.recall([(HERE, stored), ("http://www.here.test", 0), (THERE, 2)])
-    found = [feeds.of_document(f"{HERE}/{number}") for number in range(5)]
-    assert [bool(one) for one in found] == [number == further for number in range(1, 6)]
+    found = [feeds.of_document(f"{HERE}/{number}") for number in range(WORTH + 2)]
+    assert [number for number, one in enumerate(found, 1) if one] == [further]
 
 
 def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
     feeds = places()
-    feeds.of_document(f"{HERE}/1")
+    for number in range(WORTH - 2):
+        feeds.of_document(f"{HERE}/{number}")
     for _ in range(2):
-        feeds.recall([(HERE, 1)])
-    assert feeds.of_document(f"{HERE}/2") == []
-    assert len(feeds.of_document(f"{HERE}/3")) == len(USUAL_PLACES) - FIRST_PLACES
+        feeds.recall([(HERE, WORTH - 2)])
+    assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
+    assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
 
 
 def test_domain_with_a_feed_is_not_searched_for_others() -> None:

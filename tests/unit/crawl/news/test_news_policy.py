@@ -11,6 +11,7 @@ from crawlers.algorithms.news.article_labels import ALTERNATE_URL
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.crawl.news.polls import Polls
@@ -204,7 +205,9 @@ def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     assert {again.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
 
 
-def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs):
+def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkeypatch):
+    for module in (feed_registry, news_sites):
+        monkeypatch.setattr(module, "WORTH", 3)
     crawl = runs()
     crawl.end(crawl.lease())
     for lease in crawl.leases().values():
