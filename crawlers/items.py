@@ -33,6 +33,14 @@ CONNECTION_FAILED = "the connection failed"
 OF_CONNECTION = frozenset({TIMEOUT, HOST_NOT_FOUND, CONNECTION_REFUSED, CONNECTION_FAILED})
 
 
+class LinkPlace(NamedTuple):
+    """What a page shows of a link."""
+
+    position: str  # the tags of its grandparent and its parent; "": a URL that no page links to
+    path: str  # its nearest ancestors, up to 6, with ids and first classes
+    anchor: str  # its text
+
+
 class Target(NamedTuple):
     """The resolved target of a link: the URL to request, and its identity."""
 
@@ -290,6 +298,9 @@ class Page:
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
     link_groups: Mapping[int, str] | None = field(  # names of the groups of its links, by key; None: not requested
+        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    )
+    link_places: Mapping[int, LinkPlace] | None = field(  # places of its links, by key; None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )
     anchors: Mapping[int, str] | None = field(  # texts of the first link to each target, by key; None: not requested

@@ -96,6 +96,7 @@ AOPIC_UNCRAWLED_WEIGHT = 1.0  # cash from the virtual page to an unfetched page,
 
 TOPIC_LANGUAGE = "auto"  # of topic files without a language: auto (by script), en, ru, zh, de …
 TOPIC_STRATEGY = ""  # overrides that of the topic file: anchor, breadth, links, mixed; empty: it does not
+LINK_PRIOR_ENABLED = True  # ORDER=learnt begins with what was learnt of words of links on other sites
 TOPIC_LEARNING_RATE = 0.0  # at which a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
+from crawlers.extraction.page_link_groups import position
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
@@ -29,7 +30,6 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import LINK_TAGS, ParsedPage, parse_page
-from crawlers.extraction.page_link_groups import position
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import Target
 

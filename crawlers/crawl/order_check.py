@@ -20,6 +20,10 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
     """
     if isinstance(order.scores, NewsScores) and mission.start_slot is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
+    if order.link_values is not None and not mission.counts_rewards:
+        raise ConfigError(
+            f"ORDER={name} learns from rewards, which {mission.name} does not count; use it with scrapy crawl extlinks"
+        )
     if order.scores is None or mission.start_slot is not None:
         return
     if isinstance(order.scores, TopicScores) and mission.topic is None:

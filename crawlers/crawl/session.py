@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.page_selection import Selection
+    from crawlers.storage.pulls import Pull
 
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ RECORDED = (
     "SITEMAPS_ENABLED",
     "SITEMAPS_MAX_FILES",
     "SITEMAPS_MAX_URLS",
+    "LINK_PRIOR_ENABLED",
     "TOPIC_LEARNING_RATE",
     "FIT_FACTOR",
     "FIT_ELSE_FACTOR",
@@ -329,7 +331,7 @@ class CrawlSession:
         if self.row.resumed and not self.frontier.learn(self._heard(pulls_of(self.database, self.row.id, until=last))):
             self.frontier.learn(self._heard(downloads_of(self.database, self.row.id)))  # it ran without a budget so far
 
-    def _heard(self, pulls: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+    def _heard(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         for number, one in enumerate(pulls):
             if not number % PULLS_PER_BEAT:
                 self.beat()
@@ -347,7 +349,7 @@ class CrawlSession:
     @property
     def leaves_levels_too_deep(self) -> bool:
         """Whether a page may have been read by a longer path first; then `settle_levels` when nothing waits."""
-        return (self._order.groups() is not None or self._has_grown) and self._order.scores is None
+        return (not self.goes_by_level or self._has_grown) and self._order.scores is None
 
     async def settle_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
         """Correct the levels of all pages of sites; those that are not too deep after all wait again."""

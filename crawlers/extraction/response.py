@@ -12,8 +12,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import MAX_LINKS, ParsedPage, parse_page
-from crawlers.extraction.page_anchors import PageAnchors
-from crawlers.extraction.page_link_groups import PageLinkGroups
+from crawlers.extraction.page_links import PageAnchors, PageLinkGroups, PageLinkPlaces
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 
 if TYPE_CHECKING:
@@ -50,15 +49,16 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *groups* pages know the groups of their links; with *anchors*, the texts of their links. Links to other
-    sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives the
-    page, its parsed document, the targets of its links by their raw text, and its text.
+    With *groups* pages know the groups of their links, with *places* their places, with *anchors* their texts. Links to
+    other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
+    the page, its parsed document, the targets of its links by their raw text, and its text.
     """
 
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
     groups: bool = False
+    places: bool = False
     anchors: bool = False
     scope: Scope | None = None
     analysis: Callable[[Page, ParsedPage, Mapping[str, Target | BadUrl], str], Page] | None = None
@@ -121,6 +121,7 @@ class ResponseReader:
             content_hash=content_hash(response.body),
             content_signature=content_signature(text),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
+            link_places=PageLinkPlaces(parsed, targets) if self.places else None,
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and self._is_canonical(response.url, parsed, targets),

@@ -174,7 +174,16 @@ class Acknowledgements:
                         others[target.key] = (_better(first, target), before + count)
                 continue
             counts, found_new = self._discovery.discover(
-                queue, found, level, 0, lease.id, now, changes, group_names=page.link_groups, slots=slots
+                queue,
+                found,
+                level,
+                0,
+                lease.id,
+                now,
+                changes,
+                group_names=page.link_groups,
+                slots=slots,
+                places=page.link_places,
             )
             new += found_new
             links.update(counts)

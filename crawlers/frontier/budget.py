@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Earned, Lease
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.pulls import Pull
 
 
 UNLIMITED = -1
@@ -107,16 +108,16 @@ class PullBudget:
         """Return the greatest index of the arms for which *is_wanted* returns True; None if there are none."""
         return self._rule.best_index(is_wanted)
 
-    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
+    def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.
 
-        *pulls* are (site id, reward) in the order in which they ended, whether their sites are open or not. The
-        rule of a site's groups receives them when the site is opened.
+        *pulls* are in the order in which they ended, whether their sites are open or not. The rule of a site's
+        groups receives them when the site is opened.
         """
         before = self._learnt
-        for site_id, reward in pulls:
-            self._rule.started(site_id)
-            self._rule.rewarded(site_id, reward)
+        for pull in pulls:
+            self._rule.started(pull.site_id)
+            self._rule.rewarded(pull.site_id, pull.reward)
             self._learnt += 1
         if self._began_at is None:
             self._known_before = self._learnt

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import FrontierStore
+    from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.url_cache import KnownUrls, UrlCache
-    from crawlers.items import QueueSlot, Target
+    from crawlers.items import LinkPlace, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
 ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
@@ -45,7 +46,7 @@ class UrlDiscovery:
     """Known URLs of the open *sites*, at most *cache_urls* in memory; others are looked up in the store.
 
     *held* contains the numbers of pages that are waiting in the store although they are leased. *scoring* receives
-    the pages that may be fetched, if the order has scores.
+    the pages that may be fetched, if the order has scores; *learning* their links, if the order learns from these.
     """
 
     def __init__(
@@ -57,12 +58,14 @@ class UrlDiscovery:
         sites: Mapping[int, SiteQueue],
         held: Container[int],
         scoring: Scoring | None = None,
+        learning: LinkLearning | None = None,
     ) -> None:
         self._store = store
         self._order = order
         self._reason_against = reason_against
         self._held = held
         self._scoring = scoring
+        self._learning = learning
         self._cache_urls = cache_urls
         self._cached = 0
         self._sites = sites
@@ -82,11 +85,14 @@ class UrlDiscovery:
         group_names: Mapping[int, str] | None = None,
         group: int = 0,
         slots: Mapping[int, QueueSlot] | None = None,
+        places: Mapping[int, LinkPlace] | None = None,
+        follows: int | None = None,
     ) -> tuple[dict[int, int], int]:
         """Return {page id: number of links to it} of the *found* targets, and the number of new ones.
 
         *group_names* are the names of their groups, by key; without them, *group* is the number of the group of all.
-        *slots* are queue slots by key, for orders that have them.
+        *slots* are queue slots by key, for orders that have them; *places* what the page shows of its links, for orders
+        that learn from them; *follows* is the page whose redirect leads to the target.
         """
         level = min(level, MAX_LEVEL)
         seen = site.seen
@@ -105,7 +111,9 @@ class UrlDiscovery:
                 if group_names is not None:
                     group = _group(site, group_names[target.key], changes)
                 slot = slots.get(target.key) if slots else None
-                value = self._new(site, target, group, level, hops, found_on, now, changes, request, slot)
+                place = places[target.key] if places is not None else None
+                origin = (level, hops, found_on, now, changes, request)
+                value = self._new(site, target, group, *origin, slot, place, follows=follows)
                 new += 1
             else:
                 if not value & TAKEN:
@@ -129,6 +137,9 @@ class UrlDiscovery:
         changes: ChangeSet,
         request: str | None,
         slot: QueueSlot | None,
+        place: LinkPlace | None,
+        *,
+        follows: int | None,
     ) -> int:
         page_id = self._store.new_id()
         url, variant = target.url, variant_rank(target)
@@ -172,6 +183,10 @@ class UrlDiscovery:
             site.pending += 1
             if self._scoring is not None:
                 self._scoring.found(site.id, page_id, level, slot)
+            if self._learning is not None and follows is not None:
+                changes.add(*self._learning.follows(page_id, follows))
+            elif self._learning is not None and level > 0:
+                changes.add(self._learning.found(page_id, site.name, url, level, found_on, place))
             site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         return value
 
@@ -212,6 +227,8 @@ class UrlDiscovery:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
             site.pending += 1
+            if self._learning is not None and level > 0:
+                changes.add(self._learning.found(page_id, site.name, target.url, level, None, None))
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
@@ -241,7 +258,8 @@ class UrlDiscovery:
         """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new."""
         origin = (lease.level, lease.hops + 1, lease.id, now, changes)
         is_here = site.id == lease.site_id and self._scoring is None  # groups belong to a site; scores have queues
-        counts, new = self.discover(site, [(target, 1)], *origin, group=lease.group if is_here else 0, slots=slots)
+        group = lease.group if is_here else 0
+        counts, new = self.discover(site, [(target, 1)], *origin, group=group, slots=slots, follows=lease.id)
         return next(iter(counts)), new
 
     def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:

@@ -21,8 +21,10 @@ from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_var
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
+from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.learnt_queue import MOST_URLS
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.queues.bounded_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.order_parts import StoredPart
+    from crawlers.storage.pulls import Pull
     from crawlers.storage.schema.message_tables import Message
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
@@ -88,8 +91,11 @@ class QueuedFrontier:
             self._scoring = Scoring(
                 order.scores, store, self._schedule.sites, self._held, worker_id or 0, is_divided=is_divided
             )
-        sites = self._schedule.sites
-        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, self._scoring)
+        self._learning: LinkLearning | None = None
+        if order.link_values is not None:
+            self._learning = LinkLearning(order.link_values, store, self._held)
+        sites, of_order = self._schedule.sites, (self._scoring, self._learning)
+        self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
         self._elsewhere: set[str] = set()
         self._acknowledgements = Acknowledgements(
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
@@ -226,6 +232,8 @@ class QueuedFrontier:
         self._elsewhere.discard(site.name)
         self._share_head_urls()
         self._discovery.opened(site, start.known)
+        if self._learning is not None:
+            self._learning.recall(start.features)
         site.is_available = start.is_available
         for entry, due_at in resting:
             self._held.add(entry.id)
@@ -245,6 +253,8 @@ class QueuedFrontier:
         rows = self._scoring.leave(site_id) if self._scoring is not None else ()
         self._schedule.close(site)
         self._discovery.closed(site)
+        if self._learning is not None:
+            self._learning.forget(site.resting)
         self._held -= site.resting
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
@@ -259,17 +269,21 @@ class QueuedFrontier:
             self._rule.sleep(site_id)
 
     def _share_head_urls(self) -> None:
-        most = MAX_QUEUE if self._scoring is None else self._head_total
+        most = self._head_total
+        if self._scoring is None:
+            most = MAX_QUEUE if self._learning is None else MOST_URLS
         share = self._head_total // max(1, len(self._schedule.sites))
         self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:
             return self._scoring.make_queue(site_id, group, spill_limit)
+        if self._learning is not None:
+            return self._learning.make_queue(site_id, spill_limit)
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
-    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
-        return self.pulls.learn(pulls)
+    def learn(self, pulls: Iterable[Pull]) -> int:
+        return self.pulls.learn(pulls if self._learning is None else self._learning.learn(pulls))
 
     def grant(self, total: int) -> None:
         self.pulls.grant(total)
@@ -342,9 +356,11 @@ class QueuedFrontier:
         else:
             self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
         if requested:
-            self.pulls.ended(site, lease, earned, now, changes)
+            self._pull_ended(site, lease, earned, now, changes)
         else:
             self.pulls.cancelled(site, lease)
+        if self._learning is not None:
+            self._learning.forget([lease.id])
         self._submit(changes, now)
         for other in self._acknowledgements.touched(site, page):
             self._schedule.settle(other, now)
@@ -391,8 +407,13 @@ class QueuedFrontier:
     ) -> None:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
             changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
-        self.pulls.ended(site, lease, NOTHING, now, changes)
+        self._pull_ended(site, lease, NOTHING, now, changes)
         self._submit(changes, now)
+
+    def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
+        self.pulls.ended(site, lease, earned, now, changes)
+        if self._learning is not None:
+            self._learning.ended(lease.id, earned.reward)
 
     def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
         if self._leases.get(lease.id) is not lease:
@@ -449,7 +470,7 @@ class QueuedFrontier:
         limit = site.share(self._discovery.head_urls)
         for group in sorted(site.needs_refill):
             queue = site.queues[group]
-            while queue.first is None and queue.has_more:
+            while queue.is_empty and queue.has_more:
                 queue.refill(limit)
             site.settle(group, queue)
         site.needs_refill.clear()

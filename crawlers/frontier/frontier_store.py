@@ -85,6 +85,7 @@ class SiteStart:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Unscored] = ()
     due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
+    features: Mapping[int, str] = field(default_factory=dict)  # of the links to waiting pages, if the order learns
     base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet
 
 
@@ -141,6 +142,9 @@ class FrontierStore(Protocol):
 
     def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
         """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
+
+    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
+        """Return the features of the links by which these pages were found, as far as they have any."""
 
     def submit(self, changes: ChangeSet) -> None:
         """Queue *changes* to be written atomically, after all earlier ones."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
     from crawlers.storage.order_parts import StoredPart
+    from crawlers.storage.pulls import Pull
     from crawlers.storage.schema.message_tables import Message
 
 
@@ -199,8 +200,8 @@ class SiteControl(Protocol):
         A rule decides ties by these numbers, so all workers of a crawl should register the same sites.
         """
 
-    def learn(self, pulls: Iterable[tuple[int, float]]) -> int:
-        """Report pulls of earlier runs or of other workers to the site rule: (site id, reward), in order.
+    def learn(self, pulls: Iterable[Pull]) -> int:
+        """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.
 
         A site that is opened later has its history already; the rule of its groups receives it from `load_sites`.
         Returns the number of pulls.

@@ -188,7 +188,7 @@ class SiteQueue:
 
     def settle(self, group: int, queue: PageQueue) -> None:
         """Note whether the group's *queue* holds something, or needs a refill."""
-        if queue.first is not None:
+        if not queue.is_empty:
             self.ready.add(group)
             self.needs_refill.discard(group)
             return
@@ -203,7 +203,7 @@ class SiteQueue:
         group = self._chosen()
         queue = self.queues[group]
         entry = queue.pop()
-        if queue.first is None:
+        if queue.is_empty:
             self.settle(group, queue)
         return entry if entry.group == group else entry._replace(group=group)
 

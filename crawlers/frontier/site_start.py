@@ -71,6 +71,8 @@ def read_starts(
     for site_id, start in starts.items():
         ruled = replace(start, rule=_rule(store, order, site_id, has_pulls=has_pulls))
         starts[site_id] = ruled if order.scores is not None else _with_queues(store, site_id, ruled, head_urls)
+        if order.link_values is not None:
+            starts[site_id] = _with_features(store, starts[site_id])
     return list(starts.values())
 
 
@@ -92,6 +94,13 @@ def _with_queues(store: ScoredFrontierStore, site_id: int, start: SiteStart, hea
     limit = share(head_urls, len(groups))
     heads = {group: QueueHead(store.waiting(site_id, group, NONE, limit), limit) for group in groups}
     return replace(start, names=names, heads=heads)
+
+
+def _with_features(store: ScoredFrontierStore, start: SiteStart) -> SiteStart:
+    """Return the start of a site under an order that learns from links."""
+    waiting = [entry.id for head in start.heads.values() for entry in head.entries]
+    resting = [retry.entry.id for retry in start.retries]
+    return replace(start, features=store.link_features([*waiting, *resting]))
 
 
 def _with_scores(

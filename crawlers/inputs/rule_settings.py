@@ -101,5 +101,6 @@ def chosen_order(settings: SettingValues, weights: Weights | None = None) -> Pag
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         explore_share=shares[0],
         archive_share=shares[1],
+        has_link_prior=settings.getbool("LINK_PRIOR_ENABLED"),
     )
     return make(options if weights is None else replace(options, weights=weights))

@@ -24,7 +24,7 @@ def pull_log(database: Database, crawl_id: int) -> PullLog:
     """Return all pulls of a crawl so far."""
     of_crawl = site.c.crawl_id == crawl_id
     sites = select(site.c.id, site.c.site, site.c.availability).where(of_crawl).order_by(site.c.id)
-    pulls = list(pulls_of(database, crawl_id))
+    pulls = [(one.site_id, one.reward) for one in pulls_of(database, crawl_id)]
     with database.read() as connection:
         return PullLog([(number, name, why) for number, name, why in connection.execute(sites)], pulls)
 

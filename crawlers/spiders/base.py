@@ -49,6 +49,7 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
 GROUPING = frozenset({"groups"})  # the orders that use the positions of links on their pages
+LEARNT = frozenset({"learnt"})  # the orders that learn from the places and the texts of links
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 
 
@@ -151,6 +152,7 @@ class SiteSpider(Spider):
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
             groups=settings.get("ORDER") in GROUPING,
+            places=settings.get("ORDER") in LEARNT,
             anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
             scope=self.scope,
             **more,

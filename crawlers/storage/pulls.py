@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import exists, func, select, text
 
-from crawlers.storage.schema.tables import page, pull, site
+from crawlers.storage.schema.tables import link_features, page, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 ROWS_AT_ONCE = 10_000
+
+
+class Pull(NamedTuple):
+    """A download of a crawl, as its rules and its order learn from it."""
+
+    site_id: int
+    reward: float
+    features: str | None = None  # of the link by which the page was found, if the order learns from them
+
 
 _COUNTED = {
     "sqlite": text("SELECT key FROM counted_key WHERE site_id = :site AND key IN (SELECT value FROM json_each(:keys))"),
@@ -34,8 +43,8 @@ def has_pulls(connection: Connection, crawl_id: int) -> bool:
     return connection.execute(with_pulls.limit(1)).first() is not None
 
 
-def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[tuple[int, float]]:
-    """Yield (site id, reward) of every recorded download of the crawl, in the order of completion.
+def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[Pull]:
+    """Yield every recorded download of the crawl, in the order of completion.
 
     With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`.
     """
@@ -47,14 +56,15 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
             return
         # Read in the order of the table: sorting the pulls of a crawl would hold all of them in memory.
         recorded = (
-            select(pull.c.site_id, pull.c.reward, pull.c.worker_id, pull.c.id)
+            select(pull.c.site_id, pull.c.reward, link_features.c.features, pull.c.worker_id, pull.c.id)
+            .outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
             .where(pull.c.id >= first)
             .order_by(pull.c.id)
         )
         rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded)
-        for site_id, reward, worker_id, number in rows:
+        for site_id, reward, features, worker_id, number in rows:
             if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
-                yield site_id, reward
+                yield Pull(site_id, reward, features)
 
 
 def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:
@@ -94,8 +104,8 @@ def totals(database: Database, crawl_id: int) -> tuple[int, float]:
     return int(pulls), float(earned)
 
 
-def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, float]]:
-    """Yield (site id, 0.0) of the downloads of a crawl without pulls, from its pages, roughly in order."""
+def downloads_of(database: Database, crawl_id: int) -> Iterator[Pull]:
+    """Yield the downloads of a crawl without pulls, with reward 0, from its pages, roughly in order."""
     attempted = (
         select(page.c.site_id, page.c.attempts)
         .join(site, site.c.id == page.c.site_id)
@@ -104,7 +114,7 @@ def downloads_of(database: Database, crawl_id: int) -> Iterator[tuple[int, float
     )
     with database.read() as connection:
         for site_id, attempts in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(attempted):
-            yield from [(site_id, 0.0)] * attempts
+            yield from [Pull(site_id, 0.0)] * attempts
 
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:

@@ -26,6 +26,7 @@ from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.news_tables import poll
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals
@@ -45,17 +46,19 @@ _SAID = ("leases", "best_index", "is_hungry", "status")  # columns of the same n
 
 _PULLS_OF_OTHERS = {
     "sqlite": text("""
-        SELECT pull.id, pull.worker_id, pull.site_id, pull.reward
+        SELECT pull.id, pull.worker_id, pull.site_id, pull.reward, link_features.features
         FROM worker CROSS JOIN pull ON pull.worker_id = worker.id
             AND pull.id > coalesce(json_extract(:after, '$."' || worker.id || '"'), 0)
+        LEFT JOIN link_features ON link_features.page_id = pull.page_id
         WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY pull.id LIMIT :most"""),
     # LATERAL: with many rows of pulls, a join would be planned as a scan of all of them.
     "postgresql": text("""
-        SELECT latest.id, worker.id, latest.site_id, latest.reward
+        SELECT latest.id, worker.id, latest.site_id, latest.reward, link_features.features
         FROM worker CROSS JOIN LATERAL (
-            SELECT id, site_id, reward FROM pull
+            SELECT id, site_id, page_id, reward FROM pull
             WHERE worker_id = worker.id AND id > coalesce((CAST(:after AS jsonb) ->> worker.id::text)::bigint, 0)
             ORDER BY id LIMIT :most) AS latest
+        LEFT JOIN link_features ON link_features.page_id = latest.page_id
         WHERE worker.crawl_id = :crawl AND worker.id != :me ORDER BY latest.id LIMIT :most"""),
 }
 
@@ -109,7 +112,7 @@ class Round(NamedTuple):
     others: int  # further active workers
     hungry: int  # further workers without anything to do, while no site with something to do is free
     granted: int  # pulls over its life; -1: no limit
-    pulls: list[tuple[int, float]]  # of other workers: (site id, reward), as in `pulls_of`
+    pulls: list[Pull]  # of other workers
     last_pulls: dict[int, int]  # the last pull that it knows now, by worker
     control: str | None
     reason: str | None  # why it is to stop
@@ -481,14 +484,14 @@ def has_ended(connection: Connection, crawl_id: int) -> bool:
     return connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar() is not None
 
 
-def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[tuple[int, float]], dict[int, int]]:
+def _pulls_of_others(connection: Connection, report: Report) -> tuple[list[Pull], dict[int, int]]:
     if report.after_pulls is None:
         return [], {}
     # By worker, because the pulls of one worker are committed in the order of their numbers, those of several are not.
     last = dict(report.after_pulls)
     values = {"after": json.dumps(last), "crawl": report.crawl_id, "me": report.worker_id, "most": PULLS_AT_ONCE}
     pulls = []
-    for number, of, site_id, reward in connection.execute(_PULLS_OF_OTHERS[connection.dialect.name], values):
-        pulls.append((site_id, reward))
+    for number, of, *one in connection.execute(_PULLS_OF_OTHERS[connection.dialect.name], values):
+        pulls.append(Pull(*one))
         last[of] = number
     return pulls, last

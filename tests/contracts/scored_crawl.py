@@ -14,6 +14,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State
+from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.scored_engines import changes
 from tests.contracts.scored_story import Story, name_of, target_of
@@ -59,7 +60,7 @@ class ScoredCrawl:
         self.texts: dict[Name, tuple[int, Links]] = {}
         self.url_history: Story | None = Story(way.weight)
         self.in_flight: list[Lease] = []
-        self.pulls: list[tuple[int, float]] = []
+        self.pulls: list[Pull] = []
         self.asked: list[tuple[Name, bool]] = []
         self.now = 1000.0
         self.steps = 0
@@ -154,7 +155,7 @@ class ScoredCrawl:
         failed, until = self.rng.random() < 0.5, self.rng.choice([self.now, self.now + 3])
         self.frontier.release(lease, until, "no answer", failed=failed)
         if failed:
-            self.pulls.append((lease.site_id, 0.0))
+            self.pulls.append(Pull(lease.site_id, 0.0))
 
     # Results of a page -------------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class ScoredCrawl:
             page = self._text(name, page)
         self.tell(lease, page, name)
         if page.state is not State.REJECTED:
-            self.pulls.append((lease.site_id, 0.0))
+            self.pulls.append(Pull(lease.site_id, 0.0))
         self.frontier.acknowledge(lease, Decision(page), self.now)
 
     def read(self, lease: Lease, links: Links) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.items import State
+from crawlers.storage.pulls import Pull
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def test_worker_requests_what_it_was_granted_over_its_life(engine):
 
 
 def test_pulls_of_others_cost_nothing_of_what_was_granted(site):
-    site.frontier.learn([(site.id, 1.0), (site.id + 1, 0.0)])
+    site.frontier.learn([Pull(site.id, 1.0), Pull(site.id + 1, 0.0)])
     assert len(site.lease()) == 3
 
 

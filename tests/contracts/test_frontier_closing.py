@@ -16,6 +16,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import FrontierError
 from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, QueueSlot, State
+from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
 from tests.contracts.examples import budget
@@ -235,7 +236,7 @@ def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: E
     good.add("/", "/a/")
     poor.add("/", "/a/")
     assert frontier.best_index(NOW) == float("inf")
-    frontier.learn([(good.id, 50.0), (poor.id, 2.0)])
+    frontier.learn([Pull(good.id, 50.0), Pull(poor.id, 2.0)])
     best = frontier.best_index(NOW)
     assert best is not None
     good.end(frontier.lease(NOW, 1)[0])

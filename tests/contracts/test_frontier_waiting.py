@@ -15,6 +15,7 @@ from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.frontier.protocols import Decision, Earned
 from crawlers.items import Page, State
+from crawlers.storage.pulls import Pull
 from tests.contracts.engines import MemoryEngine
 from tests.contracts.site import NOW, Site
 
@@ -164,7 +165,7 @@ def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
     again = Site(engine, frontier, id=good.id, delay_s=2.0)
     Site(engine, frontier, id=poor.id).add(*PATHS)
     again.add(*PATHS)
-    frontier.learn([(good.id, 10.0), (poor.id, 5.0)])
+    frontier.learn([Pull(good.id, 10.0), Pull(poor.id, 5.0)])
     frontier.gate(good.id).next_at = NOW + 2.0  # requests of the earlier run count
     assert leased(again, NOW + 1.9) == []
     assert leased(again, NOW + 2.0) == [good.id]

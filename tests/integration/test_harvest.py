@@ -50,7 +50,9 @@ def kill_after(crawl: Crawl, web, number: int) -> None:
     assert status == -signal.SIGKILL
 
 
-@pytest.mark.parametrize(("rule", "order"), [*((rule, "bfs") for rule in sorted(RULES)), ("auto", "groups")])
+@pytest.mark.parametrize(
+    ("rule", "order"), [*((rule, "bfs") for rule in sorted(RULES)), ("auto", "groups"), ("auto", "learnt")]
+)
 def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule, order):
     settings = {"RULE": rule, "ORDER": order, **SETTINGS}
     whole = crawl_in("whole", hosts(web), spider="extlinks", **settings)

@@ -6,11 +6,13 @@ or of all sites, and each feature a number in a table of fixed size: memory is b
 
 from __future__ import annotations
 
+import base64
 import re
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
+import numpy as np
 import xxhash
 
 from crawlers.algorithms.ranking.link_groups import group_name
@@ -18,12 +20,19 @@ from crawlers.algorithms.ranking.link_groups import group_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from crawlers.items import LinkPlace
+
+    Features = NDArray[np.unsignedinteger[Any]]  # `WIDTH` numbers
+
 TABLE_SIZE = 1 << 22  # with 2**18, crawls of twelve sites find as much: room for thousands of sites
 NONE = 0  # the id of a feature that a link does not have
 ANCHOR_CHARS = 200  # that are looked at
 URL_CHARS = 500  # likewise, after the host
 TEXT_CHARS = 300  # of a place or a path
 MAX_LEVEL = 8  # deeper pages are alike
+_BYTES = 3  # of a number in the store
 _WORDS = 4  # of an anchor or a URL that count
 _NAME_WORDS = 3  # of these at most from the last segment and the query of a URL
 _DIRECTORY_WORDS = 2  # and from the two segments before
@@ -35,14 +44,6 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Words that say nothing about a page. They are English, because other languages have not been measured.
 _STOP_TEXT = "html htm index php asp en www the of and a an to in for on is with by or as at from it this that be"
 _STOP_WORDS = frozenset(_STOP_TEXT.split())
-
-
-class LinkPlace(NamedTuple):
-    """What a page shows of a link."""
-
-    position: str  # the tags of its grandparent and its parent; "": a URL that no page links to
-    path: str  # its nearest ancestors, up to 6, with ids and first classes
-    anchor: str  # its text
 
 
 class Feature(NamedTuple):
@@ -79,6 +80,7 @@ def link_features(site: str, url: str, level: int, source: int, place: LinkPlace
     *site* and *url* are absolute; *level* is that of the page behind the link; *source* the number of the page on which
     the link was found first, 0 if on none. No other id occurs twice.
 
+    >>> from crawlers.items import LinkPlace
     >>> link_features("http://a.test", "http://a.test/x", 1, 0, LinkPlace("", "", ""))[4]
     0
     """
@@ -94,11 +96,34 @@ def link_features(site: str, url: str, level: int, source: int, place: LinkPlace
 def link_feature_names(site: str, url: str, level: int, source: int, place: LinkPlace) -> tuple[str, ...]:
     """Return what each feature of `link_features` stands for, in words; "" where the link has none.
 
+    >>> from crawlers.items import LinkPlace
     >>> names = link_feature_names("http://a.test", "http://a.test/news/x-files.html", 2, 7, LinkPlace("", "", "By me"))
     >>> names[5:8], names[-10:-8], names[-2:]
     (('http://a.test/news/', '7', 'me'), ('files', 'news'), ('2 to 3 words', '2'))
     """
     return tuple(_values(site, url, level, source, place))
+
+
+def text_of(features: Features) -> str:
+    """Return *features* as they are stored: 24 bits each, little-endian, in base64.
+
+    >>> text_of(np.array([1, 2**24 - 1], np.uint32))
+    'AQAA////'
+    """
+    numbers = features.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return base64.b64encode(numbers[:, :_BYTES].tobytes()).decode("ascii")
+
+
+def features_of(text: str) -> Features:
+    """Return the features that *text* stores; further ones are `NONE`, if a version before had fewer.
+
+    >>> features_of("AQAA////")[:3].tolist()
+    [1, 16777215, 0]
+    """
+    stored = np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, _BYTES)[:WIDTH]
+    numbers = np.zeros((WIDTH, 4), np.uint8)
+    numbers[: len(stored), :_BYTES] = stored
+    return numbers.view("<u4").reshape(WIDTH).astype(np.uint32)
 
 
 def feature_id(kind: str, site: str, value: str) -> int:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.link_groups import GroupBandit
+from crawlers.algorithms.ranking.link_prior import shipped_prior
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.queue_shares import QueueShares
@@ -46,6 +48,8 @@ class PageOrder(Protocol):
     finishes_each_priority: bool
     #: The scores of all pages, if they change while URLs wait; priorities are not used then.
     scores: PageScores | None
+    #: What is learnt of links, if the order chooses the page whose link promises most; then there are no scores.
+    link_values: LinkValues | None
 
     def priority(self, level: int, hops: int) -> float:
         """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
@@ -63,6 +67,7 @@ class BreadthFirst:
 
     finishes_each_priority = True
     scores: PageScores | None = None
+    link_values: LinkValues | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return float(level * (MAX_HOPS + 1) + hops)
@@ -76,6 +81,7 @@ class LinkGroups:
 
     finishes_each_priority = False
     scores: PageScores | None = None
+    link_values: LinkValues | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
@@ -84,10 +90,27 @@ class LinkGroups:
         return GroupBandit()
 
 
+class LearntLinks:
+    """The page whose link promises most, see `LinkValues`; of equals, the oldest."""
+
+    finishes_each_priority = False
+    scores: PageScores | None = None
+
+    def __init__(self, link_values: LinkValues) -> None:
+        self.link_values: LinkValues | None = link_values
+
+    def priority(self, level: int, hops: int) -> float:
+        return 0.0
+
+    def groups(self) -> GroupRule | None:
+        return None
+
+
 class Scored:
     """The page with the greatest score; see `PageScores`."""
 
     finishes_each_priority = False
+    link_values: LinkValues | None = None
 
     def __init__(self, scores: PageScores) -> None:
         self.scores: PageScores | None = scores
@@ -124,6 +147,7 @@ class OrderOptions:
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
     archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site
+    has_link_prior: bool = True  # learnt: begin with the weights of `shipped_prior`
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
@@ -145,6 +169,7 @@ def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BreadthFirst(),
     "groups": lambda options: LinkGroups(),
+    "learnt": lambda options: LearntLinks(LinkValues(shipped_prior() if options.has_link_prior else {})),
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),

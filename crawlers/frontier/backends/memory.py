@@ -19,6 +19,7 @@ from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (
     EndedPage,
+    LinkFeaturesRow,
     LinkGroupRow,
     NewPage,
     PageLinks,
@@ -49,6 +50,7 @@ class MemoryFrontierStore:
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
         self._groups: list[LinkGroupRow] = []
+        self._features: dict[int, str] = {}
         self._pulls: list[PullRow] = []
         self._scores: dict[int, Row] = {}
         self._polls: dict[int, PollRow] = {}
@@ -121,6 +123,9 @@ class MemoryFrontierStore:
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
 
+    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
+        return {page_id: self._features[page_id] for page_id in page_ids if page_id in self._features}
+
     def previous(self, page_id: int) -> PreviousVisit:
         row = self.pages[page_id]
         links = dict(self.links.get(page_id, {}))
@@ -185,6 +190,7 @@ class MemoryFrontierStore:
         for change in updates:
             self.pages[change.id].update(change._asdict())
         self._groups += changes[LinkGroupRow]
+        self._features.update(changes[LinkFeaturesRow])
         self._pulls += changes[PullRow]
         for changed in changes[ChangedLinks]:
             for number, waiting in list(self.messages.items()):

@@ -19,7 +19,6 @@ from crawlers.storage.order_parts import parts_of
 from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
-from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 
 if TYPE_CHECKING:
@@ -111,6 +110,7 @@ _NUMBERS = """
 _WAITING_ELSEWHERE = """
     SELECT p.id, site.site, p.key, p.url FROM page AS p JOIN {table} AS s ON s.page_id = p.id
     JOIN site ON site.id = p.site_id WHERE s.queue >= 0 AND p.id"""
+_LINK_FEATURES = "SELECT page_id, features FROM link_features WHERE page_id"
 _BASES = "SELECT id, base FROM site WHERE crawl_id = :crawl AND base IS NOT NULL"
 
 # SQLAlchemy parses a statement once per object: creating it for each query would cost more than the query.
@@ -120,8 +120,9 @@ _text = cache(text)
 class SqlFrontierStore:
     """Writes through the single writer, reads committed rows."""
 
-    def __init__(self, database: Database, writer: Writer, crawl_id: int) -> None:
+    def __init__(self, database: Database, writer: Writer, crawl_id: int, *, looks_back: bool) -> None:
         self.crawl_id = crawl_id
+        self._looks_back = looks_back
         self._database = database
         self._writer = writer
         dialect = database.engine.dialect.name
@@ -188,6 +189,10 @@ class SqlFrontierStore:
         self._wait_for(page_ids)
         return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
+    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
+        rows = self._read(_LINK_FEATURES + self._among, keys=json.dumps(list(page_ids)))
+        return dict(tuple(row) for row in rows)
+
     def previous(self, page_id: int) -> PreviousVisit:
         self._wait_for([page_id])
         rows = self._read(_PREVIOUS, page=page_id)
@@ -251,7 +256,7 @@ class SqlFrontierStore:
 
     def submit(self, changes: ChangeSet) -> None:
         self._writer.submit(changes)
-        if changes[OrderTotalsRow]:  # only orders with scores look back
+        if self._looks_back:
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
             number = self._writer.submitted
             self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
@@ -291,4 +296,5 @@ class SqlFrontier(QueuedFrontier):
     def __init__(
         self, database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
     ) -> None:
-        super().__init__(SqlFrontierStore(database, writer, crawl_id), rule, order, **limits)
+        looks_back = order.scores is not None or order.link_values is not None
+        super().__init__(SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back), rule, order, **limits)

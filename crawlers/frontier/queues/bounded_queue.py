@@ -18,12 +18,18 @@ NONE = (float("-inf"), 0)
 
 
 class PageQueue(Protocol):
-    """The queue of one group of a site: `BoundedQueue` or `scored_queue.ScoredQueue`."""
+    """The queue of one group of a site: `BoundedQueue`, `scored_queue.ScoredQueue` or `learnt_queue.LearntQueue`.
+
+    `is_empty` says whether there is no `first`, which may take longer to compute.
+    """
 
     def __len__(self) -> int: ...
 
     @property
     def has_more(self) -> bool: ...
+
+    @property
+    def is_empty(self) -> bool: ...
 
     @property
     def first(self) -> tuple[float, int] | None: ...
@@ -70,6 +76,11 @@ class BoundedQueue:
     def has_more(self) -> bool:
         """Whether the store may hold waiting URLs that are not in the heap."""
         return self._spill_limit is not ALL
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the heap is empty."""
+        return not self._heap
 
     @property
     def first(self) -> tuple[float, int] | None:

@@ -61,6 +61,11 @@ class ScoredQueue:
         return self._spill_limit is not ALL
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the best page must be read from the store, or nothing waits."""
+        return self.first is None
+
+    @property
     def first(self) -> tuple[float, int] | None:
         """The negative score and id of the best page; None if it must be read from the store."""
         heap, scores = self._heap, self._scores

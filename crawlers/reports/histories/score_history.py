@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import json
+import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlalchemy import func, select
 
+from crawlers.algorithms.ranking.link_features import FEATURES, features_of
+from crawlers.algorithms.ranking.link_prior import shipped_prior
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import State
 from crawlers.reports.histories.history import Fact, Line, Topic, line, said
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
-from crawlers.storage.schema.tables import crawler_setting, page, pull
+from crawlers.storage.schema.tables import crawler_setting, link_features, page, pull, site
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection, Table
+
+PULLS_AT_ONCE = 1_000
+AFTER_ALL = 2**62  # a number of a pull
+MOST_COMPARED = 20_000  # links that wait
 
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),
@@ -30,8 +43,33 @@ _NEWS_QUEUES = {
 }
 
 
-def score_facts(connection: Connection, crawl_id: int, page_id: int) -> list[Fact]:
-    """Return the importance of a page, or its relevance to a topic, with its parts; nothing without scores."""
+_KINDS = {
+    "all links": said("what links bring on all sites"),
+    "site": said("its site"),
+    "group": said("links at this place to this folder"),
+    "place": said("its place on the page"),
+    "path": said("the elements around it"),
+    "directory": said("the folder that it leads to"),
+    "page": said("the page on which it was found"),
+    "anchor": said("the words of its text"),
+    "anchor on site": said("the words of its text on this site"),
+    "url": said("the words of its URL"),
+    "url on site": said("the words of its URL on this site"),
+    "anchor length": said("the length of its text"),
+    "level": said("its level"),
+}
+
+
+def score_facts(
+    connection: Connection, crawl_id: int, page_id: int, is_over: Callable[[], bool] = lambda: False
+) -> list[Fact]:
+    """Return the importance of a page, its relevance to a topic, or what its link promised, with the parts of that.
+
+    Nothing without scores. What a link promises is not computed if the time *is_over* before that.
+    """
+    features = connection.execute(select(link_features.c.features).where(link_features.c.page_id == page_id)).scalar()
+    if features is not None:
+        return [Fact(Topic.SCORE, one) for one in _promise(connection, crawl_id, page_id, features, is_over)]
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
         return [Fact(Topic.SCORE, one) for one in _importance(connection, crawl_id, row)]
@@ -40,6 +78,64 @@ def score_facts(connection: Connection, crawl_id: int, page_id: int) -> list[Fac
         return [Fact(Topic.SCORE, one) for one in _relevance(connection, crawl_id, row)]
     row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
     return [] if row is None else [Fact(Topic.SCORE, one) for one in _news(connection, crawl_id, row)]
+
+
+def _promise(connection: Connection, crawl_id: int, page_id: int, text: str, is_over: Callable[[], bool]) -> list[Line]:
+    """Return what the link to a page promised before its first download, or promises now if it waits."""
+    recorded = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "LINK_PRIOR_ENABLED"
+    )
+    has_prior = connection.execute(recorded).scalar() == "True"
+    values = LinkValues(shipped_prior() if has_prior else {})
+    own = select(func.min(pull.c.id)).where(pull.c.page_id == page_id)
+    first = connection.execute(own).scalar()
+    pulls = (
+        select(pull.c.reward, link_features.c.features)
+        .join(link_features, link_features.c.page_id == pull.c.page_id)
+        .join(site, site.c.id == pull.c.site_id)
+        .where(site.c.crawl_id == crawl_id, pull.c.id < (first if first is not None else AFTER_ALL))
+        .order_by(pull.c.id)
+    )
+    with closing(connection.execution_options(yield_per=PULLS_AT_ONCE).execute(pulls)) as rows:
+        for reward, features in rows:
+            if is_over():
+                return [line("what its link promises is learnt from too many pages to be computed now")]
+            values.learn(features_of(features).tolist(), reward)
+    row = features_of(text)
+    expected = f"{values.values(row[None])[0]:.3g}"
+    weights: dict[str, float] = {}
+    for feature, weight in zip(FEATURES, values.parts(row.tolist()), strict=True):
+        weights[feature.kind] = weights.get(feature.kind, 0.0) + weight
+    greatest = sorted(weights.items(), key=lambda one: -abs(one[1]))
+    parts = tuple(
+        line("%(factor)s by %(kind)s", factor=f"x {math.exp(weight):.3g}", kind=_KINDS[kind])
+        for kind, weight in greatest
+        if weight
+    )
+    if first is not None:
+        return [Line(said("its link promised %(number)s new links", number=expected), parts)]
+    return [
+        Line(said("its link promises %(number)s new links", number=expected), parts),
+        *_place(connection, page_id, values),
+    ]
+
+
+def _place(connection: Connection, page_id: int, values: LinkValues) -> list[Line]:
+    """Return how many links of its site come before that to a waiting page; nothing of other pages."""
+    its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
+    waiting = (
+        select(page.c.id, link_features.c.features)
+        .join(link_features, link_features.c.page_id == page.c.id)
+        .where(page.c.site_id == its_site, page.c.state == int(State.WAITING))
+        .limit(MOST_COMPARED)
+    )
+    features = {number: features_of(text) for number, text in connection.execute(waiting)}
+    if page_id not in features:
+        return []
+    scores = dict(zip(features, values.scores(np.stack([*features.values()])).tolist(), strict=True))
+    own = (-scores[page_id], page_id)
+    before = sum((-score, number) < own for number, score in scores.items())
+    return [line("%(before)s waiting links of its site promise more, or are less known", before=before)]
 
 
 def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:

@@ -44,7 +44,7 @@ from crawlers.storage.queries import addresses_of
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.score_tables import importance, news_score, relevance
 from crawlers.storage.schema.tables import crawl as crawled
-from crawlers.storage.schema.tables import external_url, link_group, page, site
+from crawlers.storage.schema.tables import external_url, link_features, link_group, page, site
 from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class _Known:
         connection, row = self._connection, self._row
         same = _same_content(connection, row)
         facts = [*self._standing(), *self._content(same)]
-        scored = score_facts(connection, self._crawl.id, row.id)
+        scored = score_facts(connection, self._crawl.id, row.id, is_over)
         if self._state is State.WAITING:
             facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
         documents, announced = document_history(connection, self._crawl.id, row)
@@ -225,7 +225,7 @@ class _Known:
         return any(
             self._connection.execute(select(table.c.page_id).where(table.c.page_id == self._row.id)).scalar()
             is not None
-            for table in (importance, relevance, news_score)
+            for table in (importance, relevance, news_score, link_features)
         )
 
     def _content(self, same: Sequence[Any]) -> list[Fact]:

@@ -516,6 +516,16 @@ class LinkGroupRow(NamedTuple):
 link_group = table("link_group", metadata, LinkGroupRow, INSERT, key=2, sqlite_with_rowid=False)
 
 
+class LinkFeaturesRow(NamedTuple):
+    """The features of the link by which a page was found, from which its value is learnt."""
+
+    page_id: RowId
+    features: str  # their numbers, of 24 bits each, little-endian, in base64
+
+
+link_features = table("link_features", metadata, LinkFeaturesRow, INSERT, key=1)
+
+
 class ExternalUrlRow(NamedTuple):
     """A URL of a site that is not part of the crawl."""
 

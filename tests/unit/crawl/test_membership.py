@@ -15,6 +15,7 @@ from crawlers.storage import crawls, workers
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
+from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import EndedPage, PullRow, site, worker
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
@@ -292,7 +293,7 @@ def test_pulls_of_others_are_read_once_if_they_are_wanted(made):
     write_rows(one.database, PullRow(one.sites[0], 1, 5.0, 1.0, other))
     assert one.round().round.pulls == []
     one.membership.after_pulls = {}
-    assert one.round().round.pulls == [(one.sites[0], 5.0)]
+    assert one.round().round.pulls == [Pull(one.sites[0], 5.0)]
     assert one.round().round.pulls == []
 
 

@@ -11,6 +11,7 @@ from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.protocols import NOTHING, Candidate, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 
 
@@ -108,10 +109,10 @@ def test_pulls_are_not_written_without_recording():
 
 def test_rule_receives_the_pulls_of_others_as_its_own():
     before, after = Heard(), Heard()
-    past = [(1, 3.0), (2, 0.0), (1, 1.0)]
+    past = [Pull(1, 3.0), Pull(2, 0.0), Pull(1, 1.0)]
     sites = {number: site(number) for number in (1, 2)}
     pulls = PullBudget(before, 0, records=False)
-    for number, reward in past:
+    for number, reward, _ in past:
         pulls.started(sites[number], lease(1))
         pulls.ended(sites[number], lease(1), Earned(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
@@ -151,7 +152,7 @@ def test_crawl_with_a_budget_is_patient():
 
 def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     pulls = PullBudget(Heard(), 12, Patience(0.9, 60.0, timeout_s=100.0), records=False)
-    pulls.learn([(7, 1.0), (7, 0.0)])
+    pulls.learn([Pull(7, 1.0), Pull(7, 0.0)])
     assert pulls.patient_until(1000.0) == 1000.0
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
@@ -159,7 +160,7 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1005.0) == 1020.0
     pulls.cancelled(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0
-    pulls.learn([(8, 1.0)] * 4)
+    pulls.learn([Pull(8, 1.0)] * 4)
     assert pulls.patient_until(1005.0) == 1050.0, "the pace is that of all workers"
 
 

@@ -8,7 +8,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.pulls import counted, has_pulls, pulls_of, pulls_of_site
+from crawlers.storage.pulls import Pull, counted, has_pulls, pulls_of, pulls_of_site
 from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
 
@@ -46,8 +46,8 @@ def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     write(database, ChangeSet(*(new_page(*row) for row in pages)))
     write(database, ChangeSet(PullRow(b, 5, 2.0, 1.0), PullRow(a, 4, 0.0, 1.0), PullRow(two.sites[0].id, 9, 7.0, 1.0)))
     write(database, ChangeSet(PullRow(b, 3, 1.5, 0.5)))
-    assert list(pulls_of(database, one.id)) == [(b, 2.0), (a, 0.0), (b, 1.5)]
-    assert list(pulls_of(database, two.id)) == [(two.sites[0].id, 7.0)]
+    assert list(pulls_of(database, one.id)) == [Pull(b, 2.0), Pull(a, 0.0), Pull(b, 1.5)]
+    assert list(pulls_of(database, two.id)) == [Pull(two.sites[0].id, 7.0)]
     assert list(pulls_of_site(database, b)) == [(2, 2.0), (0, 1.5)], "with their groups of links"
 
 

@@ -14,7 +14,7 @@ from crawlers.errors import ClaimsLost
 from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
-from crawlers.storage.pulls import pulls_of
+from crawlers.storage.pulls import Pull, pulls_of
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
@@ -468,13 +468,13 @@ def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
     with shared.database.read() as connection:
         known = workers.last_pulls(connection, shared.id)
     assert set(known) == {shared.first}
-    assert list(pulls_of(shared.database, shared.id, known)) == [(a, 1.0), (b, 2.0)]
+    assert list(pulls_of(shared.database, shared.id, known)) == [Pull(a, 1.0), Pull(b, 2.0)]
     assert list(pulls_of(shared.database, shared.id, {})) == []
     shared.write(PullRow(b, b, 3.0, 1.0, second), *(PullRow(a, a, reward, 1.0, shared.first) for reward in (4.0, 5.0)))
     learnt = shared.round(second, after_pulls=known)
-    assert learnt.pulls == [(a, 4.0), (a, 5.0)]
+    assert learnt.pulls == [Pull(a, 4.0), Pull(a, 5.0)]
     assert shared.round(second, after_pulls=learnt.last_pulls).pulls == []
-    assert shared.round(shared.first, after_pulls={}).pulls == [(b, 3.0)]
+    assert shared.round(shared.first, after_pulls={}).pulls == [Pull(b, 3.0)]
     assert shared.round(shared.first).pulls == []
 
 
@@ -490,8 +490,8 @@ def test_pull_that_is_committed_late_is_not_missed(postgresql_url: str) -> None:
         )
         shared.write(PullRow(a, a, 6.0, 1.0, third))
         early = shared.round(shared.first, after_pulls={})
-    assert [reward for *_, reward in early.pulls] == [6.0]
-    assert [reward for *_, reward in shared.round(shared.first, after_pulls=early.last_pulls).pulls] == [5.0]
+    assert [one.reward for one in early.pulls] == [6.0]
+    assert [one.reward for one in shared.round(shared.first, after_pulls=early.last_pulls).pulls] == [5.0]
     database.close()
 
 

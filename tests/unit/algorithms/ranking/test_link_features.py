@@ -13,11 +13,11 @@ from crawlers.algorithms.ranking.link_features import (
     OPTIMISTIC,
     TABLE_SIZE,
     WIDTH,
-    LinkPlace,
     feature_id,
     link_feature_names,
     link_features,
 )
+from crawlers.items import LinkPlace
 
 SITE = "http://a.test"
 PLACE = LinkPlace("ul/li.toc", "div#main/ul/li.toc", "Release notes, 2024")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.link_features import FEATURES, NONE, TABLE_SIZE, WIDTH, LinkPlace, link_features
+from crawlers.algorithms.ranking.link_features import FEATURES, NONE, TABLE_SIZE, WIDTH, link_features
 from crawlers.algorithms.ranking.link_values import BLOCK, MAX_ETA, MIN_ETA, OPTIMISM, LinkValues
+from crawlers.items import LinkPlace
 
 ids = st.lists(
     st.one_of(st.just(NONE), st.integers(1, 60), st.integers(1, TABLE_SIZE - 1)), min_size=WIDTH, max_size=WIDTH

@@ -93,5 +93,6 @@ def test_only_some_orders_have_groups_or_scores() -> None:
     orders = {name: make(OPTIONS) for name, make in ORDERS.items()}
     assert {name for name, order in orders.items() if order.groups()} == {"groups", "fit", "fit*opic"}
     assert isinstance(orders["groups"].groups(), GroupBandit)
-    assert {name for name, order in orders.items() if order.scores is None} == {"bfs", "groups"}
+    assert {name for name, order in orders.items() if order.scores is None} == {"bfs", "groups", "learnt"}
+    assert {name for name, order in orders.items() if order.link_values is not None} == {"learnt"}
     assert {name for name, order in orders.items() if order.finishes_each_priority} == {"bfs"}

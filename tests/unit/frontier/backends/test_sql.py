@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 def store(database: Database) -> Iterator[SqlFrontierStore]:
     crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     writer = Writer(database)
-    yield SqlFrontierStore(database, writer, 1)
+    yield SqlFrontierStore(database, writer, 1, looks_back=True)
     writer.close()
 
 
 def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, database: Database) -> None:
     numbers = [store.new_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
-    other = SqlFrontierStore(database, store._writer, 1)
+    other = SqlFrontierStore(database, store._writer, 1, looks_back=True)
     assert other.new_id() > 20_000
 
 
@@ -95,7 +95,7 @@ class Commits:
 
 def test_look_back_waits_for_the_rows_of_the_page_only(sqlite: Database) -> None:
     commits = Commits()
-    store = SqlFrontierStore(sqlite, commits, 1)  # type: ignore[arg-type]
+    store = SqlFrontierStore(sqlite, commits, 1, looks_back=True)  # type: ignore[arg-type]
     for page_id in (7, 8, 7, 9):
         store.submit(ChangeSet(OrderTotalsRow(1, 0, "[]", "[]"), UnchangedPage(page_id, None, 0.0, None, None)))
     assert store.entries([8]) == []

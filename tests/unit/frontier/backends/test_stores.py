@@ -37,7 +37,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[FrontierStore]:
     database = Database(request.getfixturevalue(f"{request.param}_url"))
     crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     writer = Writer(database)
-    yield SqlFrontierStore(database, writer, 1)
+    yield SqlFrontierStore(database, writer, 1, looks_back=True)
     writer.close()
     database.close()
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 
+import numpy as np
 import pytest
 
+from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
+from crawlers.items import LinkPlace
 from crawlers.reports.histories.history_text import fact_lines
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
-from crawlers.storage.schema.tables import PullRow
+from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
@@ -93,3 +98,42 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     first, similarity = history(database, crawl, HOME)
     assert first.startswith(f"  score {scores.score(home):.4f} = ")
     assert similarity == "  similarity to the topic 0.5000"
+
+
+ROW = text_of(np.array(link_features(A, NEW, 2, 1, LinkPlace("ul/li", "ul/li", "A story")), np.uint32))
+ALIKE = text_of(np.array(link_features(A, OTHER, 1, 1, LinkPlace("ul/li", "ul/li", "Another")), np.uint32))
+
+
+def learnt(database):
+    """A crawl with ORDER=learnt, of which the home page and a page like the new one were read."""
+    crawl = store(database, PAGES, order="bfs")
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM importance")
+        connection.exec_driver_sql(f"UPDATE page SET state = 0 WHERE id = {crawl.pages[NEW]}")
+        rows = [PullRow(crawl.sites[A], crawl.pages[url], reward, 0.0) for url, reward in ((HOME, 3.0), (OTHER, 20.0))]
+        features = [LinkFeaturesRow(crawl.pages[OTHER], ALIKE), LinkFeaturesRow(crawl.pages[NEW], ROW)]
+        write_changes(connection, ChangeSet(*rows, *features))
+    return crawl
+
+
+def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(database):
+    crawl = learnt(database)
+    values = LinkValues()
+    values.learn(features_of(ALIKE).tolist(), 20.0)
+    first, *parts, last = history(database, crawl, NEW)
+    assert first == f"  its link promises {values.values(features_of(ROW)[None])[0]:.3g} new links"
+    assert any(part.endswith(" by its place on the page") for part in parts)
+    product = math.prod(float(part.split()[1]) for part in parts)
+    assert product == pytest.approx(values.values(features_of(ROW)[None])[0], rel=0.02)
+    assert last == "  0 waiting links of its site promise more, or are less known"
+
+
+def test_page_that_was_read_has_what_its_link_promised_before(database):
+    assert history(database, learnt(database), OTHER) == ["  its link promised 1 new links"]
+
+
+def test_promise_is_not_computed_when_the_time_is_over(database):
+    crawl = learnt(database)
+    with database.read() as connection:
+        (fact,) = score_facts(connection, crawl.id, crawl.pages[NEW], lambda: True)
+    assert "too many pages" in fact.line.said.template

@@ -1,4 +1,4 @@
-"""The position of links in valid and broken pages, and their groups."""
+"""The position of links in valid and broken pages, their groups and their places."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.html import parse_page
-from crawlers.extraction.page_link_groups import position
+from crawlers.extraction.page_links import ANCESTORS, ID_CHARS, position
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import State
+from crawlers.items import LinkPlace, State
 
 SITE = "http://a.example"
 HTML = "text/html; charset=utf-8"
@@ -20,9 +20,9 @@ TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html"})
 
 
-def read(body: str, *, groups: bool = True, status: int = 200, redirect: Redirect | None = None):
+def read(body: str, *, groups: bool = True, places: bool = False, status: int = 200, redirect: Redirect | None = None):
     response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
-    return ResponseReader(LinkResolver(), TAGS, TYPES, groups).read(response, 7, 3, 0.0)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, groups, places).read(response, 7, 3, 0.0)
 
 
 def positions(body: str) -> list[str]:
@@ -39,7 +39,7 @@ def groups(body: str) -> dict[str, str]:
     return {target.url.removeprefix(SITE): page.link_groups[target.key] for target, _ in page.links}
 
 
-# Places
+# Positions
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,50 @@ TAGS_OF_LISTS = ["<ul>", "<li>", "</ul>", "<a href=/x>", "<a href=/y/z>", "</a>"
 def test_every_internal_link_of_any_page_has_a_group(parts):
     for group in groups("".join(parts)).values():
         assert group.partition(" ")[2].startswith(SITE)
+
+
+# Places
+
+
+def places(body: str) -> dict[str, LinkPlace]:
+    """The place of every internal link of *body*, by its path."""
+    page = read(body, places=True)
+    assert page.link_places is not None
+    return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("<a href=x>x</a>", ""),
+        ("<div id=main class='c d'><ul><li class=item><a href=x>x</a></ul></div>", "div#main.c/ul/li.item"),
+        ("<section id=post-4711><p id=p5><a href=x>x</a></section>", "section#post-0/p"),
+        ("<div id=''><a href=x>x</a></div>", "div"),
+        ("<table id=t><tr><td><a href=x>x</a></table>", "table#t/tbody/tr/td"),
+        ("<div>" * 50 + "<a href=x>x</a>", "/".join(["div"] * ANCESTORS)),
+        (f"<nav id={'i' * 500}><a href=x>x</a></nav>", f"nav#{'i' * ID_CHARS}"),
+        ("<frameset><frame src=x></frameset>", "frameset"),
+    ],
+)
+def test_path_of_a_link_is_given_by_its_ancestors(body, wanted):
+    assert places(body)["/dir/x"].path == wanted
+
+
+def test_place_is_that_of_the_first_link_to_a_target_with_its_text():
+    found = places("<ul class=menu><li><a href=/x> The <b>news</b>\n of today</a></ul><p><a href=/x>2</a>")
+    assert found == {"/x": LinkPlace("ul/li", "ul.menu/li", "The news of today")}
+
+
+def test_reader_without_places_returns_none():
+    assert read("<a href=/x>1</a>").link_places is None
+
+
+@given(st.lists(st.sampled_from(TAGS_OF_LISTS)))
+def test_every_internal_link_of_any_page_has_a_place(parts):
+    page = read("".join(parts), places=True)
+    assert page.link_places is not None
+    for target, _ in page.links:
+        assert page.link_places[target.key].path.count("/") < ANCESTORS
 
 
 # Readers and responses without groups
