@@ -180,7 +180,7 @@ class Article:
     language: str  # ISO 639-1
     canonical_url: str  # absolute
     image: str  # absolute
-    extractor: str  # rule, json-ld or trafilatura
+    extractor: str  # rule, json-ld or blocks
     description: str = ""  # in a sentence or two
     keywords: tuple[str, ...] = ()
     modified_at: float | None = None  # of its latest change, like the date of publication

@@ -32,7 +32,7 @@ class Document:
     site: str
     stored_at: str  # ISO 8601, UTC: this version
     version: int  # from 1
-    extractor: str  # rule, json-ld or trafilatura
+    extractor: str  # rule, json-ld or blocks
     description: str
     keywords: list[str]
     modified: str  # like `published`: its latest change according to the page

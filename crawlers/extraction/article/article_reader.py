@@ -16,10 +16,11 @@ from htmldate import find_date
 from trafilatura import bare_extraction, load_html
 from trafilatura.metadata import extract_author
 
+from crawlers.algorithms.news.text_choice import article_blocks
 from crawlers.algorithms.urls.resolution import join
 from crawlers.errors import BadUrl
 from crawlers.extraction.article.article_parts import ArticleParts
-from crawlers.extraction.article.article_text import as_lines, whole_text
+from crawlers.extraction.article.article_text import as_lines, hidden_text
 from crawlers.extraction.article.bylines import authors
 from crawlers.extraction.article.content_rules import by_rules
 from crawlers.extraction.article.facts import keywords, plain_text
@@ -30,6 +31,7 @@ from crawlers.extraction.article.page_lines import page_lines
 from crawlers.extraction.article.publication import DAY_S, day_in_url, publication, read_time
 from crawlers.extraction.article.shown_authors import shown_authors
 from crawlers.extraction.article.shown_dates import shown_date
+from crawlers.extraction.article.text_blocks import text_blocks
 from crawlers.extraction.article.text_language import language_of
 from crawlers.extraction.charset import decode
 from crawlers.extraction.dates.month_names import languages_of
@@ -82,6 +84,12 @@ def extract_article(
         return f"extraction failed: {type(error).__name__}"
 
 
+def extracted_text(tree: HtmlElement, url: str) -> str:
+    """Return the text of the article on the page *tree* as trafilatura finds it, without its fallbacks."""
+    found = bare_extraction(tree, url=url, include_comments=False, fast=True)
+    return as_lines(found.text or "") if found is not None else ""  # type: ignore[union-attr]
+
+
 class _Page:
     """A page, and the article parts of each source."""
 
@@ -132,10 +140,11 @@ class _Page:
     def _text(self) -> tuple[str, str]:
         if self._rule.text:
             return self._rule.text, "rule"
-        found = bare_extraction(self._tree, url=self._url, include_comments=False)
-        seen = as_lines(found.text or "") if found is not None else ""  # type: ignore[union-attr]
-        declared = whole_text(self._json.text, seen)
-        return (seen, "trafilatura") if declared is None else (declared, "json-ld")
+        extracted = extracted_text(self._tree, self._url)
+        blocks = article_blocks(text_blocks(self._tree), extracted, self._json.text)
+        seen = "\n".join(block.text for block in blocks) or extracted
+        hidden = hidden_text(self._json.text, seen)
+        return (seen, "blocks") if hidden is None else (hidden, "json-ld")
 
     @cached_property
     def _title(self) -> str:

@@ -143,7 +143,7 @@ class DocumentRow(NamedTuple):
     section: str | None
     language: Name | None
     image: str | None
-    extractor: Name  # what found the text: rule, json-ld, trafilatura
+    extractor: Name  # what found the text: rule, json-ld, blocks
     text_hash: Hash
     version: int  # from 1
     stored_at: float  # of its first version

@@ -67,7 +67,7 @@ def test_article_is_returned_complete_by_the_pool():
         return await pool.run("site", extract_article, page, "http://a.test/x", "text/html", {}, 1e9)
 
     article = run(scenario)
-    assert (article.title, article.extractor) == ("A title", "trafilatura")
+    assert (article.title, article.extractor) == ("A title", "blocks")
 
 
 def test_timeout_yields_a_reason_and_other_calls_continue():

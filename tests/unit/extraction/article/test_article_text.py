@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lxml import html
 
-from crawlers.extraction.article.article_text import lines_of, whole_text
+from crawlers.extraction.article.article_text import hidden_text, lines_of
 
 SEEN = "The first paragraph is here.\nRead also: cheap flights\nThe second one is there.\nThe third ends it."
 SAID = "The first paragraph is here. The second one is there.The third ends it. And this is not seen."
@@ -20,32 +20,25 @@ def test_the_tail_of_a_node_is_not_its_text():
     assert lines_of(node) == "in"
 
 
-def test_machine_readable_text_gets_the_visible_paragraphs():
-    assert whole_text(SAID, SEEN) == (
-        "The first paragraph is here.\nThe second one is there.\nThe third ends it.\nAnd this is not seen."
-    )
-
-
-def test_lead_missing_in_machine_readable_text_is_kept():
-    lead = "A lead that tells in one long sentence of more than eighty characters what the article is about."
-    first = "In the first paragraph some more words stand than in the lead, and they are said to machines also."
-    assert whole_text(f"{first} {SAID * 3}", f"{lead}\nA name\n{first}\n{SEEN}").splitlines()[:2] == [lead, first]
+def test_machine_readable_text_is_used_where_the_page_shows_less_than_half_of_it():
+    assert hidden_text(SAID, SEEN[:40]) == SAID
+    assert hidden_text(SAID, SEEN) is None
+    assert hidden_text(SAID * 3, SEEN) == SAID * 3
 
 
 def test_markup_is_not_text():
-    assert whole_text("<p>One &amp; one</p><p>Two</p>", "") == "One & one\nTwo"
+    assert hidden_text("<p>One &amp; one</p><p>Two</p>", "") == "One & one\nTwo"
 
 
 def test_beginning_of_a_text_is_not_complete():
-    assert whole_text(SAID[:40], SEEN) is None
-    assert whole_text(SAID + " …", SEEN) is None
-    assert whole_text(SAID + " [+1200 chars]", SEEN) is None
-    assert whole_text("", SEEN) is None
+    assert hidden_text(SAID + " …", "") is None
+    assert hidden_text(SAID + " [+1200 chars]", "") is None
+    assert hidden_text("", "") is None
 
 
-def test_different_text_is_not_complete():
-    assert whole_text("Quite different words stand in what was said. " * 5, SEEN) is None
+def test_different_text_is_not_used():
+    assert hidden_text("Quite different words stand in what was said. " * 9, SEEN) is None
 
 
-def test_text_without_visible_copy_is_complete():
-    assert whole_text(SAID, "") == SAID
+def test_text_that_the_page_does_not_show_is_used():
+    assert hidden_text(SAID, "") == SAID

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.news.text_choice import (
+    Kind,
+    TextBlock,
+    article_blocks,
+    best_set,
+    features,
+    shipped_weights,
+)
+
+STORY = [
+    f"Paragraph {number} tells at some length, and with commas, what the wind did to the roofs of the town." * 2
+    for number in range(8)
+]
+BODY, MENU, STORY_BOX, COMMENTS = range(4)
+
+
+def block(text, box=STORY_BOX, tag="p", look="p ", kind=0, link_chars=0):
+    number = 10 + sum(map(ord, text))
+    return TextBlock(text, link_chars, tag, look, (BODY, box, number), kind)
+
+
+def paragraphs():
+    return [block(text, kind=Kind.ARTICLE) for text in STORY]
+
+
+def menu():
+    return [
+        block(text, MENU, "li", "li item", Kind.NAVIGATION | Kind.ITEM, len(text)) for text in ("Home", "Sport", "Shop")
+    ]
+
+
+def comments():
+    kind = Kind.COMMENT | Kind.ITEM
+    return [block(f"I never liked the wind, number {n}, nor did my dog.", COMMENTS, kind=kind) for n in range(9)]
+
+
+def test_paragraphs_are_chosen_without_an_extractor():
+    assert article_blocks([*menu(), *paragraphs(), *comments()], "") == paragraphs()
+
+
+def test_extractor_that_found_something_else_is_overruled():
+    found = "\n".join(one.text for one in comments())
+    assert set(article_blocks([*menu(), *paragraphs(), *comments()], found)) >= set(paragraphs())
+
+
+def test_extractor_decides_about_short_blocks():
+    blocks = [*menu(), *paragraphs()[:4], block("Fed up.", kind=Kind.ARTICLE), *paragraphs()[4:]]
+    text = "\n".join(one.text for one in blocks[3:])
+    assert article_blocks(blocks, text) == blocks[3:]
+
+
+def test_structured_data_counts():
+    columns = features([*menu(), *paragraphs()], "\n".join(STORY), "\n".join(STORY[:7]))
+    assert columns["declared"].tolist() == [0.0] * 3 + [1.0] * 7 + [0.0]
+    assert columns["not declared"][-1] > 0.5
+
+
+def test_page_without_blocks_has_no_article():
+    assert article_blocks([], "text") == []
+
+
+def test_no_block_is_likely_and_the_likeliest_is_chosen():
+    assert best_set(np.array([0.1, 0.3, 0.01]), np.ones(3)).tolist() == [False, True, False]
+
+
+def test_certain_blocks_are_chosen_alone():
+    assert best_set(np.array([0.99, 0.98, 0.3]), np.array([500.0, 500.0, 20.0])).tolist() == [True, True, False]
+
+
+@given(st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(1, 9)), min_size=1, max_size=7))
+@settings(max_examples=100)
+def test_best_set_has_the_greatest_expected_f1(drawn):
+    p, lengths = np.array([one for one, _ in drawn]), np.array([float(one) for _, one in drawn])
+
+    def expected(is_chosen):
+        return 2 * (p * lengths * is_chosen).sum() / ((lengths * is_chosen).sum() + (p * lengths).sum())
+
+    subsets = [[bool(number >> bit & 1) for bit in range(len(p))] for number in range(1, 2 ** len(p))]
+    best = max(expected(np.array(subset)) for subset in subsets)
+    assert expected(best_set(p, lengths)) == pytest.approx(best)
+
+
+def test_shipped_weights_are_those_of_features():
+    assert set(shipped_weights()) - {""} <= set(features(paragraphs(), "", ""))
+    assert "" in shipped_weights()
+
+
+BLOCKS = st.lists(
+    st.builds(
+        TextBlock,
+        st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=200),
+        st.just(0),
+        st.sampled_from(["p", "div", "li", "h1", "td"]),
+        st.sampled_from(["p ", "div x"]),
+        st.lists(st.integers(0, 5), min_size=1, max_size=4).map(tuple),
+        st.integers(0, 2 ** len(Kind) - 1),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(BLOCKS, st.text(max_size=100), st.text(max_size=100))
+@settings(max_examples=60)
+def test_features_are_shares(blocks, extracted, declared):
+    for name, column in features(blocks, extracted, declared).items():
+        assert column.shape == (len(blocks),), name
+        assert ((column >= 0) & (column <= 1 + 1e-9)).all(), name
+    chosen = article_blocks(blocks, extracted, declared)
+    assert chosen
+    assert set(chosen) <= set(blocks)
