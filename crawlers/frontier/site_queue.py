@@ -128,7 +128,7 @@ class SiteQueue:
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
         queue.push(entry, self.share(head_urls))
-        if queue.first is not None:
+        if not queue.is_empty:
             self.ready.add(group)
 
     def fill(self, group: int, entries: list[QueueEntry], limit: int) -> None:
