@@ -61,7 +61,7 @@ class UrlClassifier:
     ) -> None:
         self._prior = prior
         self._yields = ListYields()
-        self._taught: set[str] = set()  # domains whose pages taught what is known of all domains
+        self._taught: set[str] = set()  # sites whose pages taught what is known of all domains
         self._rules = RuleSet()
         for domain, stored in rules.items() if applies else ():
             self._rules.replace(domain, stored)
@@ -114,7 +114,7 @@ class UrlClassifier:
 
         Returns whether pages of *site* should be queued anew.
         """
-        self._taught.add(rule_domain(site))
+        self._taught.add(site)
         return self._yields.read(rule_domain(site), target_of_url(url), articles)
 
     def prior(self, site: str, url: str) -> float:
@@ -144,12 +144,11 @@ class UrlClassifier:
 
     def _teach(self, site: str, url: str, found: Label, *, is_known: bool = False) -> bool:
         """Teach the prior the label of a URL, which the crawl knows or not; return whether it learnt from it."""
-        domain = rule_domain(site)
-        self._taught.add(domain)
+        self._taught.add(site)
         if self._prior is None:
             return False
         target = target_of_url(url)
-        return self._prior.label(domain, target, found.is_article, found.weight, of_crawl=not is_known)
+        return self._prior.label(rule_domain(site), target, found.is_article, found.weight, of_crawl=not is_known)
 
     def _is_doubling(self, site: str) -> bool:
         count = self._prior.labels(rule_domain(site)) if self._prior is not None else 0
@@ -158,18 +157,18 @@ class UrlClassifier:
     def recall(self, labels: Iterable[StoredLabel]) -> None:
         """Restore what was learnt from *labels*, those of previous runs or of another worker, the oldest first.
 
-        The rules that were learnt from them are stored. Domains that this worker has held before have taught what is
+        The rules that were learnt from them are stored. Sites that this worker has held before have taught what is
         known of all domains already.
         """
         known, recalled = frozenset(self._taught), set()
         for site, url, odds, articles in labels:
             found, domain = label(odds), rule_domain(site)
             if articles is not None:
-                self._taught.add(domain)
-                self._yields.read(domain, target_of_url(url), articles, of_all=domain not in known)
+                self._taught.add(site)
+                self._yields.read(domain, target_of_url(url), articles, of_all=site not in known)
             if self._learns and found is not None:
                 self._learner(site).label(url, found.is_article, found.weight)
-                self._teach(site, url, found, is_known=domain in known)
+                self._teach(site, url, found, is_known=site in known)
                 recalled.add(domain)
         for domain in recalled:
             if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):

@@ -235,6 +235,17 @@ def test_resumed_run_knows_what_the_prior_and_the_lists_have_learnt_also_from_si
     assert second.fingerprint(OTHERS) == first.fingerprint(OTHERS)
 
 
+def test_site_of_a_known_domain_that_comes_later_teaches_all_domains():
+    together, apart = with_prior(learns=True), with_prior(learns=True)
+    blog = "http://blog.paper.example"
+    pages = [StoredLabel(blog, f"{blog}/a/{n}f3a77c0{n}", 3.0) for n in range(9)]
+    few = [one for one in PAGES if one.site == SITE][:9]
+    together.recall([*few, *pages])
+    apart.recall(few)
+    apart.recall(pages)
+    assert learnt_by(together) == learnt_by(apart)
+
+
 def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
     book = with_prior(learns=True)
     read(book, PAGES)
