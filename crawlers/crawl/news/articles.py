@@ -14,7 +14,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
 from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
-from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT
+from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT
 from crawlers.storage.news.documents import EARLIER, add_document, earliest_announcement, stored_document
 
 if TYPE_CHECKING:
@@ -158,9 +158,14 @@ class ArticlePolicy:
         copies, previous, announced_at = stored or (None, None, None)
         copy = self._duplicates.judge(lease.id, page.url, article, changes, fingerprint, page.content_hash, copies)
         if copy is not None:
-            is_alternate_url = copy.reason in (SAME_CANONICAL, SAME_TEXT) and self._is_alternate_url(page, copy.url)
-            reason = f"{copy.reason} as document {copy.page_id}"
-            return replace(news, outcome=DUPLICATE, reason=reason, is_alternate_url=is_alternate_url)
+            is_other = self._is_alternate_url(page, copy.url)
+            return replace(
+                news,
+                outcome=DUPLICATE,
+                reason=f"{copy.reason} as document {copy.page_id}",
+                is_alternate_url=is_other and copy.reason in (SAME_CANONICAL, SAME_TEXT),
+                is_variant=is_other and copy.reason == NEARLY_SAME,
+            )
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))
         if article.published_at is None and announced_at is not None:

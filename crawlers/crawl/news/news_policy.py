@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.archive_urls import is_archive
-from crawlers.algorithms.news.article_labels import ALTERNATE_URL
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
@@ -339,7 +339,9 @@ class NewsPolicy(CrawlPolicy):
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
         """Learn from what a page says about its URL; return the log-odds that it is an article."""
         site = site_of(page.url)
-        odds = ALTERNATE_URL if news.is_alternate_url and lease.key not in self._announcements else news.odds
+        odds = news.odds
+        if lease.key not in self._announcements:
+            odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
         if self.classifier.label(site, page.url, odds):
             self._requeue.changed(rule_domain(site), changes)
         if (learnt := self.classifier.learn(site, now)) is not None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
-from crawlers.algorithms.news.article_labels import ALTERNATE_URL
+from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
@@ -311,10 +311,13 @@ def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
     assert again.slot("/b1")[0] != FIT
 
 
-def read_article(crawl: Crawl, path: str, canonical: str = "", words: tuple[str, ...] = ("word",)) -> float:
+def read_article(
+    crawl: Crawl, path: str, canonical: str = "", words: tuple[str, ...] = ("word",), end: str = ""
+) -> float:
     """Let the page at *path* be fetched and have an article of *words*, that much speaks for; its label."""
     crawl.frontier.add([Candidate(crawl.site_id, target(path), slot=BEFORE_ARTICLES)], NOW)
-    text, canonical = " ".join(f"{word}{n}" for n in range(80) for word in words), canonical and crawl.url(canonical)
+    text = " ".join(f"{word}{n}" for n in range(80) for word in words) + end
+    canonical = canonical and crawl.url(canonical)
     article = Article("Title", text, None, "", (), "", "en", canonical, "", "json-ld")
     news = News(fits=True, odds=3.0, article=article, fingerprint=document_fingerprint(crawl.url(path), article))
     crawl.end(crawl.lease(), canonical=canonical, news=news)
@@ -334,6 +337,20 @@ def test_other_ways_to_a_document_are_labels_against_their_urls_and_not_against_
         ("/news/1-story?from=rss", ""),  # the same URL
     ):
         assert read_article(crawl, path, canonical) == 3.0
+
+
+def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), news=feed())
+    words = ("one", "two", "three", "four")
+    assert read_article(crawl, "/news/1-story", words=words) == 3.0
+    assert read_article(crawl, "/print/1", words=words, end=" Printed from the paper of one town") == SURE
+    assert read_article(crawl, "/news/2-story", words=words, end=" A correction of this article") == 3.0
+    reasons = crawl.rows("SELECT reason FROM page WHERE key", "/print/1") + crawl.rows(
+        "SELECT reason FROM page WHERE key", "/news/2-story"
+    )
+    assert all(reason.startswith("nearly the same text") for (reason,) in reasons)
+    assert label(SURE) is None
 
 
 def test_other_way_that_a_feed_announces_is_an_article(runs):
