@@ -1,15 +1,17 @@
-"""Simulates harvests of real sites with each rule and order, and holds them against what is possible.
+"""Simulates harvests of real sites with every rule and order, and holds them against what is possible.
 
     python -m bench.ranking.site_pages FILES CACHE SITES.json...        once
-    python -m bench.ranking.link_orders CACHE --sites A,B,... [--all A,B,...] [--pairs auto*groups,auto*learnt]
+    python -m bench.ranking.link_orders CACHE --sites A,B,... [--suites 10] [--pairs auto:1.6*groups,auto*learnt]
 
-One request in flight and no delay, with the program's own rules, orders and learner, on the pages of real sites. The
-suites are the --sites, and --suites random ones of 12 of all sites in CACHE; each is read with the links of a page in
-the order of the document, and shuffled. `learnt` begins with weights made from the sites that are not in the suite;
-`cold` does without. Rewards are the new external links of each site by itself (REWARD=new_links).
+One request in flight and no delay, with the rules, the orders and the learner of the program, on the pages of real
+sites. The suites are the --sites, and --suites random ones of 12 of all sites in CACHE; each is read with the links of
+a page in the order of the document, and shuffled. `learnt` begins with weights made from the sites that are not in the
+suite; `cold` with none. `auto:1.6` is the rule with that factor of its bonus. Rewards are REWARD=new_links. `trivial`
+divides the greatest number of pages.
 
-Shares: of the *oracle*, which knows all yields but reads each site breadth first, and of the *best* pages in any order,
-whether there are links to them or not (greedy).
+For each number of pages: the links found, compared with the first pair (geometric mean over suites, and the worst
+suite); the mean share of what an oracle finds that knows all yields but reads each site breadth first; the mean share
+of what the best pages have, in any order and whether there are links to them or not.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from typing import TYPE_CHECKING
 from bench.ranking.link_prior import Example, examples, weights
 from bench.ranking.simulated_harvest import BreadthFirst, Groups, Learnt, Order, Rows, Web, best_pages, harvest
 from bench.ranking.site_pages import SitePages, cached
-from crawlers.algorithms.bandits.recent_means import RecentUCB
+from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import feature_id
@@ -37,10 +39,12 @@ from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.simulation.rule_simulation import oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 BUDGETS = (300, 600, 1000, 2000)
 SUITE_SITES = 12
+LEARNING = ("groups", "learnt", "cold")
+ORDERS = ("bfs", *LEARNING)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,8 @@ def _examples(folder: Path, name: str) -> list[Example]:
     return examples(_site(folder, name))
 
 
-def prior_without(folder: Path, sites: Iterable[str]) -> Mapping[int, float]:
+@cache
+def prior_without(folder: Path, sites: tuple[str, ...]) -> Mapping[int, float]:
     """Return the weights learnt from the sites in *folder* that are not among *sites*."""
     others = sorted({path.stem for path in folder.glob("*.pickle")} - set(sites))
     found = weights([_examples(folder, name) for name in others])
@@ -100,20 +105,18 @@ def run(folder: Path, suite: Suite, rule: str, order: str) -> list[int]:
     else:
         values = LinkValues(prior_without(folder, suite.sites) if order == "learnt" else {})
         orders = [Learnt(_rows(folder, name), values) for name in suite.sites]
-    if rule.startswith("auto") and rule != "auto":
-        made = RecentUCB(float(rule[4:]))
-    else:
-        made = RULES[rule](RuleOptions(page_budget=BUDGETS[-1]))
+    name, _, factor = rule.partition(":")
+    optimism = float(factor) if factor else LEARNT_OPTIMISM if order in LEARNING else OPTIMISM
+    made = RULES[name](RuleOptions(page_budget=BUDGETS[-1], optimism=optimism))
     return harvest(web, made, orders, BUDGETS[-1])
 
 
 def bounds(folder: Path, suite: Suite) -> tuple[list[int], list[int]]:
     """Return the links of the oracle, and those of the best pages, with 0, 1, 2, … downloads."""
     web = suite.web(folder)
-
     yields = []
-    for number in range(len(web.sites)):
-        alone = Suite(suite.name, (suite.sites[number],), suite.seed).web(folder)
+    for name in suite.sites:
+        alone = Suite(suite.name, (name,), suite.seed).web(folder)
         yields.append(harvest(alone, Sequential(), [BreadthFirst()], 10**9))
     best = sorted((new for site in web.sites for new in best_pages(site)), reverse=True)[: BUDGETS[-1]]
     best += [0] * (BUDGETS[-1] - len(best))
@@ -137,7 +140,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sites", required=True)
-    parser.add_argument("--pairs", default="auto*groups,auto1.0*groups,auto1.0*cold,auto1.0*learnt")
+    every = [f"{rule}*{order}" for rule in RULES if rule != "best" for order in ORDERS]  # `best` compares scores
+    parser.add_argument("--pairs", default=",".join(["auto:1.6*groups", *every]))
     parser.add_argument("--suites", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
