@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from bench.ranking.site_pages import MOVED, READ, SitePages
-from crawlers.algorithms.ranking.link_features import FEATURES, WIDTH, LinkPlace, link_features
+from crawlers.algorithms.ranking.link_features import FEATURES, WIDTH, link_features
 from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit, group_name
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.items import LinkPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

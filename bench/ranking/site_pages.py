@@ -18,11 +18,10 @@ import time
 from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
-from crawlers.extraction.page_link_groups import position
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
@@ -30,11 +29,9 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import LINK_TAGS, ParsedPage, parse_page
+from crawlers.extraction.page_links import path, position
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import Target
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
 
 INDEXES = ("index.html", "index.htm", "index.en.html", "index.ru.html", "index.ja.html")
 PORT = 8600
@@ -42,8 +39,6 @@ READ, MOVED, REFUSED = range(3)
 MAX_BYTES = 16 * 1024 * 1024
 _MISSING = b"<html><title>Not found</title><body>Sorry, no such page. <a href=/>home</a></body></html>"
 _IS_PAGE = re.compile(r"\.(html|htm|shtml|xhtml)$", re.I)
-_NAMED = frozenset({"div", "nav", "section", "table", "ul", "aside"})
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass
@@ -191,25 +186,6 @@ class _Reader:
 
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
-
-
-def path(parent: LexborNode) -> str:
-    """Return the tags of *parent* and its ancestors, up to 6, with their classes and the ids of parts of the page."""
-    names: list[str] = []
-    node: LexborNode | None = parent
-    for _ in range(6):
-        if node is None or node.tag in ("body", "html", "-document", None):
-            break
-        attributes = node.attributes
-        classes = (attributes.get("class") or "").split()
-        name = node.tag
-        if attributes.get("id") and node.tag in _NAMED:
-            name += "#" + _DIGITS.sub("0", attributes["id"])[:30]
-        if classes:
-            name += f".{classes[0]}"
-        names.append(name)
-        node = node.parent
-    return "/".join(reversed(names))
 
 
 def read_site(files: Path, described: dict[str, Any]) -> SitePages:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from crawlers.algorithms.ranking.link_features import FEATURES, TABLE_SIZE, LinkPlace, link_features
+from crawlers.algorithms.ranking.link_features import FEATURES, TABLE_SIZE, link_features
 from crawlers.algorithms.ranking.link_prior import prior_of, shipped_prior
 from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.items import LinkPlace
 
 
 def test_shipped_weights_are_few_and_moderate():
