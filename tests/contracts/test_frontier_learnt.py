@@ -141,7 +141,7 @@ def test_pages_without_stored_features_are_read_as_their_urls_promise_and_teach_
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
-    monkeypatch.setattr(learnt_queue, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(learnt_queue, "LOADED", 2)
     site = LearntSite(engine)
     site.frontier._discovery.head_urls = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in "ab"))

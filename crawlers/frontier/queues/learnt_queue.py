@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
 
 MOST_URLS = 20_000  # of a site in memory, 2.3 MB: to compute so many values takes 5 ms
-MOST_ENTRIES = 100  # of the latest URLs; those of others are read from the store
+ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory
 FIRST_SIZE = 64
 
@@ -103,11 +103,15 @@ class LearntQueue:
         self._add(entry)
         if self._size > 2 * most:
             self._trim(most)
+        if len(self._entries) > 2 * LOADED + 2 * ENTRIES_SHARE * most:
+            self._trim_entries(LOADED + int(ENTRIES_SHARE * most))
+
+    def _trim_entries(self, most: int) -> None:
+        best = [*self._homes, *self._best(self._current(), most)]
+        self._entries = {page_id: self._entries[page_id] for page_id in best if page_id in self._entries}
 
     def _add(self, entry: QueueEntry) -> None:
         self._entries[entry.id] = entry
-        if len(self._entries) > 2 * MOST_ENTRIES:
-            self._entries = dict([*self._entries.items()][-MOST_ENTRIES:])
         features = self._kept.take(entry)
         if features is None:
             self._homes.append(entry.id)
@@ -122,7 +126,7 @@ class LearntQueue:
         values = self._current()
         kept = np.sort(np.lexsort((self._ids[: self._size], -values))[:most])
         self._ids, self._features, self._size = self._ids[kept].copy(), self._features[kept].copy(), most
-        self._entries = {page_id: self._entries[page_id] for page_id in self._ids.tolist() if page_id in self._entries}
+        self._trim_entries(most)
         self.has_more = True
 
     def discard(self, page_id: int) -> None:
@@ -156,6 +160,8 @@ class LearntQueue:
         for entry in entries:
             if entry.id not in self._held:
                 self._add(entry)
+        if self._size:
+            self._trim_entries(LOADED + int(ENTRIES_SHARE * limit))
         self.has_more = len(entries) == limit
 
     def pop(self) -> QueueEntry:
