@@ -18,7 +18,9 @@ from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.rule_settings import chosen_rule, rule_name
 from crawlers.inputs.text_file import shortened_list
 from crawlers.reports import yield_chart
+from crawlers.reports.link_worths import feature_worths
 from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named
@@ -30,11 +32,14 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.simulation.pull_trace import Moment
+    from crawlers.reports.link_worths import FeatureWorth
     from crawlers.reports.pull_log import PullLog
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
 LATE = 50  # last pulls of a site, for its current yield
 MAX_SITES = 40  # lines of the table; the file has all
+LEAST_PAGES = 5  # read by links with a feature that is shown
+MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -50,6 +55,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
         log = pull_log(database, crawl.id)
+        worths = feature_worths(database, crawl.id, LEAST_PAGES)
         recorded = {name: value for name, value in settings_of(database, crawl.id).items() if value is not None}
     finally:
         database.close()
@@ -64,6 +70,9 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )
     print(_table(log, moments[-len(log.sites) :]))
+    if worths:
+        print(f"\nfactors that features of links give to what is expected, of at least {LEAST_PAGES} pages read")
+        print(_features(worths))
     names: dict[Hashable, str] = {number: name for number, name, _ in log.sites}
     if opts.out:
         _write(Path(opts.out), moments, names)
@@ -98,6 +107,16 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
     if len(last) > MAX_SITES:
         lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
     return "\n".join(lines)
+
+
+def _features(worths: Sequence[FeatureWorth]) -> str:
+    rows = [["factor", "pages", "per page", "feature", "", "site"]]
+    shown = worths if len(worths) <= 2 * MAX_FEATURES else [*worths[:MAX_FEATURES], *worths[-MAX_FEATURES:]]
+    for one in shown:
+        per_page = f"{one.found / one.pages:.2f}"
+        text = "" if one.text == one.site else one.text
+        rows.append([f"{math.exp(one.weight):.2f}", f"{one.pages:,}", per_page, one.kind, text, one.site])
+    return table(rows, right="rrr")
 
 
 def _mean(earned: float, pulls: int) -> str:

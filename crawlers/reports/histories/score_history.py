@@ -11,8 +11,6 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.algorithms.ranking.link_features import FEATURES, features_of
-from crawlers.algorithms.ranking.link_prior import shipped_prior
-from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
@@ -20,6 +18,7 @@ from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reports.histories.history import Fact, Line, Topic, line, said
+from crawlers.reports.link_worths import values_at_first
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sqlalchemy import Connection, Table
+
+    from crawlers.algorithms.ranking.link_values import LinkValues
 
 PULLS_AT_ONCE = 1_000
 AFTER_ALL = 2**62  # a number of a pull
@@ -82,11 +83,7 @@ def score_facts(
 
 def _promise(connection: Connection, crawl_id: int, page_id: int, text: str, is_over: Callable[[], bool]) -> list[Line]:
     """Return what the link to a page promised before its first download, or promises now if it waits."""
-    recorded = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "LINK_PRIOR_ENABLED"
-    )
-    has_prior = connection.execute(recorded).scalar() == "True"
-    values = LinkValues(shipped_prior() if has_prior else {})
+    values = values_at_first(connection, crawl_id)
     own = select(func.min(pull.c.id)).where(pull.c.page_id == page_id)
     first = connection.execute(own).scalar()
     pulls = (

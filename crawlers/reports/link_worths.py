@@ -1,0 +1,80 @@
+"""What a crawl with ORDER=learnt has learnt of the links to the pages that it read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
+
+from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
+from crawlers.algorithms.ranking.link_prior import shipped_prior
+from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.items import LinkPlace
+from crawlers.storage.schema.tables import crawler_setting, link_features, page, pull, site
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+ROWS_AT_ONCE = 10_000
+PRIOR = "LINK_PRIOR_ENABLED"
+
+
+class FeatureWorth(NamedTuple):
+    """A feature of links, and what it was worth."""
+
+    kind: str  # as in `FEATURES`
+    text: str
+    site: str  # "": all sites
+    pages: int  # read by links with this feature
+    found: float  # rewards of these pages
+    weight: float  # at the end, e^weight is its factor of the reward that is expected
+
+
+def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[FeatureWorth]:
+    """Return the features of the links to at least *least_pages* pages, those that promise most first.
+
+    Only numbers of features are stored: those are named that the URL and the title of a page tell, and the page on
+    which its link was found. Positions and elements around links are missing. Raises `StoreError`.
+    """
+    rows = (
+        select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
+        .join(link_features, link_features.c.page_id == pull.c.page_id)
+        .join(page, page.c.id == pull.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .order_by(pull.c.id)
+        .execution_options(yield_per=ROWS_AT_ONCE)
+    )
+    names: dict[int, tuple[str, str, str]] = {}  # kind, text and site
+    pages: dict[int, int] = {}
+    found: dict[int, float] = {}
+    with database.read() as connection:
+        values = values_at_first(connection, crawl_id)
+        for reward, text, of, url, title, level in connection.execute(rows):
+            features = features_of(text).tolist()
+            values.learn(features, reward)
+            texts = link_feature_names(of, url, level, 0, LinkPlace("", "", title or ""))
+            for number, feature, name in zip(features, FEATURES, texts, strict=True):
+                if number == NONE:
+                    continue
+                pages[number] = pages.get(number, 0) + 1
+                found[number] = found.get(number, 0.0) + reward
+                where = of if feature.is_of_site else ""
+                if number not in names and name and feature_id(feature.kind, where, name) == number:
+                    names[number] = feature.kind, name, where
+    numbers = [number for number in names if pages[number] >= least_pages]
+    worths = [
+        FeatureWorth(*names[number], pages[number], found[number], weight)
+        for number, weight in zip(numbers, values.parts(numbers), strict=True)
+    ]
+    return sorted(worths, key=lambda one: (-one.weight, one.kind, one.text, one.site))
+
+
+def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
+    """Return what a crawl knew of links before its first page."""
+    recorded = select(crawler_setting.c.value).where(
+        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == PRIOR
+    )
+    return LinkValues(shipped_prior() if connection.execute(recorded).scalar() == "True" else {})

@@ -1,0 +1,65 @@
+"""What a crawl learnt of links is told by features with names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crawlers.algorithms.ranking.link_features import link_features, text_of
+from crawlers.cli.lab import lab_report
+from crawlers.items import LinkPlace
+from crawlers.reports.link_worths import PRIOR, feature_worths
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from tests.support.scored_store import A, Linked, store
+
+POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n in range(4)]
+
+
+@pytest.fixture
+def crawl(database):
+    """A crawl that read pages in two folders, of which one brings links; their links stand at one place."""
+    found = store(database, [Linked(f"{A}/"), *(Linked(url) for url in (*POOR, *RICH))], order="bfs")
+    changes = ChangeSet()
+    for url in (*POOR, *RICH):
+        features = link_features(A, url, 0, 0, LinkPlace("ul/li", "ul/li", ""))
+        changes.add(LinkFeaturesRow(found.pages[url], text_of(np.array(features, np.uint32))))
+        changes.add(PullRow(found.sites[A], found.pages[url], 9.0 if url in RICH else 0.0, 0.0))
+    with database.write() as connection:
+        connection.exec_driver_sql(f"DELETE FROM crawler_setting WHERE name = '{PRIOR}'")
+        write_changes(connection, changes)
+    return found
+
+
+def test_features_of_rich_pages_come_first(database, crawl):
+    worths = feature_worths(database, crawl.id, 2)
+    assert [one.weight for one in worths] == sorted((one.weight for one in worths), reverse=True)
+    by_name = {(one.kind, one.text): one for one in worths}
+    rich, poor = by_name["url", "story"], by_name["url", "docs"]
+    assert (rich.pages, rich.found, rich.site) == (4, 36.0, "")
+    assert (poor.pages, poor.found) == (4, 0.0)
+    assert rich.weight > 0 > poor.weight
+    assert by_name["site", A].pages == 8
+    assert not any(kind in ("place", "path", "group") for kind, _ in by_name), "only their numbers are stored"
+
+
+def test_features_of_few_pages_are_left_out(database, crawl):
+    assert {one.pages for one in feature_worths(database, crawl.id, 5)} == {8}
+
+
+def test_prior_of_the_crawl_counts(database, crawl):
+    before = feature_worths(database, crawl.id, 2)
+    with database.write() as connection:
+        connection.exec_driver_sql(
+            f"INSERT INTO crawler_setting (crawl_id, name, value) VALUES ({crawl.id}, '{PRIOR}', 'True')"
+        )
+    assert feature_worths(database, crawl.id, 2) != before
+
+
+def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):
+    monkeypatch.setattr(lab_report, "MAX_FEATURES", 1)
+    lines = lab_report._features(feature_worths(database, crawl.id, 2)).splitlines()
+    assert lines[0].split() == ["factor", "pages", "per", "page", "feature", "site"]
+    assert float(lines[1].split()[0]) > 1 > float(lines[2].split()[0])
+    assert len(lines) == 3
