@@ -1,11 +1,11 @@
 """Crawls thousands of papers that publish in real time, and holds what was stored against what they published.
 
     python -m bench.news.live_feeds FOLDER [--feeds 3000] [--minutes 12] [--settle 3] [--before 20] [--per-second 5]
-        [--polls 20] [--stall 0.1] [--lock 0] [--seed 1]
+        [--polls 20] [--stall 0.1] [--lock 0] [--sitemap 0] [--links 0] [--seed 1]
 
 Nothing is simulated but the papers (`bench.news.live_papers`): `scrapy crawl news` runs on the real clock, and is
 ended by SIGINT. The items counted were published after *--settle* minutes, and that long before the end. FOLDER gets
-the store and the logs of the crawl.
+the store and the logs of the crawl. One paper may have a sitemap of many URLs, another one a home page of many links.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench.news.live_load import Sampler, print_load, print_start
-from bench.news.live_papers import ARTICLE, FEED, FEED_PATH, HOME, LISTED, ROOT, Options, read_log, serve
+from bench.news.live_papers import ARTICLE, FEED, FEED_PATH, HOME, LISTED, ROOT, SITEMAP_PATH, Options, read_log, serve
 from bench.simulators.feed_simulation import Feed, Planned, poll_feeds
 from bench.speed.stalls import read_stalls
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
@@ -47,9 +47,14 @@ _DOCUMENTS = "SELECT p.url, d.stored_at FROM document d JOIN page p ON p.id = d.
 _PAGES = "SELECT url, state, reason FROM page"
 
 
-def crawl(folder: Path, origins: Sequence[str], settings: dict[str, object], minutes: float) -> list[Sample]:
+def crawl(
+    folder: Path, origins: Sequence[str], settings: dict[str, object], minutes: float, *, has_sitemap: bool
+) -> list[Sample]:
     """Crawl the papers for so many *minutes*; what that used."""
     rows = "".join(f"  - site: {origin}\n    feeds: [{FEED_PATH}]\n" for origin in origins)
+    if has_sitemap:
+        first, *others = rows.splitlines(keepends=True)
+        rows = "".join([first, f"    sitemaps: [{SITEMAP_PATH}]\n", *others])
     (folder / "sources.yaml").write_text(f"sources:\n{rows}", "utf-8")
     command = [sys.executable, "-m", "scrapy", "crawl", "news", "-a", "sources=sources.yaml"]
     for name, value in settings.items():
@@ -200,6 +205,8 @@ def main() -> None:
     parser.add_argument("--polls", type=float, default=20.0, help="FEED_POLLS_PER_SECOND")
     parser.add_argument("--stall", type=float, default=0.1, help="seconds from which a pause of the reactor counts")
     parser.add_argument("--lock", type=float, default=0.0, help="seconds for which the store is locked, every 20 s")
+    parser.add_argument("--sitemap", type=int, default=0, help="old articles in the sitemap of the first paper")
+    parser.add_argument("--links", type=int, default=0, help="old articles on the home page of the second paper")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     folder: Path = chosen.folder.resolve()
@@ -217,13 +224,22 @@ def main() -> None:
     now = time.time()
     log = folder / "asked.tsv"
     ends = now + (chosen.minutes + 10) * 60
-    options = Options(chosen.seed, chosen.feeds, chosen.per_second, now - chosen.before * 60, ends, str(log))
+    options = Options(
+        chosen.seed,
+        chosen.feeds,
+        chosen.per_second,
+        now - chosen.before * 60,
+        ends,
+        str(log),
+        chosen.sitemap,
+        chosen.links,
+    )
     with serve(options) as origins:
         began = time.time()
         locks = Locks(folder / "crawl.sqlite", chosen.lock)
         if chosen.lock:
             locks.start()
-        samples = crawl(folder, origins, settings, chosen.minutes)
+        samples = crawl(folder, origins, settings, chosen.minutes, has_sitemap=chosen.sitemap > 0)
         locks.done.set()
     papers, asked = options.made(), read_log(log)
     print_start(began, asked, chosen.feeds)

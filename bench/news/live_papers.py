@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -38,12 +39,18 @@ SPREAD = 1.5  # of the log-normal rates: the fastest of 3,000 papers publishes s
 LISTED = 10  # articles of a home page
 FEED, HOME, ARTICLE, OTHER = "feed", "home", "article", "other"
 FEED_PATH = "/feed.xml"
+SITEMAP_PATH = "/sitemap.xml"
+_OLD = re.compile(r"/archive/(\d+)/an-old-story-of-the-town-(\d+)\.html")
 END_S = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """*papers* that publish *per_s* articles in all, from *began* to *ends*; requests are written to *log*."""
+    """*papers* that publish *per_s* articles in all, from *began* to *ends*; requests are written to *log*.
+
+    The first paper has a sitemap of *sitemap_urls* old articles and of all its new ones, if it is not 0; the home page
+    of the second one has links to *home_links* old articles.
+    """
 
     seed: int
     papers: int
@@ -51,6 +58,8 @@ class Options:
     began: float
     ends: float
     log: str
+    sitemap_urls: int = 0
+    home_links: int = 0
 
     def made(self) -> list[Paper]:
         rng = rng_of(f"rates {self.seed}")
@@ -81,6 +90,8 @@ class Paper:
         self._seed = f"{options.seed} {number}"
         rng = rng_of(f"paper {self._seed}")
         self.window = rng.randint(10, 20)
+        self._in_sitemap = options.sitemap_urls if number == 0 else 0
+        self._on_home_page = options.home_links if number == 1 else 0
         # At whole seconds: that is what pubDate and Last-Modified can tell apart.
         self.published: list[int] = []
         at = options.began
@@ -111,11 +122,15 @@ class Paper:
             return HOME, -1, self._home(now)
         if path == FEED_PATH:
             return FEED, -1, self._feed(now)
+        if path == SITEMAP_PATH and self._in_sitemap:
+            return OTHER, -1, self._sitemap(now)
         if path == "/robots.txt":
             return OTHER, -1, "User-agent: *\nDisallow: /search\n"
         number = path.removesuffix(".html").rpartition("-")[2]
         if number.isdecimal() and int(number) < bisect_right(self.published, now) and self.path(int(number)) == path:
             return ARTICLE, int(number), self._article(int(number))
+        if (old := _OLD.fullmatch(path)) is not None:
+            return OTHER, -1, self._story(rng_of(f"old {self._seed} {old[2]}"), f"Old story {old[2]}", "2019-05-01")
         return OTHER, -1, ""
 
     def _framed(self, title: str, head: str, contents: str) -> str:
@@ -131,7 +146,15 @@ class Paper:
         return f"<ul>{''.join(rows)}</ul>"
 
     def _home(self, now: float) -> str:
-        return self._framed(self.title, "", f"<main>{self._links(self.newest(now, LISTED))}</main>")
+        rows = "".join(f'<li><a href="{_old_path(n)}">Old story {n}</a></li>' for n in range(self._on_home_page))
+        return self._framed(self.title, "", f"<main>{self._links(self.newest(now, LISTED))}<ul>{rows}</ul></main>")
+
+    def _sitemap(self, now: float) -> str:
+        here = "{origin}"
+        known = bisect_right(self.published, now)
+        paths = [*map(self.path, range(known)), *map(_old_path, range(self._in_sitemap))]
+        rows = "".join(f"<url><loc>{here}{path}</loc></url>\n" for path in paths)
+        return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}</urlset>'
 
     def _feed(self, now: float) -> str:
         rows = (
@@ -143,12 +166,18 @@ class Paper:
         return f'<?xml version="1.0"?>\n<rss version="2.0"><channel>{channel}\n{"".join(rows)}</channel></rss>'
 
     def _article(self, item: int) -> str:
-        rng, title = self._head(item)
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.published[item]))
+        return self._story(*self._head(item), when, self._links(range(max(0, item - 5), item)))
+
+    def _story(self, rng: random.Random, title: str, when: str, links: str = "") -> str:
         text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs(rng, [name(rng), name(rng)]))
         head = f'<meta property="og:type" content="article"><meta property="article:published_time" content="{when}">'
         body = f'<article><h1>{escape(title)}</h1><time datetime="{when}">{when}</time>{text}</article>'
-        return self._framed(title, head, body + self._links(range(max(0, item - 5), item)))
+        return self._framed(title, head, body + links)
+
+
+def _old_path(number: int) -> str:
+    return f"/archive/{number // 1000}/an-old-story-of-the-town-{number}.html"
 
 
 @contextmanager
@@ -186,7 +215,10 @@ async def _serve(options: Options) -> None:
                 if request.headers.get("If-None-Match" if is_tagged else "If-Modified-Since") == version:
                     status, text = 304, ""
             log.write(f"{now:.3f}\t{paper.number}\t{kind}\t{item}\t{status}\n")
-            content_type = "application/rss+xml" if kind == FEED else "text/html" if kind != OTHER else "text/plain"
+            is_plain = request.path == "/robots.txt"
+            content_type = "application/rss+xml" if kind == FEED else "text/plain" if is_plain else "text/html"
+            if request.path == SITEMAP_PATH:
+                text, content_type = text.replace("{origin}", f"http://{request.host}"), "application/xml"
             return web.Response(status=status, headers=headers, text=text, content_type=content_type)
 
         loop = asyncio.get_running_loop()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from crawlers.frontier.protocols import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
     from crawlers.errors import CrawlersError
     from crawlers.frontier.protocols import Lease
@@ -67,6 +67,11 @@ class CrawlPolicy:
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Return the decision about *page*, in whatever state, with which its lease will end."""
         return Decision(page)
+
+    def deciding(self, lease: Lease, page: Page, now: float) -> Generator[None, None, Decision]:
+        """Do in slices what `decide` does."""
+        return self.decide(lease, page, now)
+        yield  # makes this a generator
 
     def found_by_robots(self, text: str) -> list[str]:
         """Return the URLs to fetch because the robots.txt *text* names them."""

@@ -6,6 +6,7 @@ A scheduler asks for leases (`next`) and makes requests of them; a pipeline retu
 from __future__ import annotations
 
 import logging
+from asyncio import CancelledError, Lock, sleep, wrap_future
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.retries import REST_STATUSES, RestPolicy, RetryPolicy, retry_delay_s
 from crawlers.algorithms.robots_groups import is_unreachable
+from crawlers.algorithms.slices import Slices
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
@@ -41,7 +43,7 @@ from crawlers.storage.schema.tables import SiteRest, SiteRobots
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from crawlers.crawl.held_sites import Claimed
     from crawlers.crawl.membership import Membership
@@ -120,6 +122,7 @@ class Crawl:
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
         self._trials = Trials(self._most_leases)
+        self._slices = Lock()  # pages with many links are recorded one after the other
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
@@ -529,19 +532,55 @@ class Crawl:
 
         Returns the page as it was stored. A page without an open lease is ignored.
         """
-        lease = self.frontier.leased(page.id)
-        if lease is None or self.failure is not None:
-            return page  # after a failure the frontier may know URLs that the store does not: nothing may follow
+        lease = self._lease_of(page)
+        if lease is None:
+            return page
         try:
-            page = self._record(lease, page)
+            page = Slices(self._record(lease, page)).finish()
             self._held.part(lease.site_id)
-        except StoreError as error:
-            self.abort(error)
         except Exception as error:
-            self.abort_by_bug(f"{page.url} can't be stored", error)
+            self._abort_for(page, error)
         return page
 
-    def _record(self, lease: Lease, page: Page) -> Page:
+    async def record_in_slices(self, page: Page) -> Page:
+        """Do what `record` does, in slices between which others may run."""
+        async with self._slices:
+            lease = self._lease_of(page)
+            if lease is None:
+                return page
+            recording = Slices(self._record(lease, page))
+            try:
+                if (numbers := self.frontier.reserve(len(page.links) + len(page.cross_site_links))) is not None:
+                    await wrap_future(numbers)
+                while self.failure is None and recording.next():
+                    await sleep(0)
+                if self.failure is not None:
+                    return page
+                page = recording.finish()
+                self._held.part(lease.site_id)
+            except CancelledError:
+                recording.finish()
+                raise
+            except Exception as error:
+                self._abort_for(page, error)
+            finally:
+                recording.drop()
+            return page
+
+    def _lease_of(self, page: Page) -> Lease | None:
+        """Return the lease that *page* ends; None if there is none.
+
+        After a failure the frontier may know URLs that the store does not: nothing may follow.
+        """
+        return self.frontier.leased(page.id) if self.failure is None else None
+
+    def _abort_for(self, page: Page, error: Exception) -> None:
+        if isinstance(error, StoreError):
+            self.abort(error)
+        else:
+            self.abort_by_bug(f"{page.url} can't be stored", error)
+
+    def _record(self, lease: Lease, page: Page) -> Generator[None, None, Page]:
         self._has_settled = False
         now = self.clock()
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
@@ -577,7 +616,7 @@ class Crawl:
                 page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
             self.frontier.gate(lease.site_id).succeeded()
             self.sites.observe(lease, page)
-        decision = self._policy.decide(lease, page, now)
+        decision = yield from self._policy.deciding(lease, page, now)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
         page = self.sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
@@ -585,7 +624,13 @@ class Crawl:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        new, page = self.frontier.acknowledge(lease, decision, now, earned)
+        acknowledging = self.frontier.acknowledging(lease, decision, now, earned)
+        try:
+            while acknowledging.next():
+                yield
+        finally:
+            acknowledging.drop()
+        new, page = acknowledging.finish()
         if page.state is not State.REJECTED:
             self._rounds.ended()
         if self.frontier.is_drained(lease.site_id):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.slices import SLICE_LINKS, Slices
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
@@ -35,7 +37,8 @@ from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
@@ -101,6 +104,7 @@ class QueuedFrontier:
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
         )
         self._leases: dict[int, Lease] = {}
+        self._is_in_slices = False  # a page with many links is being acknowledged
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
@@ -342,26 +346,61 @@ class QueuedFrontier:
     # Ending leases --------------------------------------------------------------------------------
 
     def acknowledge(self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING) -> Acknowledged:
+        return self.acknowledging(lease, decision, now, earned).finish()
+
+    def acknowledging(
+        self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING
+    ) -> Slices[Acknowledged]:
+        def complete() -> object:
+            return slices.finish()
+
+        slices = Slices(self._acknowledge(lease, decision, now, earned, complete))
+        return slices
+
+    def reserve(self, count: int) -> Future[Any] | None:
+        return self._store.reserve(count)
+
+    def _acknowledge(
+        self, lease: Lease, decision: Decision, now: float, earned: Earned, complete: Callable[[], object]
+    ) -> Generator[None, None, Acknowledged]:
         page = decision.page
         requested = page.state is not State.REJECTED
-        site = self._end(lease, requested=requested)
+        site = self._site_of(lease)
         self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
+            self._end(lease, requested=requested)
             return Acknowledged(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
-        acknowledged = self._acknowledgements.take(site, lease, decision, now, changes)
-        self._discovery.forget_reasons()
-        if decision.revisit_at is None or self._scoring is None:
-            self._held.discard(lease.id)
-        else:
-            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
-        if requested:
-            self._pull_ended(site, lease, earned, now, changes)
-        else:
-            self.pulls.cancelled(site, lease)
-        if self._learning is not None:
-            self._learning.forget([lease.id])
-        self._submit(changes, now)
+        taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
+        is_sliced = False
+        risen: dict[int, SiteQueue] = {}  # which may have to be refilled, after the transaction
+        # The lease ends with the last slice: until then, the page has a request in flight.
+        with ExitStack() as transaction:
+            while taking.next() or self._unwritten > SLICE_LINKS:
+                is_sliced = True
+                if not self._is_in_slices:
+                    transaction.enter_context(self._together(complete))
+                risen.update((one.id, one) for one in self._write(changes.moved(), SLICE_LINKS))
+                yield
+            acknowledged = taking.finish()
+            self._end(lease, requested=requested)
+            self._discovery.forget_reasons()
+            if decision.revisit_at is None or self._scoring is None:
+                self._held.discard(lease.id)
+            else:
+                self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
+            if is_sliced and self._scoring is not None:
+                self._scoring.returned(lease.id)  # its row was written while it was held
+            if requested:
+                self._pull_ended(site, lease, earned, now, changes)
+            else:
+                self.pulls.cancelled(site, lease)
+            if self._learning is not None:
+                self._learning.forget([lease.id])
+            risen.update((one.id, one) for one in self._write(changes))
+        self._discovery.trim()
+        for one in risen.values():
+            self._schedule.rose(one, now)
         for other in self._acknowledgements.touched(site, page):
             self._schedule.settle(other, now)
         if lease.id in self._fetched_again:
@@ -369,6 +408,20 @@ class QueuedFrontier:
             if page.state is State.DONE:
                 self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
+
+    @contextmanager
+    def _together(self, complete: Callable[[], object]) -> Iterator[None]:
+        """Let all slices of an acknowledgement, and what is submitted between them, be one transaction."""
+        with self._store.together(complete):
+            self._is_in_slices = True
+            try:
+                yield
+            finally:
+                self._is_in_slices = False
+
+    @property
+    def _unwritten(self) -> int:
+        return 0 if self._scoring is None else self._scoring.unwritten
 
     def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
         """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
@@ -415,11 +468,15 @@ class QueuedFrontier:
         if self._learning is not None:
             self._learning.ended(lease.id, earned.reward)
 
-    def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
+    def _site_of(self, lease: Lease) -> SiteQueue:
+        """Return the site of an open lease."""
         if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
+        return self._schedule.site(lease.site_id)
+
+    def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
+        site = self._site_of(lease)
         del self._leases[lease.id]
-        site = self._schedule.site(lease.site_id)
         site.ended(self._priority(lease))
         if requested:
             site.gate.ended()
@@ -428,11 +485,19 @@ class QueuedFrontier:
         return site
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
-        touched = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
-        self._store.submit(changes)
-        self._discovery.trim()
+        # Between the slices of a page, the scores that it changed are not all written at once.
+        touched = self._write(changes, SLICE_LINKS if self._is_in_slices else None)
+        if not self._is_in_slices:  # what is forgotten must be committed
+            self._discovery.trim()
         for site in touched:
             self._schedule.rose(site, now)
+
+    def _write(self, changes: ChangeSet, most: int | None = None) -> Iterable[SiteQueue]:
+        """Submit *changes* and the scores that changed, of *most* pages; return the sites with a better page."""
+        head_urls = self._discovery.head_urls
+        touched = self._scoring.write(changes, head_urls, most) if self._scoring is not None else ()
+        self._store.submit(changes)
+        return touched
 
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Queue a leased page again; it is already counted as pending."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from crawlers.algorithms.ranking.page_orders import GroupRule
     from crawlers.frontier.url_cache import KnownUrls
@@ -151,6 +153,19 @@ class FrontierStore(Protocol):
 
     def flush(self) -> None:
         """Return when everything submitted is committed. Raises `StoreError` if that fails."""
+
+    def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
+        """Write everything that is submitted within this context atomically; see `Writer.together`.
+
+        *complete* leaves the context; a method that has to wait for what was submitted calls it.
+        """
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `together` is entered."""
+
+    def reserve(self, count: int) -> Future[Any] | None:
+        """Get *count* page numbers ready; return what `new_id` would wait for without that, if anything."""
 
 
 class ScoredFrontierStore(FrontierStore, Protocol):

@@ -9,7 +9,7 @@ Time is the argument *now*, in seconds of any monotonic clock.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crawlers.items import QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
@@ -18,7 +18,9 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
 
+    from crawlers.algorithms.slices import Slices
     from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
@@ -132,6 +134,18 @@ class Frontier(Protocol):
 
         If the page redirects to another variant of its own URL, that variant is queued instead.
         """
+
+    def acknowledging(
+        self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING
+    ) -> Slices[Acknowledged]:
+        """Return the work of `acknowledge` in slices of `SLICE_LINKS` links.
+
+        The lease ends with the last one. Everything that is submitted from the first one to the last is one
+        transaction. Of several pages, one may be acknowledged in slices at a time.
+        """
+
+    def reserve(self, count: int) -> Future[Any] | None:
+        """Get the numbers of *count* new pages ready; return what `acknowledge` would wait for without that, if any."""
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""

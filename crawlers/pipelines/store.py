@@ -1,9 +1,13 @@
-"""Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users."""
+"""Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users.
+
+A page with many links is recorded in slices, so that the crawl goes on between them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawlers.algorithms.slices import SLICE_LINKS
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page
 
@@ -26,6 +30,8 @@ class StorePipeline:
         return cls(owner_of(crawler))
 
     def process_item(self, item: Any) -> Any:
-        if isinstance(item, Page):
-            return self._owner.crawl.record(item)
-        return item
+        if not isinstance(item, Page):
+            return item
+        if len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
+            return self._owner.crawl.record_in_slices(item)
+        return self._owner.crawl.record(item)

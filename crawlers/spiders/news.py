@@ -126,6 +126,7 @@ class NewsSpider(SiteSpider):
             stored_rules.content_rules(database),
             self._pool.run,
             partial(policy.articles.copy_of, run=session.reader.run),
+            session.reader.run,
         )
         return policy
 

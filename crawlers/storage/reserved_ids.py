@@ -37,7 +37,7 @@ def reserve(connection: Connection, number: Column[int], count: int) -> range:
 
 
 class ReservedIds:
-    """Assigns numbers for the column *number*, and reserves the next *block* when half of the current one is used.
+    """Assigns numbers for the column *number*, and reserves the next *block* when half of one is left.
 
     So `take` waits for the database only if the writer is slower than half a block lasts. A killed process wastes up
     to two blocks.
@@ -50,10 +50,16 @@ class ReservedIds:
         self._ids = range(0)
         self._next: Future[range] | None = None
 
-    def reserve(self) -> None:
-        """Reserve the next block, unless it is already being reserved."""
-        if self._next is None:
-            self._next = self._writer.run(lambda connection: reserve(connection, self._number, self._block))
+    def reserve(self, count: int = 0) -> Future[range] | None:
+        """Reserve a block of *count* or more numbers, unless as many are left; return what `take` would wait for."""
+        if count and len(self._ids) >= count:
+            return None
+        if self._next is None or count > self._block:
+            self._next = self._reserve(max(count, self._block))
+        return self._next
+
+    def _reserve(self, count: int) -> Future[range]:
+        return self._writer.run_first(lambda connection: reserve(connection, self._number, count))
 
     def take(self) -> int:
         """Return a number that was never used before. Raises `StoreError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy import text
@@ -20,7 +21,7 @@ from crawlers.storage.writer import Writer
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from sqlalchemy import Connection
 
@@ -144,19 +145,35 @@ class Held:
     def __init__(self) -> None:
         self._pending: list[ChangeSet] = []
         self.committed = 0  # change sets
+        self.is_open = False
+        self._complete: Callable[[], object] = bool
 
     @property
     def submitted(self) -> int:
         return self.committed + self.pending
 
     def wait_for(self, number: int) -> None:
+        if self.is_open and number == self.submitted:
+            self._complete()
         self.commit(max(0, number - self.committed))
 
     def submit(self, changes: ChangeSet) -> None:
-        self._pending.append(changes)
+        if self.is_open:
+            self._pending[-1].extend(changes)
+        else:
+            self._pending.append(changes)
+
+    @contextmanager
+    def together(self, complete: Callable[[], object]) -> Iterator[None]:
+        self._pending.append(ChangeSet())
+        self.is_open, self._complete = True, complete
+        try:
+            yield
+        finally:
+            self.is_open = False
 
     def flush(self) -> None:
-        self.commit(len(self._pending))
+        self.wait_for(self.submitted)
 
     def commit(self, number: int) -> None:
         """Write the first *number* change sets, as one transaction."""
@@ -169,6 +186,7 @@ class Held:
 
     def lose(self) -> None:
         self._pending.clear()
+        self.is_open = False
 
     @property
     def pending(self) -> int:
@@ -197,6 +215,8 @@ class HeldWriter(Held):
         with self.database.write() as connection:
             result.set_result(job(connection))
         return result
+
+    run_first = run
 
 
 class HeldStore(Held):

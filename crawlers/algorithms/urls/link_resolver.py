@@ -118,6 +118,10 @@ class LinkResolver:
         self._entries = 0
         self._shared: OrderedDict[tuple[str, str | None, str], _Shared] = OrderedDict()
 
+    def fresh(self) -> LinkResolver:
+        """Return a resolver like this one with a cache of its own, for another thread."""
+        return LinkResolver(self.options, self._cache_size, self._addresses, across_sites=self._across_sites)
+
     def own(self, target: Target, here: str) -> Target:
         """Return the *target* of a link on a page of the site *here* as a page of the site that has its address."""
         if not self._addresses:

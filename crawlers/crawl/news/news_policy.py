@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from asyncio import sleep
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.algorithms.slices import Slices, sliced
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
@@ -26,7 +28,7 @@ from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import StoredItems
@@ -132,6 +134,7 @@ class NewsPolicy(CrawlPolicy):
             changes = ChangeSet()
             self._requeue.step(None, changes, now)
             self._frontier.add((), now, changes)
+            await sleep(0)  # others may run
 
     async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
         """Take up what the pages of other workers announce, and queue the other new URLs by the rules."""
@@ -226,6 +229,9 @@ class NewsPolicy(CrawlPolicy):
             self.articles.keep_holders(links, holders)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+        return Slices(self.deciding(lease, page, now)).finish()
+
+    def deciding(self, lease: Lease, page: Page, now: float) -> Generator[None, None, Decision]:
         article, items = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
         if redirects_to_variant(lease, page):
@@ -236,6 +242,7 @@ class NewsPolicy(CrawlPolicy):
         news = page.news or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
+        yield
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         odds, articles = None, None
@@ -253,7 +260,7 @@ class NewsPolicy(CrawlPolicy):
                 odds = self._label(lease, page, news, changes, now)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
-        found = self._slots(lease, page, news, new, now) if has_links else _NOTHING_FOUND
+        found = (yield from self._slots(lease, page, news, new, now)) if has_links else _NOTHING_FOUND
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
             site, articles = site_of(page.url), found.fits
             if self.classifier.listed(site, page.url, articles):
@@ -320,19 +327,25 @@ class NewsPolicy(CrawlPolicy):
             feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
         return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
-    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> _Found:
+    def _slots(
+        self, lease: Lease, page: Page, news: News, new: list[Announced], now: float
+    ) -> Generator[None, None, _Found]:
         """Return the queue slots of the page's new and announced links."""
+        yield
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(
             (target.key, BEFORE_ARTICLES if n < MAX_SITEMAPS else LATE) for n, target in enumerate(news.feeds)
         )
-        links = (target for target, _ in (*page.links, *page.cross_site_links))
         slots: dict[int, QueueSlot] = {}
-        for target in self._frontier.unseen(links, lease.level + 1):
-            slot = announced.get(target.key) or self.classifier.slot_of(target)
-            if lease.is_revisit and slot.queue == FIT:
-                slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
-            slots[target.key] = slot
+        for links in sliced((*page.links, *page.cross_site_links)):
+            for target in self._frontier.unseen((target for target, _ in links), lease.level + 1):
+                if target.key in slots:
+                    continue  # an earlier link is to another variant of the URL
+                slot = announced.get(target.key) or self.classifier.slot_of(target)
+                if lease.is_revisit and slot.queue == FIT:
+                    slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
+                slots[target.key] = slot
+            yield
         fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
         return _Found({**announced, **slots}, len(slots), fits)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.resolution import absolute, parsed
 from crawlers.errors import BadUrl
@@ -26,8 +26,7 @@ _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # databases refuse som
 _WEB = ("http://", "https://")
 
 
-@dataclass(frozen=True, slots=True)
-class FeedItem:
+class FeedItem(NamedTuple):  # 50,000 data classes would take 0.1 s to be received from another process
     """One link of a feed: absolute *url* without fragment, *published_at* in seconds since 1970 if given."""
 
     url: str

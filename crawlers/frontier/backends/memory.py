@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, Part
@@ -31,7 +32,8 @@ from crawlers.storage.schema.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
@@ -226,6 +228,16 @@ class MemoryFrontierStore:
 
     def flush(self) -> None:
         pass
+
+    def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    def reserve(self, count: int) -> None:
+        return None
 
 
 def _known(rows: list[Row]) -> KnownRows:

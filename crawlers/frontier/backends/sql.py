@@ -22,7 +22,9 @@ from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
@@ -101,9 +103,12 @@ _DUE = f"""
         p.key, p.url, p.level, p.hops, 0, p.request, {REVISIT}
     FROM poll JOIN page AS p ON p.id = poll.page_id JOIN news_score AS s ON s.page_id = p.id AND s.queue = {REVISIT}
     WHERE poll.site_id{{among}} ORDER BY poll.due_at, p.id"""  # noqa: S608
-_PREVIOUS = """
-    SELECT l.target_id, l.count, p.state, p.status, p.content_hash, p.fetched_at, p.etag, p.last_modified
-    FROM page AS p LEFT JOIN link AS l ON l.source_id = p.id WHERE p.id = :page"""
+_PREVIOUS = "SELECT state, status, content_hash, fetched_at, etag, last_modified FROM page WHERE id = :page"
+_LINKS = {
+    "sqlite": "SELECT json_group_array(target_id), json_group_array(count) FROM link WHERE source_id = :page",
+    "postgresql": """
+    SELECT CAST(json_agg(target_id) AS text), CAST(json_agg(count) AS text) FROM link WHERE source_id = :page""",
+}
 _NUMBERS = """
     SELECT p.key, p.id FROM page AS p JOIN site ON site.id = p.site_id
     WHERE site.crawl_id = :crawl AND site.site = :name AND p.key"""
@@ -127,6 +132,7 @@ class SqlFrontierStore:
         self._writer = writer
         dialect = database.engine.dialect.name
         self._among = _AMONG[dialect]
+        self._links = _LINKS[dialect]
         self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} = :site AND key{self._among}")
         some = f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit"
         self._known_from = _IN_LISTS[dialect].format(known=some)
@@ -195,10 +201,11 @@ class SqlFrontierStore:
 
     def previous(self, page_id: int) -> PreviousVisit:
         self._wait_for([page_id])
-        rows = self._read(_PREVIOUS, page=page_id)
-        first, _, *last_visit = rows[0]
-        links: dict[int, int] = {} if first is None else {row[0]: row[1] for row in rows}
-        return PreviousVisit(links, *last_visit)
+        with self._database.read() as connection:
+            (last_visit,) = connection.execute(_text(_PREVIOUS), {"page": page_id})
+            ((targets, counts),) = connection.execute(_text(self._links), {"page": page_id})
+        links = zip(json.loads(targets or "[]"), json.loads(counts or "[]"), strict=True)
+        return PreviousVisit(dict(links), *last_visit)
 
     def numbers(self, targets: Iterable[tuple[str, int]]) -> dict[int, int]:
         by_site: dict[str, list[int]] = {}
@@ -260,7 +267,7 @@ class SqlFrontierStore:
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
             number = self._writer.submitted
             self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
-            if len(self._changed) > MAX_CHANGED:
+            if len(self._changed) > MAX_CHANGED and not self.is_open:
                 self._forget_committed()
 
     def _wait_for(self, page_ids: Iterable[int]) -> None:
@@ -276,6 +283,16 @@ class SqlFrontierStore:
     def flush(self) -> None:
         self._writer.flush()
         self._changed.clear()
+
+    def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
+        return self._writer.together(complete)
+
+    @property
+    def is_open(self) -> bool:
+        return self._writer.is_open
+
+    def reserve(self, count: int) -> Future[range] | None:
+        return self._ids.reserve(count)
 
 
 def _known_rows(have_root: int, have_retries: int, *lists: str | None) -> KnownRows:

@@ -11,7 +11,7 @@ from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.extraction.news_reader import PROMISING, NewsReader
+from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import FEED, HOME, LIST, PAGE, SITEMAP, KnownCopy, State
 
@@ -73,6 +73,10 @@ def read(pool):
     async def copy_of(page):
         return known["copy"]
 
+    async def in_thread(function):
+        pool.calls.append((SITE, "thread"))
+        return function()
+
     def read(
         body,
         url=f"{SITE}/",
@@ -88,7 +92,7 @@ def read(pool):
     ):
         known["copy"] = copy
         rules = {"paper.example": content_rules or {}}
-        news = NewsReader(reader, classifier, rules, pool.run, copy_of)
+        news = NewsReader(reader, classifier, rules, pool.run, copy_of, in_thread)
         response = WebResponse(url, more.pop("status", 200), body.encode(), content_type, **more)
         return asyncio.run(news.read(response, 7, level, kind, is_announced, is_in_feed, NOW))
 
@@ -116,6 +120,14 @@ def test_feed_announces_its_items_and_links_to_those_in_scope(read, pool):
     assert urls(page.cross_site_links) == [f"{ELSEWHERE}/3"]
     assert [(link.url, link.tag) for link, _ in page.external] == [(f"{FOREIGN}/4", "feed")]
     assert pool.calls == [(SITE, "read_feed")]
+
+
+def test_large_page_is_read_in_another_thread(read, pool):
+    link = '<a href="/a">A</a>'
+    small = read(f"<title>Home</title>{link}")
+    large = read(f"<title>Home</title>{link}<!-- {'x' * LARGE_BYTES} -->")
+    assert pool.calls == [(SITE, "thread")]
+    assert (large.title, large.links) == (small.title, small.links)
 
 
 def test_feed_with_an_undated_item_has_no_span(read):

@@ -92,11 +92,24 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
     ids.reserve()
     ids.reserve()
     numbers = [ids.take() for _ in range(4)]
-    writer.flush()
     assert len(threads) == 1
     numbers.append(ids.take())
-    writer.flush()
+    pending = ids.reserve()
+    assert pending is not None
+    pending.result(30)
     assert len(threads) == 2, "half of the block is used"
     numbers += [ids.take() for _ in range(15)]
     assert numbers == list(range(1, 21))
     assert set(threads) == {"store-writer"}
+
+
+def test_many_numbers_are_ready_before_they_are_taken(database: Database, writer: Writer) -> None:
+    ids = ReservedIds(writer, page.c.id, 10)
+    assert ids.take() == 1
+    assert ids.reserve(9) is None
+    pending = ids.reserve(25)
+    assert pending is not None
+    pending.result(30)
+    with writer.together(bool):  # which would make `take` wait for ever if the numbers were not reserved
+        numbers = [ids.take() for _ in range(30)]
+    assert numbers == list(range(2, 32))

@@ -422,3 +422,65 @@ def test_nothing_is_written_behind_a_fence_that_is_closed(database: Database) ->
         with pytest.raises(ClaimsLost, match="worker 7 was declared lost"):
             act()
     assert stored(database) == [1]
+
+
+def test_what_belongs_together_is_one_transaction_after_what_was_submitted_before(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_size=1, batch_s=LONG_S)
+    writer.submit(changes(1))
+    with writer.together(bool):
+        assert writer.is_open
+        writer.submit(changes(2))
+        job = writer.run(lambda connection: connection.execute(text("SELECT count(*) FROM page")).scalar())
+        assert writer.run_first(lambda connection: 7).result(PATIENCE_S) == 7
+        assert stored(database) in ([], [1])
+        writer.submit(changes(3))
+    assert not writer.is_open
+    assert job.result(PATIENCE_S) == 3, "jobs come after it"
+
+
+def test_who_waits_for_a_part_completes_it(database: Database, make: Callable[..., Writer]) -> None:
+    writer = make(batch_size=1, batch_s=LONG_S)
+    writer.submit(changes(1))
+
+    def parts() -> Iterator[None]:
+        with writer.together(lambda: next(rest, None)):
+            writer.submit(changes(2))
+            yield
+            writer.submit(changes(3))
+
+    rest = parts()
+    next(rest)
+    writer.wait_for(1)
+    assert stored(database) == [1], "it need not be complete"
+    writer.flush()
+    assert stored(database) == [1, 2, 3]
+
+
+def test_nothing_is_written_of_what_an_exception_leaves_incomplete(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_size=1, batch_s=LONG_S)
+    writer.submit(changes(1))
+
+    def fail() -> None:
+        with writer.together(bool):
+            writer.submit(changes(2))
+            raise KeyError("a bug")
+
+    with pytest.raises(KeyError):
+        fail()
+    writer.close()
+    assert stored(database) == [1]
+
+
+def test_submitting_more_than_the_writer_can_take_does_not_wait_within_one_transaction(
+    database: Database, make: Callable[..., Writer]
+) -> None:
+    writer = make(batch_size=1, batch_s=LONG_S)
+    with writer.together(bool):
+        for number in range(1, 9):
+            writer.submit(changes(number))
+    writer.close()
+    assert stored(database) == list(range(1, 9))
