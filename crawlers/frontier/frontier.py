@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
+SLICE_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
 
@@ -561,20 +563,23 @@ class QueuedFrontier:
             found += self._discovery.unseen(self._schedule.by_name(name), its, level)
         return found
 
+    def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
+        return partial(self._store.waiting, site_id, 0, after, SLICE_PAGES)
+
     def requeue(
         self,
         site_id: int,
         site: str,
+        pages: Sequence[QueueEntry],
         slot_of: Callable[[str, str], QueueSlot],
         now: float,
-        after: Position = BEFORE_ALL,
     ) -> Position | None:
         if self._scoring is None:
             return None
-        reached = self._scoring.requeue(site_id, site, slot_of, after)
+        self._scoring.requeue(site, pages, slot_of)
         if self._scoring.has_changes:
             self._submit(ChangeSet(), now)
-        return reached
+        return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
         its = self._schedule.by_name(site)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from crawlers.algorithms.slices import Slices
-    from crawlers.frontier.frontier_store import PreviousVisit, SiteStart
+    from crawlers.frontier.frontier_store import PreviousVisit, QueueEntry, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.items import Page, Target
     from crawlers.storage.order_parts import StoredPart
@@ -260,17 +260,23 @@ class SiteControl(Protocol):
     def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
         """Return those of the *targets*, found on *level*, that are new and may be fetched, each once."""
 
+    def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
+        """Return the query for some waiting pages of a site, behind *after*, for `requeue`; for any thread.
+
+        It sees what is committed.
+        """
+
     def requeue(
         self,
         site_id: int,
         site: str,
+        pages: Sequence[QueueEntry],
         slot_of: Callable[[str, str], QueueSlot],
         now: float,
-        after: Position = BEFORE_ALL,
     ) -> Position | None:
-        """Move some waiting pages of a site, behind *after*, to the slots that *slot_of* returns for site and URL.
+        """Move *pages* that `waiting` found, and that still wait, to the slots that *slot_of* returns for site and URL.
 
-        Returns the position to continue from; None if all pages are requeued.
+        Returns the position to continue from; None if there are no more.
         """
 
 

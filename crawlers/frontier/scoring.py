@@ -12,7 +12,6 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, News
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
-from crawlers.frontier.protocols import BEFORE_ALL
 from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
@@ -23,13 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import ScoredFrontierStore, ScoredPage, Unscored
-    from crawlers.frontier.protocols import Position
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
-
-SLICE_PAGES = 500  # 5 ms, so that the crawl does not stall
 
 
 class Scoring:
@@ -139,23 +135,14 @@ class Scoring:
         """Return the current or last slot of a page; None if the order has no slots."""
         return None if self.news is None else QueueSlot(self.news.queue(page_id), self.news.record(page_id)[0])
 
-    def requeue(
-        self, site_id: int, site: str, slot_of: Callable[[str, str], QueueSlot], after: Position
-    ) -> Position | None:
-        """Move the next `SLICE_PAGES` waiting pages of a site behind *after* to the slots that *slot_of* returns.
-
-        Fresh pages and sitemaps keep their slots. Returns the position of the last page; None if there are no more.
-        """
-        if after == BEFORE_ALL:
-            self._store.flush()  # URLs that are found from now on get their slots by the same rules
-        entries = self._store.waiting(site_id, 0, after, SLICE_PAGES)
-        for entry in entries:
+    def requeue(self, site: str, pages: Iterable[QueueEntry], slot_of: Callable[[str, str], QueueSlot]) -> None:
+        """Move waiting *pages* of a site to the slots that *slot_of* returns; fresh pages and sitemaps keep theirs."""
+        for entry in pages:
             before = self.slot(entry.id)
             if before is not None and before.queue != FRESH and before.value != BEFORE_ARTICLES.value:
                 slot = slot_of(site, entry.url)
                 if slot != before:
                     self.queued(entry.id, slot)
-        return (entries[-1].priority, entries[-1].id) if len(entries) == SLICE_PAGES else None
 
     def fetch_again(self, page_id: int) -> bool:
         """Queue a finished page for one more fetch as soon as possible; return whether it was finished."""

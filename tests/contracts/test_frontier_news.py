@@ -204,8 +204,13 @@ def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
 def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
+    site.rows()  # all are committed
     site.frontier.requeue(
-        site.id, site.root, lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01), NOW
+        site.id,
+        site.root,
+        site.frontier.waiting(site.id)(),
+        lambda _, url: QueueSlot(FIT, 1.0) if "/s" in url else QueueSlot(OTHER, 0.01),
+        NOW,
     )
     assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
 

@@ -106,7 +106,7 @@ class Crawl:
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)
-        requeue = Requeue(classifier, self.frontier, rejudging)
+        requeue = Requeue(classifier, self.frontier, rejudging, self.commits)
         keys = SqlDocumentKeys(database, self.writer)
         duplicates = Duplicates(database, keys, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)

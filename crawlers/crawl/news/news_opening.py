@@ -80,7 +80,7 @@ def open_news_policy(
     parts = NewsParts(
         frontier,
         classifier,
-        Requeue(classifier, frontier, Rejudging(classifier, frontier, database, writer, options.explore_share)),
+        Requeue(classifier, frontier, Rejudging(classifier, frontier, database, writer, options.explore_share), writer),
         Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages),
         feeds,
         Announcements(database, crawl_id, writer, frontier),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.announcements import StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.news_sites import NewsParts, NewsSites
-    from crawlers.crawl.news.rejudging import Slice
+    from crawlers.crawl.news.requeue import Found
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
@@ -125,12 +125,12 @@ class NewsPolicy(CrawlPolicy):
         for _ in range(STEPS):
             if self._frontier.leases or not self.has_more:
                 return
-            read_unjudged, unjudged = self._requeue.rejudging.look_up(), None
-            if read_unjudged is not None:
+            read, found = self._requeue.look_up(), None
+            if read is not None:
                 try:
-                    unjudged = await run(read_unjudged)
+                    found = await run(read)
                 finally:
-                    self._requeue.rejudging.keep(unjudged)
+                    self._requeue.keep(found)
             changes = ChangeSet()
             self._requeue.step(None, changes, now)
             self._frontier.add((), now, changes)
@@ -209,22 +209,22 @@ class NewsPolicy(CrawlPolicy):
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
         read_items = self._announcements.look_up(_feed_id(lease), items) if items else None
-        read_unjudged = self._requeue.rejudging.look_up()
-        if read_article is None and read_items is None and links is None and read_unjudged is None:
+        read_pages = self._requeue.look_up()
+        if read_article is None and read_items is None and links is None and read_pages is None:
             return
 
-        def read() -> tuple[_Stored, list[int | None], Slice | None]:
+        def read() -> tuple[_Stored, list[int | None], Found | None]:
             stored = _Stored(read_article and read_article(), read_items and read_items())
-            return stored, links.read() if links is not None else [], read_unjudged and read_unjudged()
+            return stored, links.read() if links is not None else [], read_pages and read_pages()
 
-        unjudged = None
+        pages = None
         try:
-            self._stored[lease.id], holders, unjudged = await run(read)
+            self._stored[lease.id], holders, pages = await run(read)
         except StoreError:
             return  # `decide` meets it again, and ends the crawl
         finally:
-            if read_unjudged is not None:
-                self._requeue.rejudging.keep(unjudged)
+            if read_pages is not None:
+                self._requeue.keep(pages)
         if links is not None:
             self.articles.keep_holders(links, holders)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.frontier.protocols import BEFORE_ALL
@@ -10,23 +11,47 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
-    from crawlers.crawl.news.rejudging import Rejudging
+    from crawlers.crawl.news.rejudging import Rejudging, Slice
+    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import CrawlFrontier, Position
     from crawlers.storage.news.stored_polls import QueuedSite
+    from crawlers.storage.uncommitted import Commits
+
+
+class Waiting(NamedTuple):
+    """Some pages of a site that wait."""
+
+    site_id: int
+    changes: int  # how often rules had changed when they were looked up
+    pages: Sequence[QueueEntry]
+
+
+class Found(NamedTuple):
+    """The result of a look-up: pages that wait, and pages that were read."""
+
+    waiting: Waiting | None
+    unjudged: Slice | None
 
 
 class Requeue:
     """Requeues the waiting pages in *frontier* by the rules of *classifier*; those that were read go to *rejudging*.
 
-    The store has the fingerprint of the rules by which the pages of each site were queued and judged. So a run
-    continues what an earlier one left unfinished, and notices rules that a person changed in between.
+    The pages are looked up in another thread, when *commits*, the writer, has committed those that were found by
+    earlier rules. The store has the fingerprint of the rules by which the pages of each site were queued and judged. So
+    a run continues what an earlier one left unfinished, and notices rules that a person changed in between.
     """
 
-    def __init__(self, classifier: UrlClassifier, frontier: CrawlFrontier, rejudging: Rejudging) -> None:
+    def __init__(
+        self, classifier: UrlClassifier, frontier: CrawlFrontier, rejudging: Rejudging, commits: Commits
+    ) -> None:
         self._classifier = classifier
+        self._commits = commits
+        self._changes = 0  # of rules, and of the sites
+        self._is_reading = False  # one look-up at a time
+        self._waiting: Waiting | None = None  # to be requeued by the next step
         self.rejudging = rejudging
         self._frontier = frontier
         self._names: dict[int, str] = {}  # of sites
@@ -54,6 +79,7 @@ class Requeue:
 
     def forget(self, site_id: int) -> str | None:
         """Forget a site, which another worker requeues from now on; return its name, None if it is unknown."""
+        self._forget_look_up()
         self._unfinished.pop(site_id, None)
         self.rejudging.forget(site_id)
         name = self._names.pop(site_id, None)
@@ -73,21 +99,58 @@ class Requeue:
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
+        self._forget_look_up()
         below = f".{domain}"
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
                 self._unfinished.update(dict.fromkeys(sites, BEFORE_ALL))
                 changes.add(*(SiteRules(site_id, None) for site_id in sites))
 
+    def _forget_look_up(self) -> None:
+        self._changes += 1
+        self._waiting = None
+
+    def look_up(self) -> Callable[[], Found] | None:
+        """Return the query for what the next `step` needs, which may run in any thread; None if it needs nothing.
+
+        Its result goes to `keep`, without which there is no further query.
+        """
+        read_waiting, read_unjudged = self._look_up_waiting(), self.rejudging.look_up()
+        if read_waiting is None and read_unjudged is None:
+            return None
+        return lambda: Found(read_waiting and read_waiting(), read_unjudged and read_unjudged())
+
+    def _look_up_waiting(self) -> Callable[[], Waiting] | None:
+        if not self._unfinished or self._is_reading or self._waiting is not None:
+            return None
+        self._is_reading = True
+        site_id, after = next(iter(self._unfinished.items()))
+        # URLs that are found from now on get their slots by the same rules.
+        submitted = self._commits.submitted if after == BEFORE_ALL else 0
+        return partial(self._read, site_id, self._changes, self._frontier.waiting(site_id, after), submitted)
+
+    def _read(self, site_id: int, changes: int, read: Callable[[], Sequence[QueueEntry]], submitted: int) -> Waiting:
+        self._commits.wait_for(submitted)
+        return Waiting(site_id, changes, read())
+
+    def keep(self, found: Found | None) -> None:
+        """Take up the result of a look-up; None if it failed."""
+        if found is None or found.waiting is not None:
+            self._is_reading = False
+        if found is not None and found.waiting is not None and found.waiting.changes == self._changes:
+            self._waiting = found.waiting
+        if found is None or found.unjudged is not None:
+            self.rejudging.keep(found and found.unjudged)
+
     def step(self, page_site: int | None, changes: ChangeSet, now: float) -> None:
-        """Requeue some pages of one site after a download of *page_site*, if there was one.
+        """Requeue the pages that were looked up, after a download of *page_site*, if there was one.
 
         The row of a site is added to *changes* when all of its pages are requeued and judged.
         """
-        if self._unfinished:
-            site_id, after = next(iter(self._unfinished.items()))
+        if self._waiting is not None:
+            (site_id, _, pages), self._waiting = self._waiting, None
             name = self._names[site_id]
-            reached = self._frontier.requeue(site_id, name, self._classifier.slot, now, after)
+            reached = self._frontier.requeue(site_id, name, pages, self._classifier.slot, now)
             if reached is not None:
                 self._unfinished[site_id] = reached
             else:

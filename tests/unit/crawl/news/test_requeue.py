@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
-from crawlers.frontier import scoring
+from crawlers.frontier import frontier as frontier_module
 from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.protocols import BEFORE_ALL, Candidate, Decision, SiteState
 from crawlers.items import Page, QueueSlot, State
@@ -41,6 +41,17 @@ class Rules:
         return self.word
 
 
+class Commits:
+    """A writer that commits nothing by itself."""
+
+    def __init__(self) -> None:
+        self.submitted = 7
+        self.waited: list[int] = []
+
+    def wait_for(self, number: int) -> None:
+        self.waited.append(number)
+
+
 def frontier_of(order: str = "fit") -> MemoryFrontier:
     one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
     one.open_site(SiteState(1, NAME, 9, 0.0), NOW)
@@ -49,7 +60,7 @@ def frontier_of(order: str = "fit") -> MemoryFrontier:
 
 def requeue_of(rules: Rules, frontier: MemoryFrontier) -> Requeue:
     """Return one that never judges pages again, as long as no rules are learnt."""
-    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05))
+    return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), Commits())
 
 
 def add(frontier: MemoryFrontier, *paths: str, slot: QueueSlot = LESS) -> None:
@@ -63,7 +74,7 @@ def queues(frontier: MemoryFrontier, *pages: int) -> list[int]:
 
 @pytest.fixture
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "SLICE_PAGES", 2)
+    monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
 
 
 @pytest.mark.usefixtures("small_slices")
@@ -72,7 +83,7 @@ def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
     add(frontier, *(f"/old{n}" for n in range(5)))
     steps, after = 0, BEFORE_ALL
     while after is not None:
-        after = frontier.requeue(1, NAME, rules.slot, NOW, after)
+        after = frontier.requeue(1, NAME, frontier.waiting(1, after)(), rules.slot, NOW)
         steps += 1
         assert rules.calls <= 2 * steps
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
@@ -86,7 +97,7 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
     (lease,) = frontier.lease(NOW, 1)
     frontier.acknowledge(lease, Decision(Page(lease.id, lease.url, 0, State.DONE, 200)), NOW)
-    assert frontier.requeue(1, NAME, rules.slot, NOW) is None
+    assert frontier.requeue(1, NAME, frontier.waiting(1)(), rules.slot, NOW) is None
     assert frontier.slot(1) == QueueSlot(FRESH, 7.0)
     assert frontier.slot(2) == QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)
     assert queues(frontier, lease.id) == [-1]
@@ -102,13 +113,15 @@ def test_page_that_was_handed_out_still_says_where_it_waited():
 def test_order_without_places_has_nothing_to_correct():
     frontier = MemoryFrontier(RoundRobin(), ORDERS["bfs"](OrderOptions()))
     assert frontier.slot(1) is None
-    assert frontier.requeue(1, NAME, Rules().slot, NOW) is None
+    assert frontier.requeue(1, NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
 def finished(requeue: Requeue, most: int = 99) -> list[SiteRules]:
     changes = ChangeSet()
     for _ in range(most):
+        if (read := requeue.look_up()) is not None:
+            requeue.keep(read())
         requeue.step(1, changes, NOW)
     return changes[SiteRules]
 
@@ -166,6 +179,51 @@ def test_rules_that_change_once_more_begin_anew():
     requeue.changed("one.test", ChangeSet())
     assert finished(requeue) == [(1, "/newest")]
     assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4
+
+
+@pytest.mark.usefixtures("small_slices")
+def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before():
+    frontier, rules = frontier_of(), Rules()
+    requeue = requeue_of(rules, frontier)
+    requeue.add_site(1, NAME)
+    add(frontier, *(f"/new{n}" for n in range(5)))
+    assert requeue.look_up() is None, "nothing changed"
+    rules.word = "/new"
+    requeue.changed("one.test", ChangeSet())
+    read = requeue.look_up()
+    assert read is not None
+    assert requeue.look_up() is None
+    requeue.step(1, ChangeSet(), NOW)
+    assert queues(frontier, 1, 2) == [OTHER] * 2, "nothing was read yet"
+    requeue.keep(read())
+    assert requeue.look_up() is None, "the pages are not requeued yet"
+    requeue.step(1, ChangeSet(), NOW)
+    assert queues(frontier, 1, 2, 3) == [FIT, FIT, OTHER]
+    finished(requeue)
+    assert requeue._commits.waited == [7, 0, 0]
+
+
+def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again():
+    frontier, rules = frontier_of(), Rules()
+    requeue = requeue_of(rules, frontier)
+    requeue.add_site(1, NAME)
+    rules.word = "/new"
+    requeue.changed("one.test", ChangeSet())
+    early = requeue.look_up()()
+    add(frontier, "/new1")
+    requeue.changed("one.test", ChangeSet())
+    requeue.keep(early)
+    assert finished(requeue) == [(1, "/new")]
+    assert queues(frontier, 1) == [FIT]
+
+
+def test_failed_look_up_is_repeated():
+    requeue = requeue_of(Rules(), frontier_of())
+    requeue.add_site(1, NAME)
+    requeue.changed("one.test", ChangeSet())
+    assert requeue.look_up() is not None
+    requeue.keep(None)
+    assert finished(requeue) == [(1, "/old")]
 
 
 class Unwalked(list):

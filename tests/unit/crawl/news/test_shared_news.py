@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,7 @@ class NewsWorker(OpenedCrawl):
             news=news or News(self.policy.kind(lease)),
             content_hash=f"{lease.id} {self.now}".encode(),
         )
+        asyncio.run(self.policy.prepare(lease, page, self.crawl.session.reader.run))
         self.crawl.record(page)
         self.crawl.session.writer.flush()
 
