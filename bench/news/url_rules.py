@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule
+from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule, learn_rules
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 
@@ -219,7 +219,7 @@ def learnt(labels: dict[str, bool]) -> list[UrlRule]:
     learner = RuleLearner("example.org", UrlPrior(shipped_weights()).base)
     for target, is_article in labels.items():
         learner.label(f"https://example.org{target}", is_article)
-    return learner.learn(0.0)
+    return learn_rules(learner.task(), 0.0)
 
 
 def quality(rules: list[UrlRule], schema: str, labels: dict[str, bool], rng: random.Random) -> tuple[float, float]:

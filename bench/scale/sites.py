@@ -32,6 +32,7 @@ from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
+from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, HOME, SiteLimits, State
 from crawlers.storage.bulk_writer import write_changes
@@ -52,6 +53,10 @@ NEWS, SITEGRAPH = "news", "sitegraph"
 BATCH = 500  # sites whose pages are written at once
 WAITING = 0.5  # of the articles
 POLLED = {"/": HOME, "/feed": FEED}
+
+
+async def _nowhere(*_: object) -> str:
+    return "is not measured"
 
 
 class _Stats:
@@ -85,11 +90,11 @@ def _open(url: str, mission: str, sites: int) -> Crawl:
         def open_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
             keys = SqlDocumentKeys(session.database, session.writer)
             parts = (session.database, session.row.id, session.writer, session.frontier, keys)
-            return open_news_policy(*parts, sources, scope, news_options(settings))
+            return open_news_policy(*parts, sources, scope, news_options(settings), _nowhere)
 
     return Crawl(
         *(settings, spec, open_policy, _Stats(), time.time),
-        **{"stop": lambda reason: None, "wake": lambda: None, "versions": {}},
+        **{"stop": lambda reason: None, "wake": lambda: None, "origin": CrawlOrigin({}, CrawlCommand("bench", {}, {}))},
     )
 
 

@@ -119,6 +119,7 @@ class NewsSpider(SiteSpider):
             self._sources,
             self.scope,
             news_options(settings),
+            self._pool.run,
         )
         self._news = NewsReader(
             lambda news: self.reader(settings, analysis=news.analysis),

@@ -53,6 +53,11 @@ def target(path: str) -> Target:
     return resolve(SITE, path)
 
 
+async def in_process(owner: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Do what `ExtractionPool.run` does, in this process."""
+    return function(*args)
+
+
 class WatchedCommits:
     """The commits of a writer; counts how many times they are waited for."""
 
@@ -127,6 +132,7 @@ class Crawl:
             NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
+            call=in_process,
         )
         self.policy.load_sites(begun.sites)(NOW)
         self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)

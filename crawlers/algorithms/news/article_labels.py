@@ -58,6 +58,7 @@ class StoredLabel(NamedTuple):
     url: str
     odds: float  # that it is an article, see `log_odds`
     articles: int | None = None  # new ones that it shows; None if its URL is that of an article
+    labelled_at: float | None = None  # None: by an earlier version
 
 
 class Label(NamedTuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.article_labels import Label, StoredLabel
     from crawlers.algorithms.news.url_prior import UrlPrior
-    from crawlers.algorithms.url_rules.rule_learner import UrlRule
+    from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
     from crawlers.items import Target
 
 logger = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ class UrlClassifier:
         prior: UrlPrior | None = None,
     ) -> None:
         self._prior = prior
+        self._base = prior.shipped().base if prior is not None else None
         self._yields = ListYields()
         self._taught: set[str] = set()  # sites whose pages taught what is known of all domains
         self._rules = RuleSet()
@@ -161,27 +162,40 @@ class UrlClassifier:
         known of all domains already.
         """
         known, recalled = frozenset(self._taught), set()
-        for site, url, odds, articles in labels:
+        learnt_at: dict[str, float] = {}
+        for site, url, odds, articles, labelled_at in labels:
             found, domain = label(odds), rule_domain(site)
             if articles is not None:
                 self._taught.add(site)
                 self._yields.read(domain, target_of_url(url), articles, of_all=site not in known)
             if self._learns and found is not None:
+                if domain not in recalled:
+                    recalled.add(domain)
+                    its = [rule.learnt_at for rule in self._rules.rules_of(domain) if rule.origin == LEARNT]
+                    learnt_at |= {domain: max(its)} if its else {}
+                if (labelled_at or 0.0) > learnt_at.get(domain, math.inf):
+                    del learnt_at[domain]  # the process may have been killed before rules were learnt from this one
+                    self._learner(site).has_learnt()
                 self._learner(site).label(url, found.is_article, found.weight)
                 self._teach(site, url, found, is_known=site in known)
-                recalled.add(domain)
-        for domain in recalled:
-            if any(rule.origin == LEARNT for rule in self._rules.rules_of(domain)):
-                self._learners[domain].has_learnt()
+        for domain in learnt_at:
+            self._learners[domain].has_learnt()
 
-    def learn(self, site: str, now: float) -> LearntRules | None:
-        """Learn the rules for the domain of *site* if they are due at *now*, in seconds since 1970; return them."""
-        domain = rule_domain(site)
-        learner = self._learners.get(domain)
-        if learner is None or not learner.is_due:
+    def is_due(self, site: str) -> bool:
+        """Return whether rules should be learnt for the domain of *site*."""
+        learner = self._learners.get(rule_domain(site))
+        return learner is not None and learner.is_due
+
+    def task(self, site: str) -> LearningTask | None:
+        """Return the task of `learn_rules` for the domain of *site*, for `learnt`; None if it is not due."""
+        return self._learner(site).task(self._rules.rules_of(rule_domain(site))) if self.is_due(site) else None
+
+    def learnt(self, domain: str, rules: Sequence[UrlRule]) -> LearntRules | None:
+        """Apply the *rules* that were learnt for *domain*; return None if its labels were forgotten in the meantime."""
+        if domain not in self._learners:
             return None
         before = self._rules.rules_of(domain)
-        learnt = tuple(learner.learn(now, before))
+        learnt = tuple(rules)
         if self._applies:
             self._rules.replace_learnt(domain, learnt)
         rules = self._rules.rules_of(domain)
@@ -202,5 +216,5 @@ class UrlClassifier:
         domain = rule_domain(site)
         learner = self._learners.get(domain)
         if learner is None:
-            learner = self._learners[domain] = RuleLearner(domain, self._prior.base if self._prior else None)
+            learner = self._learners[domain] = RuleLearner(domain, self._base)
         return learner

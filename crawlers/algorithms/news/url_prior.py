@@ -57,6 +57,10 @@ class UrlPrior:
         """Return the probability that *target*, a path and query of *domain*, is an article."""
         return _logistic(self._log_odds(features_of(target), self._of_domain.get(domain, {})))
 
+    def shipped(self) -> UrlPrior:
+        """Return the model as it was before any label."""
+        return UrlPrior(self._weights)
+
     def base(self, target: str) -> float:
         """Return the probability by the weights that come with the project alone."""
         return _logistic(self._weights[""] + sum(self._weights.get(feature, 0.0) for feature in features_of(target)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.url_rules.pattern_tree import learn_patterns
 from crawlers.algorithms.url_rules.url_expressions import is_expression
@@ -12,9 +12,9 @@ from crawlers.algorithms.url_rules.url_pattern import Counts
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Iterable, Mapping
 
-MAX_LABELS = 2_000  # 0.3 MB; learning from them takes 0.1 s
+MAX_LABELS = 2_000  # 0.3 MB; learning from them takes 0.3 to 0.8 s
 MIN_KIND = 5  # labels of each kind: without other pages, every URL similar to the few articles would match
 DUE_AT = (30, 100, 300, 1_000)  # labels; then at each doubling of their number
 JUDGED = 50  # latest matching URLs by which precision is measured
@@ -46,7 +46,7 @@ class UrlRule:
 
 
 class RuleLearner:
-    """Learns the rules of one *domain* from labels, and decides when they should be learnt again.
+    """Collects the labels of one *domain*, and decides when rules should be learnt from them by `learn_rules`.
 
     *prior* returns the probability that a path and query is that of an article; it counts as `PRIOR_LABELS` further
     labels, so that wrong labels weigh less while there are few. The learner keeps `MAX_LABELS` labels, one per URL;
@@ -95,36 +95,53 @@ class RuleLearner:
             self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
         self._judged.clear()
 
-    def learn(self, now: float, known: Collection[UrlRule] = ()) -> list[UrlRule]:
-        """Return the rules learnt from the labels, those with the most labels first; none if there are too few labels.
+    def task(self, known: Iterable[UrlRule] = ()) -> LearningTask:
+        """Return what `learn_rules` needs; the labels count as learnt.
 
-        The expressions of manual rules with weight 0 in *known* are omitted. The result is a function of the set of
-        labels.
+        The expressions of manual rules with weight 0 in *known* are omitted.
         """
         self.has_learnt()
-        if min(len(self._articles), len(self._others)) < MIN_KIND:
-            return []
-        forbidden = {rule.regex for rule in known if rule.origin == HAND and rule.weight == 0}
-        return [
-            UrlRule(
-                regex,
-                weight=round(precision_low, 1),  # rounded, because few distinct weights make few groups to match
-                origin=LEARNT,
-                support=support,
-                precision_low=precision_low,
-                learnt_at=now,
-            )
-            for regex, support, precision_low in learn_patterns(self._counts())
-            if regex not in forbidden and is_expression(regex)  # with a thousand directories it may be too large
-        ]
+        forbidden = frozenset(rule.regex for rule in known if rule.origin == HAND and rule.weight == 0)
+        return LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
 
-    def _counts(self) -> dict[str, Counts]:
-        """Return what each URL counts for and against articles: its label, and its share of the prior."""
-        share = min(MAX_PRIOR, PRIOR_LABELS / (len(self._articles) + len(self._others))) if self._prior else 0.0
-        counts: dict[str, Counts] = {}
-        for labels, is_article in ((self._articles, True), (self._others, False)):
-            for target, weight in labels.items():
-                p = self._prior(target) if self._prior is not None else 0.0
-                own = (0.0, weight) if is_article else (weight, 0.0)
-                counts[target] = Counts(own[0] + share * (1.0 - p), own[1] + share * p)
-        return counts
+
+class LearningTask(NamedTuple):
+    """The labels of a domain, with their weights."""
+
+    articles: Mapping[str, float]
+    others: Mapping[str, float]
+    forbidden: frozenset[str]  # expressions
+    prior: Callable[[str], float] | None
+
+
+def learn_rules(task: LearningTask, now: float) -> list[UrlRule]:
+    """Return the rules learnt from labels, those with the most labels first; none if there are too few labels.
+
+    The result is a function of the set of labels.
+    """
+    if min(len(task.articles), len(task.others)) < MIN_KIND:
+        return []
+    return [
+        UrlRule(
+            regex,
+            weight=round(precision_low, 1),  # rounded, because few distinct weights make few groups to match
+            origin=LEARNT,
+            support=support,
+            precision_low=precision_low,
+            learnt_at=now,
+        )
+        for regex, support, precision_low in learn_patterns(_counts(task))
+        if regex not in task.forbidden and is_expression(regex)  # with a thousand directories it may be too large
+    ]
+
+
+def _counts(task: LearningTask) -> dict[str, Counts]:
+    """Return what each URL counts for and against articles: its label, and its share of the prior."""
+    share = min(MAX_PRIOR, PRIOR_LABELS / (len(task.articles) + len(task.others))) if task.prior else 0.0
+    counts: dict[str, Counts] = {}
+    for labels, is_article in ((task.articles, True), (task.others, False)):
+        for target, weight in labels.items():
+            p = task.prior(target) if task.prior is not None else 0.0
+            own = (0.0, weight) if is_article else (weight, 0.0)
+            counts[target] = Counts(own[0] + share * (1.0 - p), own[1] + share * p)
+    return counts

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.sources import Source
     from crawlers.algorithms.urls.scope import Scope
+    from crawlers.crawl.news.news_policy import Call
     from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.items import Target
@@ -53,8 +54,12 @@ def open_news_policy(
     sources: Sequence[Source],
     scope: Scope,
     options: NewsOptions,
+    call: Call,
 ) -> NewsPolicy:
-    """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; it knows no site before `load_sites`."""
+    """Return the policy of the crawl *crawl_id* of *sources*, within *scope*; it knows no site before `load_sites`.
+
+    *call* runs a function in another process.
+    """
 
     def target(base: str, path: str = "") -> Target:
         return resolve(base, path, options.normalization)
@@ -98,6 +103,7 @@ def open_news_policy(
         NewsSites(database, crawl_id, writer, parts, Known(_by_site(map(target, homes)), _by_site(map(target, known)))),
         scope,
         recheck_s=options.recheck_s,
+        call=call,
     )
 
 

@@ -6,13 +6,15 @@ import logging
 import re
 from asyncio import sleep
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.slices import Slices, sliced
+from crawlers.algorithms.url_rules.rule_learner import learn_rules
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.policy import CrawlPolicy
@@ -28,7 +30,7 @@ from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Collection, Generator, Sequence
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import StoredItems
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
+
+Call = Callable[..., Awaitable[Any]]  # of `ExtractionPool.run`
 
 _FIGURES = re.compile(r"\d[\d.,]*")
 ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
@@ -64,7 +68,7 @@ MIN_NEW = 2  # articles that a page must show to be worth another visit
 class NewsPolicy(CrawlPolicy):
     """Coordinates rules, polls, feeds, announcements and documents.
 
-    An article is fetched once more after *recheck_s* seconds; 0: never.
+    An article is fetched once more after *recheck_s* seconds; 0: never. *call* runs a function in another process.
     """
 
     def __init__(
@@ -75,7 +79,11 @@ class NewsPolicy(CrawlPolicy):
         sites: NewsSites,
         scope: Scope,
         recheck_s: float,
+        call: Call,
     ) -> None:
+        self._call = call
+        self._due: dict[str, tuple[str, float]] = {}  # domains whose rules are to be learnt, with a site and a time
+        self._learning = 0  # domains whose rules are being learnt
         self._frontier = parts.frontier
         self.classifier = parts.classifier
         self._requeue = parts.requeue
@@ -114,14 +122,16 @@ class NewsPolicy(CrawlPolicy):
 
     @property
     def has_more(self) -> bool:
-        return self._requeue.has_more
+        return self._requeue.has_more or bool(self._due) or self._learning > 0
 
     @property
     def is_queueing(self) -> bool:
-        return self._requeue.is_queueing
+        return self._requeue.is_queueing or bool(self._due) or self._learning > 0
 
     async def _judge_again(self, run: Run, now: float) -> None:
         """Requeue and judge pages while none is in flight whose end would do that."""
+        if not self._frontier.leases:
+            await self._learn()
         for _ in range(STEPS):
             if self._frontier.leases or not self.has_more:
                 return
@@ -204,7 +214,11 @@ class NewsPolicy(CrawlPolicy):
         return self._announcements.led_to(lease)
 
     async def prepare(self, lease: Lease, page: Page, run: Run) -> None:
-        """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself."""
+        """Look up in the store what `decide` will need for *page*; without it `decide` waits for the store itself.
+
+        Rules that earlier pages made due are learnt first.
+        """
+        await self._learn()
         targets = (target for target, _ in (*page.links, *page.cross_site_links))
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
@@ -357,11 +371,37 @@ class NewsPolicy(CrawlPolicy):
             odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
         if self.classifier.label(site, page.url, odds):
             self._requeue.changed(rule_domain(site), changes)
-        if (learnt := self.classifier.learn(site, now)) is not None:
-            changes.add(LearntRulesRow(learnt.domain, learnt.rules))
-            if learnt.is_change:
-                self._requeue.changed(learnt.domain, changes)
+        if self.classifier.is_due(site):
+            self._due[rule_domain(site)] = site, now
         return odds
+
+    async def _learn(self) -> None:
+        """Let rules that are due be learnt in another process, and apply them.
+
+        A page waits for those that became due before it was read: with one request in flight, that is the next one.
+        """
+        while self._due:
+            domain = next(iter(self._due))
+            site, now = self._due.pop(domain)
+            if (task := self.classifier.task(site)) is None:
+                continue
+            self._learning += 1
+            try:
+                rules = await self._call(f"rules of {domain}", learn_rules, task, now)
+            finally:
+                self._learning -= 1
+            if isinstance(rules, str):
+                logger.warning("%s: its URL rules can't be learnt: learning %s", domain, rules)
+                continue
+            if (learnt := self.classifier.learnt(domain, rules)) is None:
+                continue
+            changes = ChangeSet(LearntRulesRow(domain, learnt.rules))
+            if learnt.is_change:
+                self._requeue.changed(domain, changes)
+            try:
+                self._frontier.add((), now, changes)
+            except StoreError:
+                return  # the next page meets it again, and ends the crawl
 
     def _is_loop(self, lease: Lease, page: Page) -> bool:
         return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0

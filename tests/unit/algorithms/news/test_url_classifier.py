@@ -11,7 +11,8 @@ from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule, learn_rules
+from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import QueueSlot
 
@@ -21,6 +22,11 @@ SITE = "http://www.paper.example"
 def classifier(rules=(), *, learns=False, **more):
     known = {"paper.example": [UrlRule(regex, weight, "hand") for regex, weight in rules]} if rules else {}
     return UrlClassifier(known, learns=learns, **more, fit_factor=2.0, else_factor=0.01)
+
+
+def learn(book, site, now):
+    task = book.task(site)
+    return book.learnt(rule_domain(site), learn_rules(task, now)) if task is not None else None
 
 
 @pytest.mark.parametrize(
@@ -47,14 +53,14 @@ def labelled(book, numbers):
 def test_rules_are_learnt_from_enough_labels_and_kept():
     book = classifier(learns=True)
     labelled(book, range(10))
-    assert not book.learn(SITE, 0.0)
+    assert not learn(book, SITE, 0.0)
     labelled(book, range(10, 20))
-    learnt = book.learn(SITE, 0.0)
+    learnt = learn(book, SITE, 0.0)
     assert (learnt.domain, learnt.is_change) == ("paper.example", True)
     assert {rule.origin for rule in learnt.rules} == {LEARNT}
     assert book.slot(SITE, f"{SITE}/news/777-another-story.html").queue == FIT
     assert book.slot(SITE, f"{SITE}/tag/777").queue == OTHER
-    assert not book.learn(SITE, 0.0), "not before there are more labels"
+    assert not learn(book, SITE, 0.0), "not before there are more labels"
 
 
 def test_labels_of_earlier_runs_count():
@@ -63,13 +69,13 @@ def test_labels_of_earlier_runs_count():
         [StoredLabel(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
         + [StoredLabel(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
     )
-    assert book.learn(SITE, 0.0)
+    assert learn(book, SITE, 0.0)
 
 
 def test_nothing_is_learnt_if_learning_is_disabled():
     book = classifier()
     labelled(book, range(100))
-    assert not book.learn(SITE, 0.0)
+    assert not learn(book, SITE, 0.0)
     assert not book.has_rules(SITE)
 
 
@@ -77,7 +83,7 @@ def test_uncertain_evidence_gives_no_label():
     book = classifier(learns=True)
     for number in range(100):
         book.label(SITE, f"{SITE}/{number}", 1.5)
-    assert not book.learn(SITE, 0.0)
+    assert not learn(book, SITE, 0.0)
 
 
 def test_next_run_learns_only_after_further_labels():
@@ -85,23 +91,46 @@ def test_next_run_learns_only_after_further_labels():
     labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5) for n in range(20)]
     first = classifier(learns=True)
     first.recall(labels)
-    learnt = first.learn(SITE, 0.0)
+    learnt = learn(first, SITE, 0.0)
     assert learnt, "these labels were not used yet"
     again = UrlClassifier({"paper.example": learnt.rules}, learns=True, fit_factor=2.0, else_factor=0.01)
     again.recall(labels)
     labelled(again, range(20, 49))
-    assert not again.learn(SITE, 1.0)
+    assert not learn(again, SITE, 1.0)
     labelled(again, range(49, 50))
-    assert again.learn(SITE, 1.0), "at 100 labels, as without the break"
+    assert learn(again, SITE, 1.0), "at 100 labels, as without the break"
+
+
+def test_labels_that_are_later_than_the_rules_were_not_used_for_them():
+    """A kill between the label that made rules due and the rules: they are learnt after the next label."""
+    labels = [StoredLabel(SITE, f"{SITE}/news/{n}-a-story-about-{n}.html", 3.0, None, float(n)) for n in range(50)]
+    labels += [StoredLabel(SITE, f"{SITE}/tag/{n}", -3.5, None, float(n)) for n in range(50)]
+    labels.sort(key=lambda one: one.labelled_at)
+    first = classifier(learns=True)
+    first.recall(labels[:40])
+    rules = learn(first, SITE, 20.0).rules
+    for count, is_due in ((98, False), (99, False), (100, True)):
+        again = UrlClassifier({"paper.example": rules}, learns=True, fit_factor=2.0, else_factor=0.01)
+        again.recall(labels[:count])
+        assert again.is_due(SITE) == is_due
+
+
+def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
+    book = classifier(learns=True)
+    labelled(book, range(40))
+    task = book.task(SITE)
+    book.forget_labels("paper.example")
+    assert book.learnt("paper.example", learn_rules(task, 0.0)) is None
+    assert not book.has_rules(SITE)
 
 
 def test_rules_that_fail_are_learnt_again():
     book = classifier(learns=True)
     labelled(book, range(20))
-    assert book.learn(SITE, 0.0)
+    assert learn(book, SITE, 0.0)
     for number in range(100, 150):  # 90 labels, which are not enough by themselves
         book.label(SITE, f"{SITE}/news/{number}-a-story-about-{number}.html", -3.5)
-    assert book.learn(SITE, 1.0)
+    assert learn(book, SITE, 1.0)
 
 
 def test_fingerprint_changes_with_everything_that_affects_queue_slots():
@@ -118,20 +147,20 @@ def test_rule_that_matches_only_copies_is_dropped_and_that_of_the_articles_kept(
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
         if n < 20:
             book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", 3.0)
-    assert book.learn(SITE, 0.0)
+    assert learn(book, SITE, 0.0)
     article, copy = f"{SITE}/news/777-a-story", f"{SITE}/news/777-a-story?print=1"
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, FIT)
     for n in range(100, 140):
         book.label(SITE, f"{SITE}/news/{n}-a-story?print=1", ALTERNATE_URL)
         book.label(SITE, f"{SITE}/news/{n}-a-story", 3.0)
-    assert book.learn(SITE, 1.0)
+    assert learn(book, SITE, 1.0)
     assert (book.slot(SITE, article).queue, book.slot(SITE, copy).queue) == (FIT, OTHER)
 
 
 def test_what_a_person_said_stands_above_what_is_learnt():
     first = classifier(learns=True)
     labelled(first, range(20))
-    (rule, *_) = first.learn(SITE, 0.0).rules
+    (rule, *_) = learn(first, SITE, 0.0).rules
     url = f"{SITE}/news/777-another-story.html"
     manual = [
         replace(rule, weight=0.0, origin=HAND),
@@ -143,7 +172,7 @@ def test_what_a_person_said_stands_above_what_is_learnt():
             {"paper.example": [*its, UrlRule("/old", 1.0, LEARNT)]}, learns=True, fit_factor=2.0, else_factor=0.01
         )
         labelled(book, range(20))
-        assert rule in book.learn(SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
+        assert rule in learn(book, SITE, 0.0).rules or its is manual, "what is forbidden is not learnt"
         assert book.slot(SITE, url).queue == queue
         assert [book.weight(SITE, SITE + path) for path in ("/mine", "/pinned", "/old")] == [1.0, 1.0, 0.0]
 
@@ -151,7 +180,7 @@ def test_what_a_person_said_stands_above_what_is_learnt():
 def test_rules_that_are_not_applied_are_learnt_all_the_same():
     book = classifier([("/mine", 1.0)], learns=True, applies=False)
     labelled(book, range(20))
-    learnt = book.learn(SITE, 0.0)
+    learnt = learn(book, SITE, 0.0)
     assert learnt.rules
     assert not learnt.is_change
     assert not book.has_rules(SITE)
@@ -206,9 +235,9 @@ def learnt_by(book):
 
 def read(book, stored):
     """Let *book* learn from pages as they are read, at last also a rule."""
-    for site, url, odds, articles in stored:
+    for site, url, odds, articles, _ in stored:
         book.label(site, url, odds)
-        book.learn(site, 0.0)
+        learn(book, site, 0.0)
         if articles is not None:
             book.listed(site, url, articles)
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import random
+from typing import TYPE_CHECKING
 
-from bench.news.url_rules import labelled
-from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule
+from bench.news.url_rules import SCHEMAS, labelled
+from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule, learn_rules
 from tests.support.expressions import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SITE = "https://www.example.org"
 
@@ -20,8 +26,12 @@ def taught(articles: int, others: int) -> RuleLearner:
     return learner
 
 
+def learn(learner: RuleLearner, now: float, known: Iterable[UrlRule] = ()) -> list[UrlRule]:
+    return learn_rules(learner.task(known), now)
+
+
 def test_rules_have_the_number_of_their_labels_and_the_time_of_learning() -> None:
-    (rule,) = taught(30, 30).learn(1_000.0)
+    (rule,) = learn(taught(30, 30), 1_000.0)
     assert (rule.regex, rule.origin, rule.support, rule.learnt_at) == (r"/news/[0-9]+\.html/?", "learnt", 30, 1_000.0)
     assert (rule.weight, rule.is_pinned) == (0.9, False)
     assert 0.9 < rule.precision_low < 1.0
@@ -39,7 +49,7 @@ def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling
         learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
         if learner.is_due:
             due.append(number + 1)
-            learner.learn(0.0)
+            learn(learner, 0.0)
     assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
 
 
@@ -50,12 +60,12 @@ def test_repeated_url_is_not_a_new_label_and_its_newest_label_counts() -> None:
     assert not learner.is_due
     for number in range(10):
         learner.label(f"{SITE}/news/{number + 10_000}.html", False)
-    assert learner.learn(0.0) == []
+    assert learn(learner, 0.0) == []
 
 
 def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
     learner = taught(30, 30)
-    learner.learn(0.0)
+    learn(learner, 0.0)
     for number in range(50):
         learner.judged(True, number % 4 > 0)
         learner.judged(False, True)
@@ -64,13 +74,13 @@ def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
         assert not learner.is_due
         learner.label(f"{SITE}/photo/{number}.html", False)
     assert learner.is_due
-    learner.learn(0.0)
+    learn(learner, 0.0)
     assert not learner.is_due
 
 
 def test_accurate_rules_are_not_learnt_again() -> None:
     learner = taught(30, 30)
-    learner.learn(0.0)
+    learn(learner, 0.0)
     for number in range(500):
         learner.judged(True, number % 5 > 0)  # 0.8 exactly
     for number in range(39):
@@ -81,12 +91,12 @@ def test_accurate_rules_are_not_learnt_again() -> None:
 def test_nothing_is_learnt_from_articles_alone() -> None:
     learner = taught(500, 4)
     assert not learner.is_due
-    assert learner.learn(0.0) == []
+    assert learn(learner, 0.0) == []
 
 
 def test_labels_of_articles_are_not_displaced_by_others() -> None:
     learner = taught(100, 3 * MAX_LABELS)
-    (rule,) = learner.learn(0.0)
+    (rule,) = learn(learner, 0.0)
     assert rule.support == 100
 
 
@@ -94,16 +104,16 @@ def test_newest_labels_count_when_a_site_changes_its_urls() -> None:
     learner = taught(MAX_LABELS, MAX_LABELS)
     for number in range(MAX_LABELS // 2):
         learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
-    (rule,) = learner.learn(0.0)
+    (rule,) = learn(learner, 0.0)
     assert matches(rule.regex, "/2026/the-newest-title-of-all")
     assert rule.support == MAX_LABELS // 2
 
 
 def test_manually_forbidden_rule_is_not_learnt_again() -> None:
     learner = taught(30, 30)
-    (rule,) = learner.learn(0.0)
-    assert learner.learn(0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []
-    assert learner.learn(0.0, [UrlRule(rule.regex, 0.7, "hand", is_pinned=True)]) == [rule]
+    (rule,) = learn(learner, 0.0)
+    assert learn(learner, 0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []
+    assert learn(learner, 0.0, [UrlRule(rule.regex, 0.7, "hand", is_pinned=True)]) == [rule]
 
 
 def test_rules_depend_on_the_labels_only() -> None:
@@ -113,4 +123,15 @@ def test_rules_depend_on_the_labels_only() -> None:
     for learner, order in zip(learners, orders, strict=True):
         for target in order:
             learner.label(SITE + target, labels[target])
-    assert learners[0].learn(5.0) == learners[1].learn(5.0) != []
+    assert learn(learners[0], 5.0) == learn(learners[1], 5.0) != []
+
+
+def test_rules_are_learnt_in_another_process_as_in_this_one() -> None:
+    prior = UrlPrior(shipped_weights())
+    learner = RuleLearner("example.org", prior.base)
+    for target, is_article in labelled(next(iter(SCHEMAS)), 50, 50, 0.1, random.Random(1)).items():
+        learner.label(f"{SITE}{target}", is_article)
+    task = learner.task()
+    sent = pickle.dumps(task)
+    assert len(sent) < 100_000
+    assert learn_rules(pickle.loads(sent), 5.0) == learn_rules(task, 5.0) != []  # noqa: S301 - our own

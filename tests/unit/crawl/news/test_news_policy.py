@@ -10,6 +10,7 @@ from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.algorithms.url_rules.rule_learner import LEARNT
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
@@ -18,6 +19,7 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
 from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, QueueSlot, State
+from crawlers.storage.news.stored_rules import rules_by_domain
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
 
@@ -388,6 +390,21 @@ def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(run
     again = runs(learns=True)
     assert [again.policy.classifier.slot(SITE, SITE + path) for path in new] == slots
     assert again.policy.classifier.fingerprint(SITE) == crawl.policy.classifier.fingerprint(SITE)
+
+
+def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
+    crawl = runs(learns=True)
+    news, others = [f"/x/{n:08x}f3a77c0" for n in range(20)], [f"/b/{n}" for n in range(20)]
+    crawl.end(crawl.leases()["/"], *news, *others)
+    leases = crawl.leases()
+    for number, path in enumerate(path for pair in zip(news, others, strict=True) for path in pair):
+        crawl.end(leases[path], news=News(odds=3.0 if path in news else -3.0))
+        assert crawl.policy.classifier.has_rules(SITE) == (number >= 29)  # with the home page, there are 30 labels
+        assert crawl.policy.has_more or number < 28
+        if number == 30:
+            break
+    crawl.writer.flush()
+    assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/archive/2019/05", None), ("/tag/storm", PAGE)])

@@ -21,6 +21,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.news.iterations import iterations_of
 from crawlers.storage.news.stored_rules import LearntRulesRow
+from tests.support.news_run import in_process
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class NewsWorker(OpenedCrawl):
             self.keys = SqlDocumentKeys(session.database, session.writer)
             found = open_news_policy(
                 *(session.database, session.row.id, session.writer, session.frontier, self.keys),
-                *(sources, scope, options),
+                *(sources, scope, options, in_process),
             )
             self.policy = found
             return found
