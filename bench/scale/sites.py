@@ -1,6 +1,7 @@
 """Opens, resumes and takes over a crawl of many sites, without a request, and prints what it costs.
 
-python -m bench.scale.sites [--sites 10000] [--mission sitegraph] [--pages 20] [--url postgresql://…]
+python -m bench.scale.sites [--sites 10000] [--mission sitegraph] [--pages 20] [--unscored 0]
+    [--url postgresql://…]
 
 The crawl is begun, and some pages of each site are stored: of a news crawl the home page and a feed, which are polled,
 and articles that it announced. Then the crawl is resumed by one process. At last another one joins it, and claims all
@@ -98,8 +99,11 @@ def _open(url: str, mission: str, sites: int) -> Crawl:
     )
 
 
-def _fill(crawl: Crawl, mission: str, pages: int) -> None:
-    """Store *pages* of each site, beside those with which it began."""
+def _fill(crawl: Crawl, mission: str, pages: int, unscored: int) -> None:
+    """Store *pages* of each site, beside those with which it began.
+
+    Of a news crawl, *unscored* pages wait that had been given up, as those of a host that did not respond.
+    """
     crawl.session.writer.flush()
     database, now = crawl.session.database, time.time()
     rows = crawl.sites.rows
@@ -116,7 +120,7 @@ def _fill(crawl: Crawl, mission: str, pages: int) -> None:
             for row in some:
                 _add_pages(changes, row.id, row.site, [next(ids) for _ in range(pages)], now)
                 if mission == NEWS:
-                    _add_news(changes, row.id, row.site, dict(begun[row.id]), now)
+                    _add_news(changes, row.id, row.site, dict(begun[row.id]), now, unscored)
             if mission == NEWS:  # the pages with which the crawl began were read
                 read = page.update().where(page.c.site_id.in_([row.id for row in some]))
                 connection.execute(read.values(state=int(State.DONE), fetched_at=now))
@@ -132,7 +136,7 @@ def _add_pages(changes: ChangeSet, site_id: int, site: str, ids: list[int], now:
         )
 
 
-def _add_news(changes: ChangeSet, site_id: int, site: str, begun: dict[int, str], now: float) -> None:
+def _add_news(changes: ChangeSet, site_id: int, site: str, begun: dict[int, str], now: float, unscored: int) -> None:
     """Let the first pages of a site be polled, of which one is a feed that announced the others."""
     polled = {url.removeprefix(site): number for number, url in begun.items()}
     for path, kind in POLLED.items():
@@ -142,7 +146,8 @@ def _add_news(changes: ChangeSet, site_id: int, site: str, begun: dict[int, str]
     for row in changes[NewPage]:
         if row.site_id == site_id:
             changes.add(FeedItemRow(polled["/feed"], row.key, now, now, "A story"))
-            queue = 0 if row.state == State.WAITING else GONE
+            queue = 0 if row.state == State.WAITING and unscored <= 0 else GONE
+            unscored -= row.state == State.WAITING
             changes.add(NewsScoreRow(row.id, site_id, queue, 0.0, *_record()))
 
 
@@ -188,11 +193,11 @@ def _take_over(crawl: Crawl, sites: int) -> float:
     return longest
 
 
-def measure(url: str, mission: str, sites: int, pages: int) -> None:
+def measure(url: str, mission: str, sites: int, pages: int, unscored: int) -> None:
     """Print the costs on an empty database."""
     with _timed("begin"):
         crawl = _open(url, mission, sites)
-    _fill(crawl, mission, pages)
+    _fill(crawl, mission, pages, unscored)
     crawl.close("timeout", [])
     with _timed("resume"):
         crawl = _open(url, mission, sites)
@@ -210,11 +215,12 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=10_000)
     parser.add_argument("--mission", choices=(SITEGRAPH, NEWS), default=SITEGRAPH)
     parser.add_argument("--pages", type=int, default=20, help="that are stored of each site")
+    parser.add_argument("--unscored", type=int, default=0, help="pages of each site of a news crawl that wait again")
     parser.add_argument("--url", help="of an empty database; without it, an SQLite file")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="sites-") as folder:
         url = chosen.url or f"sqlite:///{Path(folder) / 'crawl.sqlite'}"
-        measure(url, chosen.mission, chosen.sites, chosen.pages)
+        measure(url, chosen.mission, chosen.sites, chosen.pages, chosen.unscored)
 
 
 if __name__ == "__main__":

@@ -246,8 +246,14 @@ class QueuedFrontier:
             if not self._is_revisit(entry.group):
                 self._discovery.taken(site, entry)
             self._schedule.rest(site, entry, due_at)
+        if start.revived:
+            for group in site.queues.keys() - start.heads.keys():
+                site.fill(group, [], 1)  # nothing else is in that queue
         for group, head in start.heads.items():
             site.fill(group, head.entries, head.limit)
+        for entry in start.revived:
+            if entry.id not in self._held:
+                site.push(entry, self._discovery.head_urls)
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), now)
         self._schedule.await_from(site, now)

@@ -86,6 +86,7 @@ class SiteStart:
     # If the order has scores, and the pages of the crawl are divided among workers; then *heads* are those of queues:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Unscored] = ()
+    revived: Sequence[QueueEntry] = ()  # those of them that wait, if *heads* are known
     due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
     features: Mapping[int, str] = field(default_factory=dict)  # of the links to waiting pages, if the order learns
     base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet

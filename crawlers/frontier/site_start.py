@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Counts
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
+MOST_REVIVED = 500  # pages of a site
 QUEUES = 5  # of a site of a news crawl
 LEAST_KEY, GREATEST_KEY = -(2**63), 2**63 - 1
 P = TypeVar("P", ScoredPage, Unscored)
@@ -113,21 +114,32 @@ def _with_scores(
     bases = store.bases(sites) if isinstance(scores, SharedScores) else {}
     due: Mapping[int, Sequence[Retry]] = {}
     best: Mapping[int, Mapping[int, list[QueueEntry]]] = {}
+    revived: Mapping[int, Sequence[QueueEntry]] = {}
     limit = share(head_urls, QUEUES)
     if isinstance(scores, NewsScores):  # what is stored of others is relative to totals that have changed
         due = store.due(sites)
-        best = store.best_of(scores.table, [site_id for site_id in sites if site_id not in unscored], limit)
+        revived = _revived(store, unscored)
+        best = store.best_of(scores.table, [one for one in sites if one not in unscored or one in revived], limit)
     return {
         site_id: replace(
             start,
             heads={queue: QueueHead(entries, limit) for queue, entries in best.get(site_id, {}).items()},
             scored=scored.get(site_id, ()),
             unscored=unscored.get(site_id, ()),
+            revived=revived.get(site_id, ()),
             due=due.get(site_id, ()),
             base=bases.get(site_id),
         )
         for site_id, start in starts.items()
     }
+
+
+def _revived(store: ScoredFrontierStore, unscored: Mapping[int, Sequence[Unscored]]) -> dict[int, Sequence[QueueEntry]]:
+    """Return the *unscored* pages that wait, of the sites where they are few: the others read their queues later."""
+    few = {site_id: [page.id for page in its if page.waits] for site_id, its in unscored.items()}
+    few = {site_id: pages for site_id, pages in few.items() if len(pages) <= MOST_REVIVED}
+    entries = {entry.id: entry for entry in store.entries([page for pages in few.values() for page in pages])}
+    return {site_id: [entries[page] for page in pages] for site_id, pages in few.items()}
 
 
 def _by_site(rows: Iterable[P]) -> dict[int, list[P]]:

@@ -10,16 +10,18 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.frontier import site_start
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
+from crawlers.storage.schema.score_tables import news_score
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Target
-    from tests.contracts.engines import Engine, SqlEngine
+    from tests.contracts.engines import Engine, HeldSqlEngine, SqlEngine
 
 SHARES = {"explore_share": 0.0, "archive_share": 0.0}
 
@@ -213,6 +215,38 @@ def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
         NOW,
     )
     assert sorted(drained(site)[:2]) == ["/s1", "/s2"]
+
+
+@pytest.mark.parametrize("paths", [("/x3",), ("/x3", "/a1"), ("/x1", "/x2", "/x3", "/a1", "/s1")])
+def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(
+    sql_engine: HeldSqlEngine, paths: tuple[str, ...]
+) -> None:
+    site = news_site(sql_engine)
+    begun(site, "/x1", "/x2", "/x3", "/a1", "/s1")
+    ids = [site.rows()[path]["id"] for path in paths]
+    with sql_engine.database.write() as connection:
+        connection.execute(news_score.update().where(news_score.c.page_id.in_(ids)).values(queue=-1))
+    again = news_site(sql_engine, site.id)
+    committed = sql_engine.held.committed
+    first = again.frontier.lease(NOW, 1)
+    assert sql_engine.held.committed == committed
+    if len(paths) < 5:
+        assert again.paths(first) == ["/a1"] if "/a1" not in paths else again.paths(first) != ["/a1"]
+    end(again, first[0])
+    assert sorted([*again.paths(first), *drained(again)]) == ["/a1", "/s1", "/x1", "/x2", "/x3"]
+
+
+def test_many_pages_that_wait_although_they_were_given_up_are_leased(
+    sql_engine: HeldSqlEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_start, "MOST_REVIVED", 2)
+    site = news_site(sql_engine)
+    begun(site, "/x1", "/x2", "/x3", "/x4")
+    site.rows()
+    with sql_engine.database.write() as connection:
+        connection.execute(news_score.update().values(queue=-1))
+    again = news_site(sql_engine, site.id)
+    assert sorted(drained(again)) == ["/x1", "/x2", "/x3", "/x4"]
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
