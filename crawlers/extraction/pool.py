@@ -13,6 +13,7 @@ import os
 import pickle
 import sys
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
@@ -28,7 +29,8 @@ TASKS_PER_WORKER = 1_000  # the caches of trafilatura and lxml grow; starting a 
 MEMORY_BYTES = 2 * 1024**3  # of address space; a typical worker uses 0.4 GB
 MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine
-STARTS = 3  # attempts, if workers die while they start
+STARTS = 5  # attempts, if workers die while they start
+REPEATS = 3  # of a call whose worker died; on a busy machine that kills a worker every 3 s, one is not enough
 KILLED = "killed its process"
 
 
@@ -52,8 +54,9 @@ class ExtractionPool:
         No *owner* (a site) gets all workers, and after each timeout its next call gets a quarter of the time; otherwise
         one site whose pages all time out would block the workers for the others.
 
-        A call whose worker died, which may have been killed for the memory of others, is repeated once, alone: no other
-        call runs meanwhile. If it dies again, later calls of its owner are not repeated until one returns.
+        A call whose worker died, which may have been killed for the memory of others, is repeated alone, up to
+        `REPEATS` times: no other call runs meanwhile. If all of its workers die, later calls of its owner are not
+        repeated until one returns.
 
         The worker imports *function* by name. Its exceptions are raised here, except for lack of memory.
         """
@@ -87,8 +90,9 @@ class ExtractionPool:
             try:
                 while len(taken) < len(self._workers):
                     taken.append(await self._idle.get())
-                return await taken[0].run(call, timeout_s)
-            except _Died:
+                for _ in range(REPEATS):
+                    with suppress(_Died):
+                        return await taken[0].run(call, timeout_s)
                 self._killers.add(owner)
                 return KILLED
             finally:

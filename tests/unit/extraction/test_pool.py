@@ -18,11 +18,11 @@ import pytest
 from crawlers.extraction import pool as pool_module
 from crawlers.extraction import worker
 from crawlers.extraction.article.article_reader import extract_article
-from crawlers.extraction.pool import ExtractionPool
+from crawlers.extraction.pool import REPEATS, ExtractionPool
 
 CRAWLER = """
 import asyncio, os
-from crawlers.extraction.pool import ExtractionPool
+from crawlers.extraction.pool import REPEATS, ExtractionPool
 
 async def main():
     pool = ExtractionPool(1, 60.0)
@@ -85,11 +85,23 @@ def test_killed_worker_yields_a_reason_and_the_pool_continues():
     assert run(scenario) == ("killed its process", 3.0)
 
 
-def test_call_whose_worker_was_killed_is_repeated_once_and_succeeds(tmp_path):
+def test_call_whose_worker_was_killed_is_repeated_and_succeeds(tmp_path):
     async def scenario(pool):
         return await pool.run("site", os.system, dying_once(tmp_path / "died"))
 
     assert run(scenario) == 0
+
+
+def test_call_whose_worker_is_killed_while_it_is_repeated_succeeds(tmp_path):
+    """The number of calls that die is that of the lines in the file."""
+    died = tmp_path / "died"
+    command = f"echo x >> {died}; test $(wc -l < {died}) -gt {REPEATS} || kill -9 $PPID"
+
+    async def scenario(pool):
+        return await pool.run("site", os.system, command)
+
+    assert run(scenario) == 0
+    assert len(died.read_text().splitlines()) == REPEATS + 1
 
 
 def test_repeated_call_runs_alone(monkeypatch):
