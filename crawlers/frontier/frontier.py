@@ -380,13 +380,14 @@ class QueuedFrontier:
             return Acknowledged(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
         taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
-        is_sliced = False
+        is_sliced = is_own = False  # is_own: the transaction is not that of another page
         risen: dict[int, SiteQueue] = {}  # which may have to be refilled, after the transaction
         # The lease ends with the last slice: until then, the page has a request in flight.
         with ExitStack() as transaction:
-            while taking.next() or self._unwritten > SLICE_LINKS:
+            while taking.next() or (self._unwritten > SLICE_LINKS and (is_own or not self._is_in_slices)):
                 is_sliced = True
                 if not self._is_in_slices:
+                    is_own = True
                     transaction.enter_context(self._together(complete))
                 risen.update((one.id, one) for one in self._write(changes.moved(), SLICE_LINKS))
                 yield
@@ -405,7 +406,8 @@ class QueuedFrontier:
                 self.pulls.cancelled(site, lease)
             if self._learning is not None:
                 self._learning.forget([lease.id])
-            risen.update((one.id, one) for one in self._write(changes))
+            most = SLICE_LINKS if self._is_in_slices and not is_own else None
+            risen.update((one.id, one) for one in self._write(changes, most))
         self._discovery.trim()
         for one in risen.values():
             self._schedule.rose(one, now)

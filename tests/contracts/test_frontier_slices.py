@@ -184,6 +184,21 @@ def test_no_cash_is_lost_between_slices(engine: Engine, order: str) -> None:
     assert scoring.unwritten == 0
 
 
+def test_page_that_ends_between_two_slices_leaves_the_scores_to_them(engine: Engine) -> None:
+    site = begun(engine, "aopic")
+    scoring = site.frontier._scoring
+    assert scoring is not None
+    end(site, site.one(), "/a", "/b").finish()
+    many, other = site.lease(n=2)
+    ending = end(site, many, *MANY)
+    while scoring.unwritten < 2 * SLICE:
+        assert ending.next()
+    end(site, other, "/c").finish()
+    assert scoring.unwritten > SLICE
+    ending.finish()
+    assert scoring.unwritten == 0
+
+
 def test_few_links_are_one_slice(engine: Engine) -> None:
     site = begun(engine)
     assert not end(site, site.one(), *MANY[:SLICE]).next()
