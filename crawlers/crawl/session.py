@@ -369,7 +369,7 @@ class CrawlSession:
         targets = {own.id: self._addresses.of_site(resolve(own.url, "", self._options)) for own in found}
         self.frontier.add([Candidate(row.id, targets[own.id], own.level, found_on=own.found_on) for own in found], now)
         keys = {number: target.key for number, target in targets.items()}
-        self.writer.run(partial(adopt_links, site_id=row.id, keys=keys)).result()
+        self.writer.call(partial(adopt_links, site_id=row.id, keys=keys))
 
     def add_site(self, name: str, leaders: Mapping[str, int], changes: ChangeSet) -> SiteRow:
         """Add the rows of a discovered site to *changes*, and return it; it must not be one that the host list omits.
@@ -401,7 +401,7 @@ class CrawlSession:
 
     def leave(self) -> bool:
         """Leave the crawl; return whether this worker stays to end it, as the last one. Raises `StoreError`."""
-        return self.writer.run(self.members.leave).result()
+        return self.writer.call(self.members.leave)
 
     def drop_surplus(self) -> None:
         """Drop the rows that a crawl does not keep when nothing waits any more. Raises `StoreError`.
@@ -410,11 +410,11 @@ class CrawlSession:
         """
         if crawls.is_waiting(self.database, self.row.id):
             return
-        self.writer.run(partial(crawls.drop_anchors, crawl_id=self.row.id)).result()
+        self.writer.call(partial(crawls.drop_anchors, crawl_id=self.row.id))
         if not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
             for crawled in sites_of(self.database, self.row.id):
                 rows = duplicate_rows(self.database, crawled.id)
-                self.writer.run(partial(drop_duplicate_rows, rows=rows)).result()
+                self.writer.call(partial(drop_duplicate_rows, rows=rows))
 
     def close_writer(self) -> None:
         """Commit what is pending, and end the writer's thread. Raises `StoreError`."""

@@ -198,6 +198,11 @@ class Writer:
             self._changed.notify_all()
         return queued.result
 
+    def call(self, job: Callable[[Connection], T]) -> T:
+        """Return the result of *job*, as of `run`; a transaction that this thread has left open is completed before."""
+        self.flush()
+        return self.run(job).result()
+
     def flush(self) -> None:
         """Wait until everything submitted is committed."""
         self.wait_for(self._submitted)
