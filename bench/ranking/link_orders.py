@@ -82,7 +82,7 @@ def prior_without(folder: Path, sites: tuple[str, ...]) -> Mapping[int, float]:
     return {feature_id(kind, "", text): weight for (kind, text), weight in found.items()}
 
 
-def suites(folder: Path, fixed: Sequence[str], count: int, seed: int) -> list[Suite]:
+def suites(folder: Path, fixed: Sequence[str], count: int, seed: int, shuffles: int = 1) -> list[Suite]:
     rng = random.Random(seed)
     everything = sorted(path.stem for path in folder.glob("*.pickle"))
     found = [("fixed", tuple(fixed))]
@@ -90,7 +90,7 @@ def suites(folder: Path, fixed: Sequence[str], count: int, seed: int) -> list[Su
     return [
         Suite(f"{name}{', shuffled' if shuffled else ''}", sites, shuffled)
         for name, sites in found
-        for shuffled in (None, 1)
+        for shuffled in (None, *range(1, shuffles + 1))
     ]
 
 
@@ -144,13 +144,13 @@ def main() -> None:
     parser.add_argument("--pairs", default=",".join(["auto:1.6*groups", *every]))
     parser.add_argument("--suites", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shuffles", type=int, default=1, help="further orders of the links of each suite")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--detailed", action="store_true")
     given = parser.parse_args()
     pairs = [tuple(pair.split("*")) for pair in given.pairs.split(",")]
-    tasks = [
-        (given.folder, suite, pairs) for suite in suites(given.folder, given.sites.split(","), given.suites, given.seed)
-    ]
+    made = suites(given.folder, given.sites.split(","), given.suites, given.seed, given.shuffles)
+    tasks = [(given.folder, suite, pairs) for suite in made]
     with ProcessPoolExecutor(given.processes, get_context("forkserver")) as pool:
         done = list(pool.map(job, tasks))
     print(f"{'':18}" + "".join(f"{budget:>26}" for budget in BUDGETS))

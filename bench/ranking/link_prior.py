@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 PAGES = 400  # of a site, at random: otherwise large sites would decide
 FEW_PAGES = 30  # smaller sites count less: their pages have the weight of pages of a site with so many
+VARIANCES = {"anchor": 0.1, "url": 0.1, "anchor length": 0.02, "level": 0.05}  # of weights, by kind of feature
 NOISE = 0.5  # the variance of ln(1 + new links) of pages with the same features
 MIN_SITES = 3  # on which a word must occur: others are names of products
 LARGEST = 200  # weights that are kept; more are no better
@@ -71,7 +72,6 @@ def weights(
 ) -> dict[Name, float]:
     """Return the *largest* weights of features that occur on *min_sites*, learnt from the examples of some *sites*."""
     spread = Counter(name for site in sites for name in {name for names, _ in site for name in names})
-    variances = {FEATURES[at].kind: FEATURES[at].variance for at in SHARED}
     columns: dict[Name, int] = {}
     entries: list[tuple[int, int, float]] = []
     goals: list[float] = []
@@ -80,13 +80,13 @@ def weights(
         for names, reward in site:
             for name in (name for name in dict.fromkeys(names) if spread[name] >= min_sites):
                 column = len(sites) + columns.setdefault(name, len(columns))
-                entries.append((len(goals), column, weight * variances[name[0]] ** 0.5))
+                entries.append((len(goals), column, weight * VARIANCES[name[0]] ** 0.5))
             entries.append((len(goals), number, weight))
             goals.append(weight * float(np.log1p(reward)))
     rows, places, values = zip(*entries, strict=True)
     matrix = csr_matrix((values, (rows, places)), shape=(len(goals), len(sites) + len(columns)))
     solved = lsqr(matrix, np.array(goals), damp=NOISE**0.5, atol=1e-8, btol=1e-8)[0][len(sites) :]
-    found = {name: float(solved[at]) * variances[name[0]] ** 0.5 for name, at in columns.items()}
+    found = {name: float(solved[at]) * VARIANCES[name[0]] ** 0.5 for name, at in columns.items()}
     kept = sorted(found, key=lambda name: (-abs(found[name]), name))[:largest]
     return {name: round(found[name], 3) for name in sorted(kept)}
 
