@@ -39,13 +39,11 @@ from crawlers.extraction.charset import decode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-NEWS = 10.0  # times as much as another page counts a news page: there are few, and they are what we want
+NEWS = 3.0  # times as much as another page counts a news page: there are few, and they are what we want
 FOLDS = 5
 STRENGTH = 1.0  # of the Gaussian prior of the weights
 MIN_GRAMS = 0.5  # of the groups of three words of a block in the text: then the block belongs to it
 SMALL = 0.06  # a feature whose weight times its deviation is smaller is dropped before the second fit
-# Truths for pages that aren't news differ on these: some have captions, titles and bylines.
-DISPUTED = ("figure", "item", "heading", "h1", "before the h1", "byline", "promotion", "table", "short", "linked")
 
 
 class Example(NamedTuple):
@@ -66,7 +64,9 @@ def examples(folder: Path, set_aside: bool) -> Iterator[Example]:
         truth = whole(about["body"]) if "body" in about else about.get("text")
         if not truth or is_set_aside(domain) != set_aside:
             continue
-        tree = load_html(decode(gzip.decompress((folder / about["file"]).read_bytes()), None)[0].decode())
+        tree = load_html(
+            decode(gzip.decompress((folder / about["file"]).read_bytes()), None)[0].decode("utf-8", "replace")
+        )
         blocks = text_blocks(tree) if isinstance(tree, HtmlElement) else []
         if not blocks:
             continue
@@ -95,10 +95,7 @@ def fitted(pages: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
     """The weights of the logistic regression; "" is the constant. Each page weighs as much as its article is long."""
     rows = []
     for page in pages:
-        matrix = np.stack([page.columns[name] for name in names], 1)
-        other = float(not page.is_news)
-        disputed = np.stack([page.columns[name] for name in DISPUTED], 1)
-        rows.append(np.hstack([matrix, np.full((len(matrix), 1), other), other * disputed]))
+        rows.append(np.stack([page.columns[name] for name in names], 1))
     matrix = np.vstack(rows)
     right = np.concatenate([page.labels for page in pages])
     weight = np.concatenate([_shares(page) for page in pages])

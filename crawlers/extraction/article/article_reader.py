@@ -142,7 +142,8 @@ class _Page:
             return self._rule.text, "rule"
         extracted = extracted_text(self._tree, self._url)
         blocks = article_blocks(text_blocks(self._tree), extracted, self._json.text)
-        seen = "\n".join(block.text for block in blocks) or extracted
+        title = self._title.casefold()  # which is a part of its own
+        seen = "\n".join(block.text for block in blocks if block.text.casefold() != title) or extracted
         hidden = hidden_text(self._json.text, seen)
         return (seen, "blocks") if hidden is None else (hidden, "json-ld")
 
