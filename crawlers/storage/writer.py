@@ -44,7 +44,7 @@ class Commits(NamedTuple):
     last_s: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Batch:
     """Change sets that are committed together."""
 
@@ -53,7 +53,7 @@ class _Batch:
     is_open: bool = False  # not to be written yet, see `Writer.together`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Job:
     """A function to be called with the connection of a transaction."""
 
@@ -175,13 +175,15 @@ class Writer:
                 self._changed.notify_all()
 
     def run_first(self, job: Callable[[Connection], T]) -> Future[T]:
-        """Queue *job* before everything that is not being written yet; else as `run`. `flush` does not wait for it."""
-        queued = _Job(job, size=0)
+        """Do what `run` does; within `together`, call *job* before that transaction, and let no `flush` await it."""
         with self._changed:
-            self._check()
-            self._queue.appendleft(queued)
-            self._changed.notify_all()
-        return queued.result
+            if self._open is not None:
+                self._check()
+                queued = _Job(job, size=0)
+                self._queue.insert(self._queue.index(self._open), queued)
+                self._changed.notify_all()
+                return queued.result
+        return self.run(job)
 
     def run(self, job: Callable[[Connection], T]) -> Future[T]:
         """Queue *job*, and return its future result. Everything submitted before is committed before it is called.

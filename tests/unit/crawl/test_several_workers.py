@@ -162,9 +162,9 @@ class TickingCrawl(OpenedCrawl):
         self._now = seconds
 
 
-@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 0), (TickingCrawl, 4 + 4)], ids=["at once", "slowly"])
+@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4)], ids=["at once", "slowly"])
 def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind, jobs):
-    submitted: list[int] = []  # before the policy, and so the first round: beats
+    submitted: list[int] = []  # before the policy, and so the first round: page numbers are reserved, and beats
 
     def policy(session: CrawlSession) -> CrawlPolicy:
         submitted.append(session.writer.submitted)
@@ -190,7 +190,7 @@ def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkey
 
     crawl = TickingCrawl(sqlite_url, policy, mission, WORKER_DEADLINE_SECONDS=30.0)
     crawl.kill()
-    assert submitted == [4 + 4 + 3]
+    assert submitted == [1 + 4 + 4 + 3]
 
 
 def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_url, monkeypatch):

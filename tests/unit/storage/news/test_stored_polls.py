@@ -123,7 +123,8 @@ def test_labels_are_sorted_oldest_first(crawl):
         crawl.write(PageLabelRow(page_id, crawl.sites[SITE], 1.0, at, number))
     other = NewsStore(crawl.database, "other")
     other.write(PageLabelRow(other.page("/0", NOW), other.sites[SITE], 1.0, NOW, None))
-    assert labels_of(crawl.database, crawl.sites.values()) == [(SITE, f"{SITE}/{n}", 1.0, n) for n in (0, 1, 3, 4, 2)]
+    expected = [(SITE, f"{SITE}/{n}", 1.0, n, times[n]) for n in (0, 1, 3, 4, 2)]
+    assert labels_of(crawl.database, crawl.sites.values()) == expected
 
 
 def test_included_site_has_its_rules_and_whether_a_page_waits_or_was_read(crawl):
