@@ -9,12 +9,13 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
+    from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.crawl.spec import CrawlSpec
 
 
-def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
-    """Raise `ConfigError` if the mission does not support *order*, called *name*.
+def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule) -> None:
+    """Raise `ConfigError` if the mission does not support *order*, called *name*, or not with this *rule*.
 
     A mission with queue slots has checked its order itself, before it stored anything.
     """
@@ -23,6 +24,11 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec) -> None:
     if order.link_values is not None and not mission.counts_rewards:
         raise ConfigError(
             f"ORDER={name} learns from rewards, which {mission.name} does not count; use it with scrapy crawl extlinks"
+        )
+    if order.link_values is not None and rule.weighs_pages:
+        raise ConfigError(
+            f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
+            "use RULE=auto"
         )
     if order.scores is None or mission.start_slot is not None:
         return

@@ -149,7 +149,7 @@ class CrawlSession:
     ) -> None:
         rule = chosen_rule(settings)
         self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
-        check_order(settings.get("ORDER"), self._order, mission)
+        check_order(settings.get("ORDER"), self._order, mission, rule)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None

@@ -111,13 +111,15 @@ class UrlDiscovery:
                 if group_names is not None:
                     group = _group(site, group_names[target.key], changes)
                 slot = slots.get(target.key) if slots else None
-                place = places[target.key] if places is not None else None
+                place = places.get(target.key) if places is not None else None
                 origin = (level, hops, found_on, now, changes, request)
                 value = self._new(site, target, group, *origin, slot, place, follows=follows)
                 new += 1
             else:
                 if not value & TAKEN:
-                    self._improve(site, value, target, level, hops, nearness, now, changes, request)
+                    self._improve(
+                        site, value, target, level, hops, nearness, now, changes, request, found_on, places, follows
+                    )
                 if slots and self._scoring is not None and target.key in slots:
                     self._scoring.queued(id_of(value), slots[target.key])  # even while it is leased
             page_id = id_of(value)
@@ -183,11 +185,12 @@ class UrlDiscovery:
             site.pending += 1
             if self._scoring is not None:
                 self._scoring.found(site.id, page_id, level, slot)
-            if self._learning is not None and follows is not None:
-                changes.add(*self._learning.follows(page_id, follows))
-            elif self._learning is not None and level > 0:
-                changes.add(self._learning.found(page_id, site.name, url, level, found_on, place))
+            if self._learning is not None:
+                changes.add(*self._learning.found(page_id, site.name, url, level, found_on, place, follows))
             site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
+        elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
+            changes.add(*self._learning.found(page_id, site.name, url, level, found_on, place, follows))
+            self._learning.forget([page_id])
         return value
 
     def _improve(
@@ -201,6 +204,9 @@ class UrlDiscovery:
         now: float,
         changes: ChangeSet,
         request: str | None,
+        found_on: int | None,
+        places: Mapping[int, LinkPlace] | None,
+        follows: int | None,
     ) -> None:
         """Update a URL that waits, or may be revived, and was found again: nearer, or as a better variant.
 
@@ -227,8 +233,9 @@ class UrlDiscovery:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
             site.pending += 1
-            if self._learning is not None and level > 0:
-                changes.add(self._learning.found(page_id, site.name, target.url, level, None, None))
+            if self._learning is not None:
+                place = places.get(target.key) if places is not None else None
+                changes.add(*self._learning.found(page_id, site.name, target.url, level, found_on, place, follows))
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE

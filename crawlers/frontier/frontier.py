@@ -239,7 +239,8 @@ class QueuedFrontier:
         self._share_head_urls()
         self._discovery.opened(site, start.known)
         if self._learning is not None:
-            self._learning.recall(start.features)
+            taken = {entry.id for head in start.heads.values() for entry in head.entries} | {e.id for e, _ in resting}
+            self._learning.recall({number: start.features[number] for number in taken if number in start.features})
         site.is_available = start.is_available
         for entry, due_at in resting:
             self._held.add(entry.id)
@@ -281,11 +282,12 @@ class QueuedFrontier:
             self._rule.sleep(site_id)
 
     def _share_head_urls(self) -> None:
-        most = self._head_total
-        if self._scoring is None:
-            most = MAX_QUEUE if self._learning is None else MOST_URLS
         share = self._head_total // max(1, len(self._schedule.sites))
-        self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
+        if self._learning is not None:  # their features take a tenth of the memory
+            self._discovery.head_urls = max(MIN_QUEUE, min(MOST_URLS, 10 * share))
+        else:
+            most = MAX_QUEUE if self._scoring is None else self._head_total
+            self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
         if self._scoring is not None:

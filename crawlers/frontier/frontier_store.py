@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.page_orders import GroupRule
     from crawlers.frontier.url_cache import KnownUrls
     from crawlers.items import State
@@ -88,7 +89,8 @@ class SiteStart:
     unscored: Sequence[Unscored] = ()
     revived: Sequence[QueueEntry] = ()  # those of them that wait, if *heads* are known
     due: Sequence[Retry] = ()  # scheduled revisits, of orders with slots
-    features: Mapping[int, str] = field(default_factory=dict)  # of the links to waiting pages, if the order learns
+    # Of the links to the pages in *heads* and *retries*, by number, if the order learns from links:
+    features: Mapping[int, Features] = field(default_factory=dict)
     base: Sequence[float] | None = None  # to which the records are relative; None: nothing is scored yet
 
 
@@ -146,7 +148,7 @@ class FrontierStore(Protocol):
     def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
         """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
 
-    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
+    def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         """Return the features of the links by which these pages were found, as far as they have any."""
 
     def submit(self, changes: ChangeSet) -> None:

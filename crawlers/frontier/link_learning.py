@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.queues.learnt_queue import LearntQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import LinkFeaturesRow
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_values import LinkValues
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
+    from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.storage.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
@@ -35,33 +34,40 @@ class LinkLearning:
         self._store = store
         self._held = held
         self._features: dict[int, Features] = {}  # of pages that are in no queue
-        self._unstored: set[int] = set()  # pages that were rejected when they were found: nothing is learnt from them
 
     def make_queue(self, site_id: int, spill_limit: tuple[float, int]) -> LearntQueue:
         """Return the queue of a site."""
         return LearntQueue(site_id, self, self._values, self._store, self._held, spill_limit)
 
     def found(
-        self, page_id: int, site: str, url: str, level: int, found_on: int | None, place: LinkPlace | None
-    ) -> LinkFeaturesRow:
-        """Note the link to *url* by which a page was found first; return its row."""
-        features = _features(site, url, level, found_on or 0, place or NO_PLACE)
-        self._features[page_id] = features
-        return LinkFeaturesRow(page_id, text_of(features))
+        self,
+        page_id: int,
+        site: str,
+        url: str,
+        level: int,
+        found_on: int | None,
+        place: LinkPlace | None,
+        follows: int | None,
+    ) -> list[LinkFeaturesRow]:
+        """Note the link to *url* by which a page was found that waits now; return its row.
 
-    def follows(self, page_id: int, lease_id: int) -> list[LinkFeaturesRow]:
-        """Note that a page was found by a redirect of the leased one, and has the features of that; return its row.
-
-        There is none if the leased one is a home page; then the other one is that as well.
+        The target of a redirect has the features of the page that redirects to it, which is leased and *follows* by
+        number. Home pages, and the targets of their redirects, have none.
         """
-        if lease_id not in self._features:
+        if follows is not None:
+            features = self._features.get(follows)
+        elif level > 0:
+            features = np.array(link_features(site, url, level, found_on or 0, place or NO_PLACE), np.uint32)
+        else:
+            features = None
+        if features is None:
             return []
-        features = self._features[page_id] = self._features[lease_id]
+        self._features[page_id] = features
         return [LinkFeaturesRow(page_id, text_of(features))]
 
-    def recall(self, features: Mapping[int, str]) -> None:
-        """Note the features of pages that wait, by number, as they were stored."""
-        self._features.update((page_id, features_of(text)) for page_id, text in features.items())
+    def recall(self, features: Mapping[int, Features]) -> None:
+        """Note the stored features of pages that wait or rest, by number."""
+        self._features.update(features)
 
     def read(self, page_ids: Collection[int]) -> None:
         """Read the features of pages that wait from the store."""
@@ -71,25 +77,20 @@ class LinkLearning:
         """Keep the features of a page that leaves its queue."""
         self._features[page_id] = features
 
-    def take(self, entry: QueueEntry) -> Features | None:
-        """Return the features of a page that enters its queue; None for a home page."""
-        features = self._features.pop(entry.id, None)
-        if features is None and entry.level > 0:
-            self._unstored.add(entry.id)
-            features = _features(site_of(entry.url), entry.url, entry.level, 0, NO_PLACE)
-        return features
+    def take(self, page_id: int) -> Features | None:
+        """Return the features of a page that enters its queue, and forget them here; None for a home page."""
+        return self._features.pop(page_id, None)
 
     def ended(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
         features = self._features.get(page_id)
-        if features is not None and page_id not in self._unstored:
+        if features is not None:
             self._values.learn(features.tolist(), reward)
 
     def forget(self, page_ids: Iterable[int]) -> None:
         """Forget the features of pages that will not be requested (again) by this worker."""
         for page_id in page_ids:
             self._features.pop(page_id, None)
-            self._unstored.discard(page_id)
 
     def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         """Learn from *pulls* of earlier runs and of other workers; yield each of them."""
@@ -97,7 +98,3 @@ class LinkLearning:
             if pull.features is not None:
                 self._values.learn(features_of(pull.features).tolist(), pull.reward)
             yield pull
-
-
-def _features(site: str, url: str, level: int, found_on: int, place: LinkPlace) -> Features:
-    return np.array(link_features(site, url, level, found_on, place), np.uint32)

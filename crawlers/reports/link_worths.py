@@ -41,8 +41,8 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     rows = (
         select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
         .join(link_features, link_features.c.page_id == pull.c.page_id)
-        .join(page, page.c.id == pull.c.page_id)
-        .join(site, site.c.id == page.c.site_id)
+        .join(site, site.c.id == pull.c.site_id)
+        .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
         .where(site.c.crawl_id == crawl_id)
         .order_by(pull.c.id)
         .execution_options(yield_per=ROWS_AT_ONCE)
@@ -55,6 +55,8 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
         for reward, text, of, url, title, level in connection.execute(rows):
             features = features_of(text).tolist()
             values.learn(features, reward)
+            if url is None:
+                continue
             texts = link_feature_names(of, url, level, 0, LinkPlace("", "", title or ""))
             for number, feature, name in zip(features, FEATURES, texts, strict=True):
                 if number == NONE:
@@ -77,4 +79,5 @@ def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
     recorded = select(crawler_setting.c.value).where(
         crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == PRIOR
     )
-    return LinkValues(shipped_prior() if connection.execute(recorded).scalar() == "True" else {})
+    is_on = str(connection.execute(recorded).scalar()).lower() in ("true", "1")
+    return LinkValues(shipped_prior() if is_on else {})

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crawlers.storage.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
-FIXED_SETTINGS = ("ORDER", "REWARD", TOPIC)
+FIXED_SETTINGS = ("ORDER", "REWARD", "LINK_PRIOR_ENABLED", TOPIC)
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`

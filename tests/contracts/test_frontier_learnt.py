@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from crawlers.frontier.queues import learnt_queue
 from crawlers.frontier.queues.learnt_queue import LearntQueue
 from crawlers.items import LinkPlace, Page, State
 from crawlers.storage.pulls import Pull, pulls_of
-from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, SqlEngine
+from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine, SqlEngine
 from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
 
@@ -121,22 +122,10 @@ def test_url_that_is_no_longer_too_deep_has_features_too(durable):
     site = LearntSite(durable, max_level=1)
     site.begin("/a/1", "/b/1")
     site.read(site.one(), "/c/1")
-    assert site.rows()["/c/1"]["id"] not in stored(durable)
+    assert site.rows()["/c/1"]["state"] == State.REJECTED
     site.frontier.add([Candidate(site.id, site.target("/c/1"), 1)], NOW)
     assert site.rows()["/c/1"]["id"] in stored(durable)
     assert sorted(site.crawl({"b": 0.0, "c": 0.0})) == ["/b/1", "/c/1"]
-
-
-def test_pages_without_stored_features_are_read_as_their_urls_promise_and_teach_nothing(durable):
-    """They were too deep in an earlier run."""
-    site = LearntSite(durable)
-    site.begin("/a/1", "/b/1")
-    durable._flush()
-    with durable.database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM link_features")
-    again = LearntSite(durable, id=site.id)
-    assert sorted(again.crawl({"a": 1.0, "b": 1.0})) == ["/a/1", "/b/1"]
-    assert again.frontier._order.link_values.parts(range(1000)) == (0.0,) * 1000
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -169,12 +158,13 @@ class Crawl:
 
     def __init__(self, engine: Any, seed: int, *, kills: int) -> None:
         self._accidents = random.Random(seed)
+        self._head_urls = random.Random(seed).choice([32, 100_000])
         self._seed, self._kills, self._engine = seed, kills, engine
         self._ids = [engine.new_site(), engine.new_site()]
         self._open()
 
     def _open(self) -> None:
-        self._frontier = self._engine.frontier(order(), records_pulls=True, cache_urls=10)
+        self._frontier = self._engine.frontier(order(), records_pulls=True, cache_urls=10, head_urls=self._head_urls)
         self._frontier.learn(self._pulls())
         for number in self._ids:
             self._frontier.open_site(SiteState(number, f"http://host{number}.test", 1, 0.0), NOW)
@@ -254,3 +244,101 @@ def test_stored_features_are_those_of_the_link(durable):
     site.begin("/a/1")
     (text,) = stored(durable).values()
     assert features_of(text).tolist() == site.queue._features[0].tolist()
+
+
+# Everything that may happen to a page
+
+
+class Accidents:
+    """A crawl of two sites, several requests in flight, in which everything happens that may happen to a page."""
+
+    def __init__(self, seed: int, head_urls: int) -> None:
+        self._rng = random.Random(seed)
+        self._engine = MemoryEngine()
+        self.values = LinkValues()
+        limits = {"head_urls": head_urls, "cache_urls": self._rng.choice([10, 10_000])}
+        self._frontier = self._engine.frontier(LearntLinks(self.values), records_pulls=True, **limits)
+        self._ids = [self._engine.new_site(), self._engine.new_site()]
+        self._now = NOW
+        self._leases: list[Lease] = []
+        for number in self._ids:
+            self._open(number)
+        self._frontier.add([Candidate(number, self._target(number, "/")) for number in self._ids], NOW)
+
+    def _open(self, number: int) -> None:
+        self._frontier.open_site(SiteState(number, f"http://host{number}.test", 2, 0.0, max_level=3), self._now)
+
+    def _target(self, number: int, path: str) -> Any:
+        return resolve(f"http://host{number}.test/", f"http://host{number}.test{path}")
+
+    def run(self) -> None:
+        rng = self._rng
+        for _ in range(600):
+            self._now += rng.choice([0, 1])
+            if rng.random() < 0.5:
+                self._leases += self._frontier.lease(self._now, 1)
+            if self._leases and rng.random() < 0.6:
+                self._end(self._leases.pop(rng.randrange(len(self._leases))))
+            if rng.random() < 0.05:
+                number = rng.choice(self._ids)
+                if not any(lease.site_id == number for lease in self._leases):
+                    self._frontier.close_site(number, self._now)
+                    self._open(number)
+            self._check()
+
+    def _end(self, lease: Lease) -> None:
+        rng, frontier, now = self._rng, self._frontier, self._now
+        target = self._target(rng.choice(self._ids), f"/p{rng.randrange(200)}")
+        variant = self._target(lease.site_id, lease.url.partition(".test")[2] + "?")
+        fate = rng.choice(["released", "rests", "fails", "refused", "moves", "varies", *["read"] * 6])
+        if fate == "fails" and lease.attempts < 3:
+            frontier.release(lease, now, "no answer", failed=True)
+        elif fate == "rests":
+            frontier.release(lease, now + 3, "no answer", failed=True)
+        elif fate == "refused":
+            self._acknowledge(lease, State.REJECTED, reason="robots.txt")
+        elif fate == "moves" and target.url != lease.url and lease.hops < 9:
+            self._acknowledge(lease, State.MOVED, moved_to=target)
+        elif fate == "varies" and variant.key == lease.key and variant.url != lease.url and lease.hops < 9:
+            self._acknowledge(lease, State.MOVED, moved_to=variant)
+        elif fate == "read":
+            paths = (rng.choice(["/p%d", "/p%d/", "//p%d"]) % rng.randrange(400) for _ in range(rng.choice([0, 3, 20])))
+            found = {one.key: one for one in (self._target(lease.site_id, path) for path in paths)}
+            places = dict.fromkeys(found, LinkPlace("ul/li", "ul/li", "a page"))
+            reward = float(rng.choice([0, 1, 30]))
+            links = [(one, 1) for one in found.values()]
+            self._acknowledge(lease, State.DONE, reward, links=links, link_places=places)
+        else:
+            frontier.release(lease, now)
+
+    def _acknowledge(self, lease: Lease, state: State, reward: float = 0.0, **more: Any) -> None:
+        page = Page(lease.id, lease.url, lease.level, state, **more)
+        self._frontier.acknowledge(lease, Decision(page), self._now, Earned(reward))
+
+    def _check(self) -> None:
+        sites = self._frontier._schedule.sites.values()
+        leased = {lease.id for lease in self._leases}
+        resting = {number for site in sites for number in site.resting}
+        assert set(self._frontier._learning._features) <= leased | resting
+        assert all(one.level == 0 or one.id in self._frontier._learning._features for one in self._leases)
+        for site in sites:
+            for queue in site.queues.values():
+                queued = [*queue._ids[: queue._size].tolist(), *queue._homes]
+                assert len(queued) == len(set(queued))
+                assert leased.isdisjoint(queued)
+
+    def replayed(self) -> LinkValues:
+        """Return what the stored pulls teach."""
+        values, store = LinkValues(), self._engine._store
+        for one in store._pulls:
+            if one.page_id in store._features:
+                values.learn(features_of(store._features[one.page_id]).tolist(), one.reward)
+        return values
+
+
+@budget(20)
+@given(st.integers(0, 1_000_000), st.sampled_from([1, 4, 100_000]))
+def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(seed: int, head_urls: int) -> None:
+    crawl = Accidents(seed, head_urls)
+    crawl.run()
+    assert np.array_equal(crawl.values._learnt()[0], crawl.replayed()._learnt()[0])

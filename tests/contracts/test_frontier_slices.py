@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SLICE = 20
 MANY = [f"/{n}" for n in range(3 * SLICE)]
-ALL_ORDERS = ["bfs", "aopic", "opic", "fit*opic", "fit"]
+ALL_ORDERS = ["bfs", "aopic", "opic", "fit*opic", "fit", "learnt"]
 
 
 @pytest.fixture(autouse=True)

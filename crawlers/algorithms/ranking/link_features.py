@@ -70,8 +70,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("level", 0.05, False),
 )
 WIDTH = len(FEATURES)
-OPTIMISTIC = slice(0, 3)  # the columns whose uncertainty is a reason to try a link: its site and its group
-"""The columns of the features of a link. Variances: docs/measurements/bandits.md."""
+OPTIMISTIC = slice(0, 3)  # the columns whose uncertainty is a reason to try a link: all links, its site, its group
 
 
 def link_features(site: str, url: str, level: int, source: int, place: LinkPlace) -> array[int]:

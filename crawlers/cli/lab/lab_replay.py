@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.settings import Settings
+
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.algorithms.plurals import counted, plural
@@ -62,7 +64,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
-        order = settings_of(database, crawl.id).get("ORDER")
+        order = settings_of(database, crawl.id).get("ORDER") or settings.get("ORDER")
         sites = site_yields(database, crawl.id, chosen(REWARDS, "REWARD", reward))
     finally:
         database.close()
@@ -76,7 +78,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for warning in _warnings(sites, crawl.state, budget):
         print(f"note: {warning}")
-    options = rule_options(settings)
+    options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": order}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
     runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
     yields = [site.yields for site in sites]

@@ -6,6 +6,7 @@ import json
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, Part
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.storage.change_set import ChangeSet
 
@@ -125,8 +127,8 @@ class MemoryFrontierStore:
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         return [_scored_entry(self.pages[page_id], 0.0) for page_id in page_ids]
 
-    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
-        return {page_id: self._features[page_id] for page_id in page_ids if page_id in self._features}
+    def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
+        return {page_id: features_of(self._features[page_id]) for page_id in page_ids if page_id in self._features}
 
     def previous(self, page_id: int) -> PreviousVisit:
         row = self.pages[page_id]

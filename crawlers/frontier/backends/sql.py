@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
+from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
@@ -195,9 +197,9 @@ class SqlFrontierStore:
         self._wait_for(page_ids)
         return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
-    def link_features(self, page_ids: Collection[int]) -> dict[int, str]:
+    def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         rows = self._read(_LINK_FEATURES + self._among, keys=json.dumps(list(page_ids)))
-        return dict(tuple(row) for row in rows)
+        return {page_id: features_of(features) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
         self._wait_for([page_id])

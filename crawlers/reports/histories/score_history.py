@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_values import LinkValues
 
 PULLS_AT_ONCE = 1_000
-AFTER_ALL = 2**62  # a number of a pull
-MOST_COMPARED = 20_000  # links that wait
+MOST_COMPARED = 10_000  # links of a site that wait, as in the frontier
 
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),
@@ -86,11 +85,12 @@ def _promise(connection: Connection, crawl_id: int, page_id: int, text: str, is_
     values = values_at_first(connection, crawl_id)
     own = select(func.min(pull.c.id)).where(pull.c.page_id == page_id)
     first = connection.execute(own).scalar()
+    before = [pull.c.id < first] if first is not None else []
     pulls = (
         select(pull.c.reward, link_features.c.features)
         .join(link_features, link_features.c.page_id == pull.c.page_id)
         .join(site, site.c.id == pull.c.site_id)
-        .where(site.c.crawl_id == crawl_id, pull.c.id < (first if first is not None else AFTER_ALL))
+        .where(site.c.crawl_id == crawl_id, *before)
         .order_by(pull.c.id)
     )
     with closing(connection.execution_options(yield_per=PULLS_AT_ONCE).execute(pulls)) as rows:
@@ -113,22 +113,24 @@ def _promise(connection: Connection, crawl_id: int, page_id: int, text: str, is_
         return [Line(said("its link promised %(number)s new links", number=expected), parts)]
     return [
         Line(said("its link promises %(number)s new links", number=expected), parts),
-        *_place(connection, page_id, values),
+        *_rank(connection, page_id, values),
     ]
 
 
-def _place(connection: Connection, page_id: int, values: LinkValues) -> list[Line]:
+def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line]:
     """Return how many links of its site come before that to a waiting page; nothing of other pages."""
     its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
     waiting = (
         select(page.c.id, link_features.c.features)
         .join(link_features, link_features.c.page_id == page.c.id)
         .where(page.c.site_id == its_site, page.c.state == int(State.WAITING))
+        .order_by(page.c.id)
         .limit(MOST_COMPARED)
     )
     features = {number: features_of(text) for number, text in connection.execute(waiting)}
     if page_id not in features:
-        return []
+        earlier = len(features)
+        return [line("not compared yet: %(number)s links of its site that were found before wait", number=earlier)]
     scores = dict(zip(features, values.scores(np.stack([*features.values()])).tolist(), strict=True))
     own = (-scores[page_id], page_id)
     before = sum((-score, number) < own for number, score in scores.items())

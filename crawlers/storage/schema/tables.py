@@ -523,7 +523,7 @@ class LinkFeaturesRow(NamedTuple):
     features: str  # their numbers, of 24 bits each, little-endian, in base64
 
 
-link_features = table("link_features", metadata, LinkFeaturesRow, INSERT, key=1)
+link_features = table("link_features", metadata, LinkFeaturesRow, UPSERT, key=1)
 
 
 class ExternalUrlRow(NamedTuple):
