@@ -31,6 +31,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
+from crawlers.algorithms.news import url_prior
 from crawlers.algorithms.news.url_classifier import PROBABLE
 from crawlers.algorithms.news.url_features import GROUP_OF, features_of
 from crawlers.algorithms.news.url_prior import WEIGHTS, UrlPrior
@@ -225,7 +226,8 @@ def main() -> None:
     aside = [one for one in labels if is_set_aside(one.domain)]
     weights = trained([*known, *made_up(SCHEMAS), *worded()])
     if chosen.write:
-        WEIGHTS.write_text(json.dumps(weights, indent=0, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+        file = Path(url_prior.__file__).with_name(WEIGHTS)
+        file.write_text(json.dumps(weights, indent=0, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
     prior = UrlPrior(weights)
     print(f"{len(weights)} weights from {len(known):,} labels of {len({one.domain for one in known})} domains")
     print("| precision / recall | labels | prior | four words or five digits |")

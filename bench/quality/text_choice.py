@@ -28,6 +28,7 @@ from trafilatura import load_html
 
 from bench.halves import is_set_aside
 from bench.quality.extraction import overlap, tokens, whole
+from crawlers.algorithms.news import text_choice
 from crawlers.algorithms.news.text_choice import WEIGHTS, TextBlock, best_set, features
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
@@ -169,7 +170,8 @@ def main() -> None:
     known = [one for folder in chosen.folders for one in examples(folder, set_aside=False)]
     weights = fitted(known, sorted(known[0].columns))
     if chosen.write:
-        WEIGHTS.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")
+        file = Path(text_choice.__file__).with_name(WEIGHTS)
+        file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")
     print(f"{len(weights)} weights from {sum(len(one.blocks) for one in known):,} blocks of {len(known)} pages")
     print("| F1 of words | pages | extractor | ours | all right blocks |\n|---|--:|--:|--:|--:|")
     start = time.process_time()

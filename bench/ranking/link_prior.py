@@ -23,6 +23,7 @@ from scipy.sparse.linalg import lsqr
 from bench.ranking.simulated_harvest import NO_LINK, BreadthFirst, Rows, Waiting, Web, harvest
 from bench.ranking.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.turns import Sequential
+from crawlers.algorithms.ranking import link_prior
 from crawlers.algorithms.ranking.link_features import FEATURES, link_feature_names
 from crawlers.algorithms.ranking.link_prior import FILE
 
@@ -97,7 +98,8 @@ def main() -> None:
     by_kind: dict[str, dict[str, float]] = {}
     for (kind, text), weight in found.items():
         by_kind.setdefault(kind, {})[text] = weight
-    FILE.write_text(json.dumps(by_kind, ensure_ascii=False, indent=0) + "\n", "utf-8")
+    file = Path(link_prior.__file__).with_name(FILE)
+    file.write_text(json.dumps(by_kind, ensure_ascii=False, indent=0) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

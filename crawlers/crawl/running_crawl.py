@@ -123,6 +123,7 @@ class Crawl:
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
         self._trials = Trials(self._most_leases)
         self._slices = Lock()  # pages with many links are recorded one after the other
+        self._sliced_page: int | None = None  # its number, while it is recorded
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         self._url_filter = UrlFilter(
             () if spec.is_foreign else settings.getlist("IGNORED_EXTENSIONS"),
@@ -543,11 +544,12 @@ class Crawl:
         return page
 
     async def record_in_slices(self, page: Page) -> Page:
-        """Do what `record` does, in slices between which others may run."""
+        """Do what `record` does, in slices between which others may run; other pages wait for the last one."""
         async with self._slices:
             lease = self._lease_of(page)
             if lease is None:
                 return page
+            self._sliced_page = page.id
             recording = Slices(self._record(lease, page))
             try:
                 if (numbers := self.frontier.reserve(len(page.links) + len(page.cross_site_links))) is not None:
@@ -565,14 +567,23 @@ class Crawl:
                 self._abort_for(page, error)
             finally:
                 recording.drop()
+                self._sliced_page = None
+            self._wake()
             return page
+
+    @property
+    def is_in_slices(self) -> bool:
+        """Whether a page is recorded in slices; others have to be recorded after it, by `record_in_slices`."""
+        return self._slices.locked()
 
     def _lease_of(self, page: Page) -> Lease | None:
         """Return the lease that *page* ends; None if there is none.
 
         After a failure the frontier may know URLs that the store does not: nothing may follow.
         """
-        return self.frontier.leased(page.id) if self.failure is None else None
+        if self.failure is not None or page.id == self._sliced_page:
+            return None
+        return self.frontier.leased(page.id)
 
     def _abort_for(self, page: Page, error: Exception) -> None:
         if isinstance(error, StoreError):

@@ -106,7 +106,8 @@ class QueuedFrontier:
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
         )
         self._leases: dict[int, Lease] = {}
-        self._is_in_slices = False  # a page with many links is being acknowledged
+        # Acknowledges what is left of a page with many links; None: no page is between two slices.
+        self._finish_slices: Callable[[], object] | None = None
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
@@ -198,6 +199,7 @@ class QueuedFrontier:
         changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
+        self._complete()
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
         for message in messages:
@@ -212,11 +214,13 @@ class QueuedFrontier:
             self._schedule.settle(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
+        self._complete()
         if self._scoring is not None:
             self._scoring.share(parts)
             self._submit(ChangeSet(), now)
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
+        self._complete()
         if start is None:
             start = NOTHING_STORED if state.is_new else self.load_sites([state.id])[0]
         waiting: Iterable[int] = start.heads
@@ -260,6 +264,7 @@ class QueuedFrontier:
         self._schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
+        self._complete()
         site = self._schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
@@ -306,6 +311,7 @@ class QueuedFrontier:
         return self.pulls.limit(block)
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0, changes: ChangeSet | None = None) -> int:
+        self._complete()
         changes = changes if changes is not None else ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
@@ -326,6 +332,8 @@ class QueuedFrontier:
     # Leasing ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
+        if self._finish_slices is not None:
+            return []
         for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
             self._schedule.settle(rested, now)
@@ -373,6 +381,7 @@ class QueuedFrontier:
     def _acknowledge(
         self, lease: Lease, decision: Decision, now: float, earned: Earned, complete: Callable[[], object]
     ) -> Generator[None, None, Acknowledged]:
+        self._complete()
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
@@ -382,14 +391,13 @@ class QueuedFrontier:
             return Acknowledged(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
         taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
-        is_sliced = is_own = False  # is_own: the transaction is not that of another page
+        is_sliced = False
         risen: dict[int, SiteQueue] = {}  # which may have to be refilled, after the transaction
         # The lease ends with the last slice: until then, the page has a request in flight.
         with ExitStack() as transaction:
-            while taking.next() or (self._unwritten > SLICE_LINKS and (is_own or not self._is_in_slices)):
-                is_sliced = True
-                if not self._is_in_slices:
-                    is_own = True
+            while taking.next() or self._unwritten > SLICE_LINKS:
+                if not is_sliced:
+                    is_sliced = True
                     transaction.enter_context(self._together(complete))
                 risen.update((one.id, one) for one in self._write(changes.moved(), SLICE_LINKS))
                 yield
@@ -408,8 +416,7 @@ class QueuedFrontier:
                 self.pulls.cancelled(site, lease)
             if self._learning is not None:
                 self._learning.forget([lease.id])
-            most = SLICE_LINKS if self._is_in_slices and not is_own else None
-            risen.update((one.id, one) for one in self._write(changes, most))
+            risen.update((one.id, one) for one in self._write(changes))
         self._discovery.trim()
         for one in risen.values():
             self._schedule.rose(one, now)
@@ -423,13 +430,18 @@ class QueuedFrontier:
 
     @contextmanager
     def _together(self, complete: Callable[[], object]) -> Iterator[None]:
-        """Let all slices of an acknowledgement, and what is submitted between them, be one transaction."""
+        """Let all slices of an acknowledgement be one transaction, with what others submit between them."""
         with self._store.together(complete):
-            self._is_in_slices = True
+            self._finish_slices = complete
             try:
                 yield
             finally:
-                self._is_in_slices = False
+                self._finish_slices = None
+
+    def _complete(self) -> None:
+        """Acknowledge what is left of a page with many links: nothing else changes the frontier between its slices."""
+        if self._finish_slices is not None:
+            self._finish_slices()
 
     @property
     def _unwritten(self) -> int:
@@ -447,6 +459,7 @@ class QueuedFrontier:
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
+        self._complete()
         site = self._end(lease)
         rests = not_before > lease.leased_at
         if failed:
@@ -497,10 +510,8 @@ class QueuedFrontier:
         return site
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
-        # Between the slices of a page, the scores that it changed are not all written at once.
-        touched = self._write(changes, SLICE_LINKS if self._is_in_slices else None)
-        if not self._is_in_slices:  # what is forgotten must be committed
-            self._discovery.trim()
+        touched = self._write(changes)
+        self._discovery.trim()
         for site in touched:
             self._schedule.rose(site, now)
 
@@ -541,6 +552,7 @@ class QueuedFrontier:
         self._schedule.pause(self._schedule.site(site_id), wait, is_awaited=is_awaited)
 
     def resume(self, site_id: int, now: float) -> None:
+        self._complete()
         self._schedule.resume(self._schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
@@ -586,12 +598,14 @@ class QueuedFrontier:
     ) -> Position | None:
         if self._scoring is None:
             return None
+        self._complete()
         self._scoring.requeue(site, pages, slot_of)
         if self._scoring.has_changes:
             self._submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+        self._complete()
         its = self._schedule.by_name(site)
         if its is not None:  # else the host list omits it
             self._fetch_again(its, list(pages), now)

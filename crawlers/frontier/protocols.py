@@ -141,7 +141,7 @@ class Frontier(Protocol):
         """Return the work of `acknowledge` in slices of `SLICE_LINKS` links.
 
         The lease ends with the last one. Everything that is submitted from the first one to the last is one
-        transaction. Of several pages, one may be acknowledged in slices at a time.
+        transaction. Meanwhile nothing is leased, and every other change of the frontier does what is left first.
         """
 
     def reserve(self, count: int) -> Future[Any] | None:

@@ -1,6 +1,6 @@
 """Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users.
 
-A page with many links is recorded in slices, so that the crawl goes on between them.
+A page with many links is recorded in slices, between which downloads go on; other pages are recorded after it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class StorePipeline:
     def process_item(self, item: Any) -> Any:
         if not isinstance(item, Page):
             return item
-        if len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
-            return self._owner.crawl.record_in_slices(item)
-        return self._owner.crawl.record(item)
+        crawl = self._owner.crawl
+        if crawl.is_in_slices or len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
+            return crawl.record_in_slices(item)
+        return crawl.record(item)

@@ -49,13 +49,15 @@ class ReservedIds:
         self._block = block
         self._ids = range(0)
         self._next: Future[range] | None = None
+        self._next_count = 0  # numbers in the next block
 
     def reserve(self, count: int = 0) -> Future[range] | None:
         """Reserve a block of *count* or more numbers, unless as many are left; return what `take` would wait for."""
         if count and len(self._ids) >= count:
             return None
-        if self._next is None or count > self._block:
-            self._next = self._reserve(max(count, self._block))
+        if self._next is None or count > self._next_count:
+            self._next_count = max(count, self._block)
+            self._next = self._reserve(self._next_count)
         return self._next
 
     def _reserve(self, count: int) -> Future[range]:

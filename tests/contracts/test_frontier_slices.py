@@ -15,7 +15,7 @@ from tests.contracts.scored_engines import ScoredMemoryEngine, opened
 from tests.contracts.site import NOW, VARIANTS, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from crawlers.algorithms.slices import Slices
     from crawlers.frontier.protocols import Acknowledged, Lease
@@ -184,19 +184,40 @@ def test_no_cash_is_lost_between_slices(engine: Engine, order: str) -> None:
     assert scoring.unwritten == 0
 
 
-def test_page_that_ends_between_two_slices_leaves_the_scores_to_them(engine: Engine) -> None:
-    site = begun(engine, "aopic")
-    scoring = site.frontier._scoring
-    assert scoring is not None
-    end(site, site.one(), "/a", "/b").finish()
-    many, other = site.lease(n=2)
-    ending = end(site, many, *MANY)
-    while scoring.unwritten < 2 * SLICE:
-        assert ending.next()
-    end(site, other, "/c").finish()
-    assert scoring.unwritten > SLICE
-    ending.finish()
-    assert scoring.unwritten == 0
+@pytest.mark.parametrize("order", ALL_ORDERS)
+def test_nothing_is_leased_between_two_slices(engine: Engine, order: str) -> None:
+    site = begun(engine, order)
+    end(site, site.one(), "/a", "/b", order=order).finish()
+    lease = site.one()
+    ending = end(site, lease, *MANY, order=order)
+    while ending.next():
+        assert site.lease() == []
+    assert site.lease()
+
+
+CHANGES: dict[str, Callable[[Site, Site, Lease], object]] = {
+    "acknowledge": lambda site, _, lease: end(site, lease).finish(),
+    "add": lambda site, *_: site.frontier.add([Candidate(site.id, site.target("/c"))], NOW),
+    "close": lambda site, other, _: site.frontier.close_site(other.id, NOW),
+    "fetch again": lambda site, *_: site.frontier.fetch_again(site.root, [], NOW),
+    "release": lambda site, _, lease: site.frontier.release(lease, NOW),
+    "resume": lambda site, other, _: site.frontier.resume(other.id, NOW),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("order", ["bfs", "aopic", "fit*opic"])
+def test_whatever_changes_the_frontier_comes_after_the_last_slice(held: Any, order: str, change: str) -> None:
+    site = begun(held, order)
+    other = Site(held, site.frontier)
+    end(site, site.one(), "/a", "/b", order=order).finish()
+    many, small = site.lease(n=2)
+    ending = end(site, many, *MANY, order=order)
+    assert ending.next()
+    CHANGES[change](site, other, small)
+    assert site.frontier.leased(many.id) is None
+    assert not ending.next()
+    assert {*MANY} <= {*site.rows()}
 
 
 def test_few_links_are_one_slice(engine: Engine) -> None:

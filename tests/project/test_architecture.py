@@ -55,6 +55,16 @@ def test_public_functions_and_classes_have_docstrings(path):
     assert not bare, f"{', '.join(bare)}: write a docstring"
 
 
+OF_PEOPLE = ("web/", "demo/")  # packages that no egg of scrapyd runs
+
+
+@every_file
+def test_files_of_the_package_are_read_as_resources(path):
+    """A crawl may run from an egg, which is not unpacked."""
+    if not path.relative_to(PACKAGE).as_posix().startswith(OF_PEOPLE):
+        assert "Path(__file__)" not in path.read_text("utf-8"), "use importlib.resources.files(__package__)"
+
+
 SHARED_NAMES = {
     "__init__",
     "__main__",

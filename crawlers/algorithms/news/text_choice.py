@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from enum import IntEnum
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
-WEIGHTS = Path(__file__).with_name("text_weights.json")
+WEIGHTS = "text_weights.json"
 
 _SENTENCE = 25  # characters: shorter blocks don't make their container look like an article
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
@@ -36,6 +36,7 @@ _MIN_DECLARED = 200  # characters: less is a description
 _PRIOR_CHARS = 20  # so that few neighbours prove little
 _KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
 _MIN_KEY = 16  # letters of a block that isn't a line of the text
+_MOST_CHARS = 200_000  # of a declared text that are searched: hostile ones have millions
 _NO_LETTERS = re.compile(r"[\W_]+")
 _FARTHEST = 4  # levels
 _MAX_ODDS = 30.0
@@ -73,7 +74,7 @@ class TextBlock(NamedTuple):
 @lru_cache(maxsize=1)
 def shipped_weights() -> Mapping[str, float]:
     """Return the weights that come with the project, by feature; "" is the constant."""
-    found: dict[str, float] = json.loads(WEIGHTS.read_text("utf-8"))
+    found: dict[str, float] = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
     return found
 
 
@@ -178,7 +179,7 @@ def _key(text: str) -> str:
 def _found_in(keys: Sequence[str], text: str) -> Column:
     """Return which of *keys* are a line of *text*, or, if they are long enough, a part of it."""
     lines = [_key(line) for line in text.splitlines()]
-    known, whole = set(lines), "".join(lines)
+    known, whole = set(lines), "".join(lines)[:_MOST_CHARS]
     if not whole:
         return np.zeros(len(keys))
     return np.array(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.link_features import feature_id
@@ -16,13 +16,13 @@ from crawlers.algorithms.ranking.link_features import feature_id
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE = Path(__file__).with_suffix(".json")
+FILE = "link_prior.json"
 
 
 @lru_cache(maxsize=1)
 def shipped_prior() -> Mapping[int, float]:
     """Return the weights that come with the project, by id of feature."""
-    weights: dict[str, dict[str, float]] = json.loads(FILE.read_text("utf-8"))
+    weights: dict[str, dict[str, float]] = json.loads(files(__package__).joinpath(FILE).read_text("utf-8"))
     return prior_of(weights)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MAX_ELEMENTS = 50_000  # of a page, that are read
 MAX_BLOCKS = 5_000  # long pages with comments have 2,000
 MAX_LEVELS = 32  # containers of a block, the innermost; others matter little
+NAME_CHARS = 200  # of a class or an id that are looked at
 
 _WRAPPER = 0.3  # of the text of the page: an element with more of it is what is around the article
 _MAX_CELL = 80  # characters of a cell that is put into one block with its row
@@ -107,8 +108,8 @@ class _Walk:
             self._links -= 1
 
     def _enter(self, node: HtmlElement) -> None:
-        names = node.get("class") or ""
-        kind = _KIND_OF_TAG.get(node.tag, 0) | _kind_of_names(f"{names} {node.get('id') or ''}")
+        names = (node.get("class") or "")[:NAME_CHARS]
+        kind = _KIND_OF_TAG.get(node.tag, 0) | _kind_of_names(f"{names} {(node.get('id') or '')[:NAME_CHARS]}")
         style = node.get("style")
         if node.get("hidden") is not None or (style and "display:none" in style.replace(" ", "").lower()):
             kind |= Kind.HIDDEN
