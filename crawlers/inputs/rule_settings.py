@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, OrderOptions
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 # BeeBot's choice for each kind of site (Pechnikov, Chernobrovkin, section 4).
 PROFILES = {"": "roundrobin", "universities": "ucb1", "institutes": "gittins"}
-
-LEARNING = frozenset({"groups", "learnt"})  # the orders that learn which pages of a site bring rewards
 
 
 def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:

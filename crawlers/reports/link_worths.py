@@ -10,7 +10,8 @@ from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id
 from crawlers.algorithms.ranking.link_prior import shipped_prior
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.storage.schema.tables import crawler_setting, link_features, page, pull, site
+from crawlers.reports.pull_log import is_on
+from crawlers.storage.schema.tables import link_features, page, pull, site
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -76,8 +77,4 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
 
 def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
     """Return what a crawl knew of links before its first page."""
-    recorded = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == PRIOR
-    )
-    is_on = str(connection.execute(recorded).scalar()).lower() in ("true", "1")
-    return LinkValues(shipped_prior() if is_on else {})
+    return LinkValues(shipped_prior() if is_on(connection, crawl_id, PRIOR) else {})

@@ -10,6 +10,8 @@ from crawlers.storage.pulls import pulls_of
 from crawlers.storage.schema.tables import crawler_setting, site
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from crawlers.storage.database import Database
 
 
@@ -34,3 +36,10 @@ def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
     statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
     with database.read() as connection:
         return {name: value for name, value in connection.execute(statement)}
+
+
+def is_on(connection: Connection, crawl_id: int, name: str) -> bool:
+    """Return whether the setting *name* was on in the crawl's last run."""
+    of_crawl = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name)
+    value = connection.execute(select(crawler_setting.c.value).where(*of_crawl)).scalar()
+    return str(value).lower() in ("true", "1")

@@ -16,10 +16,11 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.pull_log import is_on
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import stored_rules_of
 from crawlers.storage.schema.news_tables import document, page_label
-from crawlers.storage.schema.tables import crawler_setting, page, site
+from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -110,25 +111,18 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
     As in the crawl, it is 0 for URLs of archives.
     """
-    if not _is_on(connection, crawl_id, "NEWS_PRIOR_ENABLED"):
+    if not is_on(connection, crawl_id, "NEWS_PRIOR_ENABLED"):
         return None
     if is_archive(url):
         return 0.0
     domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights())
-    if _is_on(connection, crawl_id, "NEWS_LEARN_RULES"):
+    if is_on(connection, crawl_id, "NEWS_LEARN_RULES"):
         for labelled, odds in _labels_of(connection, crawl_id, domain):
             if (found := label(odds)) is not None:
                 prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
             if prior.labels(domain) == MAX_LABELS:
                 break
     return prior.probability(domain, target_of_url(url))
-
-
-def _is_on(connection: Connection, crawl_id: int, name: str) -> bool:
-    value = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name
-    )
-    return connection.execute(value).scalar() in ("True", "1")
 
 
 def _labels_of(connection: Connection, crawl_id: int, domain: str) -> Iterator[tuple[str, float]]:

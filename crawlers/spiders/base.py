@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
+from crawlers.algorithms.ranking.page_orders import GROUPING, PLACING
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
@@ -48,8 +49,6 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 )
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
-GROUPING = frozenset({"groups"})  # the orders that use the positions of links on their pages
-LEARNT = frozenset({"learnt"})  # the orders that learn from the places and the texts of links
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
 
 
@@ -152,7 +151,7 @@ class SiteSpider(Spider):
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
             groups=settings.get("ORDER") in GROUPING,
-            places=settings.get("ORDER") in LEARNT,
+            places=settings.get("ORDER") in PLACING,
             anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
             scope=self.scope,
             **more,

@@ -180,3 +180,7 @@ ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "fit*opic": _fit(weighs_links=True),
     "topic": lambda options: Scored(TopicScores(options.weights)),
 }
+# What has to be known of orders by their names, before one is made:
+GROUPING = frozenset({"groups"})  # those that use the groups of links
+PLACING = frozenset({"learnt"})  # those that use the places and the texts of links
+LEARNING = GROUPING | PLACING  # those that learn which pages of a site bring rewards
