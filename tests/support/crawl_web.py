@@ -22,6 +22,7 @@ from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 DEMO = ("library", "faculty", "mirror", "archive")
 ALL = (*DEMO, "corner", "dead")
@@ -104,6 +105,10 @@ class WatchedWeb:
     def __exit__(self, *_: object) -> None:
         self._thread.end(self._close())
         self._exit.close()
+
+    def held(self) -> AbstractContextManager[None]:
+        """Respond to nothing until the end of the block."""
+        return self._thread.held()
 
     async def _open(self) -> None:
         self._runners = []

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from tests.support.killing import CountedWeb
 from tests.support.processes import until
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-    from tests.support.killing import CountedWeb
     from tests.support.processes import Ended, Run
     from tests.support.running import Crawl
 
 
-class Crew:
-    """*number* workers in the folder of *crawl*; *web* tells when requests arrive."""
+class HeldWeb(CountedWeb, Protocol):
+    """A web that can keep all responses back."""
 
-    def __init__(self, crawl: Crawl, web: CountedWeb, number: int) -> None:
+    def held(self) -> AbstractContextManager[None]: ...
+
+
+class Crew:
+    """*number* workers in the folder of *crawl*; *web* tells when requests arrive.
+
+    While workers start, the web is held: a crawl that the others end meanwhile can't be joined any more.
+    """
+
+    def __init__(self, crawl: Crawl, web: HeldWeb, number: int) -> None:
         self._crawl = crawl
         self._web = web
         self.workers: list[Run] = []
@@ -29,9 +39,15 @@ class Crew:
 
     def add(self, **settings: object) -> Run:
         """Start another worker, with further *settings*, and wait until it has joined."""
-        self.workers.append(self._crawl.start(**settings))
-        self.until_active(len(self.workers))
+        self.workers.append(self._joined(**settings))
         return self.workers[-1]
+
+    def _joined(self, **settings: object) -> Run:
+        with self._web.held():
+            run = self._crawl.start(**settings)
+            joined = f"SELECT id FROM worker WHERE process = {run.pid}"
+            run.until(lambda: bool(self._crawl.query(joined)), "a worker that has joined")
+        return run
 
     def active(self) -> list[int]:
         """Return the numbers of the active workers."""
@@ -69,7 +85,7 @@ class Crew:
             return False
         run.wait()
         self.killed.append(run)
-        self.workers[place] = self._crawl.start()
+        self.workers[place] = self._joined()
         return True
 
     def freeze_one(self, rng: random.Random) -> None:

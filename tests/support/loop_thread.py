@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Iterator
 
 T = TypeVar("T")
 
@@ -27,6 +28,16 @@ class LoopThread:
     def run(self, action: Coroutine[None, None, T]) -> T:
         """Return the result of *action*, which takes `END_S` seconds at most."""
         return asyncio.run_coroutine_threadsafe(action, self.loop).result(END_S)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Do nothing until the end of the block."""
+        is_over = threading.Event()
+        self.loop.call_soon_threadsafe(is_over.wait)
+        try:
+            yield
+        finally:
+            is_over.set()
 
     def end(self, last: Coroutine[None, None, None]) -> None:
         """Run the *last* action, and end the loop even if that fails."""

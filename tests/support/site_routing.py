@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from crawlers.storage.schema import message_tables, news_tables, score_tables
+from crawlers.storage.schema import message_tables, news_tables, score_tables, sitemap_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +59,11 @@ CENTRAL = {
 }
 
 # Each module completes the same metadata.
-TABLES = {**message_tables.metadata.tables, **news_tables.metadata.tables, **score_tables.metadata.tables}
+TABLES = {
+    name: table
+    for tables in (message_tables, news_tables, score_tables, sitemap_tables)
+    for name, table in tables.metadata.tables.items()
+}
 
 Column = tuple[str, str]  # name or alias of a table, name of the column
 # What tells which sites are meant: their names or numbers, or the worker that holds them.

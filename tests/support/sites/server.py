@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -167,12 +166,8 @@ class Web:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Respond to nothing until the end of the block."""
-        is_over = threading.Event()
-        self._thread.loop.call_soon_threadsafe(is_over.wait)
-        try:
+        with self._thread.held():
             yield
-        finally:
-            is_over.set()
 
     async def _open(self) -> None:
         for name, handler in self._handlers.items():

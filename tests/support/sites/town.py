@@ -11,6 +11,7 @@ from tests.support.sites.server import Web, links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from tests.support.sites.server import Exchange
 
@@ -32,6 +33,10 @@ class Town:
         self.on_request: Callable[[], None] | None = None
         self._versions: Counter[str] = Counter()
         self.links = cache(self._links)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Respond to nothing until the end of the block."""
+        return self.web.held()
 
     def _links(self, title: str) -> dict[str, int]:
         """The URLs that the page links to in the version that its title names, with their number."""
