@@ -274,7 +274,9 @@ class NewsPolicy(CrawlPolicy):
                 odds = self._label(lease, page, news, changes, now)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
+        rules = self._requeue.changes
         found = (yield from self._slots(lease, page, news, new, now)) if has_links else _NOTHING_FOUND
+        self._requeue.changed_since(rules, changes)
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
             site, articles = site_of(page.url), found.fits
             if self.classifier.listed(site, page.url, articles):
