@@ -41,7 +41,8 @@ class ExtractionPool:
         self._timeout_s = timeout_s
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of active owners
         self._strikes: Counter[str] = Counter()  # consecutive pages of an owner that took too long
-        self._killers: set[str] = set()  # owners whose latest page killed its process when it was alone, too
+        self._killers: set[str] = set()  # owners whose latest page killed all of its processes
+        self._repeating = asyncio.Lock()  # of calls whose worker died
         self._taking = asyncio.Lock()  # of those who wait for workers, in their order
         self._workers = [_Worker(memory_bytes) for _ in range(processes)]
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()  # warm workers first
@@ -54,9 +55,9 @@ class ExtractionPool:
         No *owner* (a site) gets all workers, and after each timeout its next call gets a quarter of the time; otherwise
         one site whose pages all time out would block the workers for the others.
 
-        A call whose worker died, which may have been killed for the memory of others, is repeated alone, up to
-        `REPEATS` times: no other call runs meanwhile. If all of its workers die, later calls of its owner are not
-        repeated until one returns.
+        A call whose worker died, which may have been killed for the memory of others, is repeated up to `REPEATS`
+        times. Only one such call runs at a time, while the others go on, so deadly pages take one worker at most. If
+        all of its workers die, later calls of its owner are not repeated until one returns.
 
         The worker imports *function* by name. Its exceptions are raised here, except for lack of memory.
         """
@@ -84,20 +85,13 @@ class ExtractionPool:
             self._idle.put_nowait(worker)
 
     async def _repeat(self, owner: str, call: bytes, timeout_s: float) -> Any:
-        """Run *call* while no other runs."""
-        taken: list[_Worker] = []
-        async with self._taking:
-            try:
-                while len(taken) < len(self._workers):
-                    taken.append(await self._idle.get())
-                for _ in range(REPEATS):
-                    with suppress(_Died):
-                        return await taken[0].run(call, timeout_s)
-                self._killers.add(owner)
-                return KILLED
-            finally:
-                for worker in reversed(taken):
-                    self._idle.put_nowait(worker)
+        """Run *call* again; it takes its turn behind the others before each attempt."""
+        for _ in range(REPEATS):
+            async with self._repeating:
+                with suppress(_Died):
+                    return await self._run(call, timeout_s)
+        self._killers.add(owner)
+        return KILLED
 
     async def close(self) -> None:
         """End the workers, including busy ones."""

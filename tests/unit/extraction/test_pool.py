@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -104,44 +106,60 @@ def test_call_whose_worker_is_killed_while_it_is_repeated_succeeds(tmp_path):
     assert len(died.read_text().splitlines()) == REPEATS + 1
 
 
-def test_repeated_call_runs_alone(monkeypatch):
-    """Calls that began before have ended, and those that come later wait."""
-    running: list[str] = []
-    together: list[list[str]] = []
+class LoopWorkers:
+    """Workers that run calls by their names, in turns of the loop; calls that begin with *dying* die *deaths* times."""
 
-    class Worker:
-        """Runs calls by their names in turns of the loop; the first "killed" dies."""
+    def __init__(self, deaths: int) -> None:
+        self.attempts: Counter[str] = Counter()
+        self.running: list[tuple[str, int]] = []  # names, and the numbers of their attempts
+        self.together: list[list[tuple[str, int]]] = []  # the calls that run when one begins, which is the last one
+        self._deaths = deaths
 
-        def __init__(self, memory_bytes):
-            pass
+    def __call__(self, memory_bytes: int) -> LoopWorkers:
+        return self
 
-        async def run(self, call, timeout_s):
-            name = pickle.loads(call)[1][0]  # noqa: S301 - of this test
-            running.append(name)
-            together.append(list(running))
-            for _ in range(5):
-                await asyncio.sleep(0)
-            running.remove(name)
-            if name == "killed" and sum("killed" in names[-1:] for names in together) == 1:
-                raise pool_module._Died
-            return name
+    async def run(self, call: bytes, timeout_s: float) -> str:
+        name: str = pickle.loads(call)[1][0]  # noqa: S301 - of this test
+        self.attempts[name] += 1
+        attempt = (name, self.attempts[name])
+        self.running.append(attempt)
+        self.together.append(list(self.running))
+        for _ in range(9 if name.startswith("dying") else 2):
+            await asyncio.sleep(0)
+        self.running.remove(attempt)
+        if name.startswith("dying") and attempt[1] <= self._deaths:
+            raise pool_module._Died
+        return name
 
-        async def end(self):
-            pass
+    async def end(self) -> None:
+        pass
 
-    monkeypatch.setattr(pool_module, "_Worker", Worker)
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+@pytest.mark.parametrize(("deaths", "reason"), [(1, ""), (REPEATS, ""), (REPEATS + 1, "killed its process")])
+def test_calls_whose_workers_died_are_repeated_one_at_a_time_while_the_others_go_on(
+    monkeypatch, processes, deaths, reason
+):
+    workers = LoopWorkers(deaths)
+    monkeypatch.setattr(pool_module, "_Worker", workers)
+    suspects = [f"dying {n}" for n in range(3)]
+
+    async def pages(pool, site):
+        return [await pool.run(site, str, f"{site} {n}") for n in range(40)]
 
     async def scenario(pool):
-        calls = [pool.run(name, str, name) for name in ("one", "killed", "two", "three", "four", "five", "six")]
-        calls += [pool.run("later", str, f"later {n}") for n in range(20)]
-        return await asyncio.gather(*calls)
+        return await asyncio.gather(
+            *(pool.run(name, str, name) for name in suspects), *(pages(pool, site) for site in "abc")
+        )
 
-    assert len(run(scenario, processes=3)) == 27
-    first, second = (names for names in together if names[-1] == "killed")
-    assert len(first) == 2
-    assert second == ["killed"]
-    after = together[together.index(second) + 1]
-    assert "killed" not in after
+    results = run(scenario, processes=processes)
+    assert results == [reason or name for name in suspects] + [[f"{site} {n}" for n in range(40)] for site in "abc"]
+    assert [workers.attempts.pop(name) for name in suspects] == [1 + min(deaths, REPEATS)] * 3
+    assert set(workers.attempts.values()) == {1}
+    assert max(sum(attempt > 1 for _, attempt in running) for running in workers.together) == 1
+    began = [running[-1][0] for running in workers.together]
+    repeats = [number for number, running in enumerate(workers.together) if running[-1][1] > 1]
+    assert all(set(began[one:other]) - set(suspects) for one, other in pairwise(repeats))  # others between them
 
 
 def test_site_whose_page_kills_its_process_alone_too_is_not_repeated_until_a_page_is_read(tmp_path):
