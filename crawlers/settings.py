@@ -91,12 +91,12 @@ REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes ea
 AOPIC_VIRTUAL_SHARE = 0.15  # share of all paid cash that goes to the virtual page; above 0, at most 1
 AOPIC_WINDOW_VISITS = 2.0  # average visits to each page over which its importance is measured
 AOPIC_UNCRAWLED_WEIGHT = 1.0  # cash from the virtual page to an unfetched page, relative to fetched ones; at least 1
+LINK_PRIOR = "shipped"  # weights with which ORDER=learnt begins: shipped, or a file of scrapy lab learn; empty: none
 
 # Topics
 
 TOPIC_LANGUAGE = "auto"  # of topic files without a language: auto (by script), en, ru, zh, de …
 TOPIC_STRATEGY = ""  # overrides that of the topic file: anchor, breadth, links, mixed; empty: it does not
-LINK_PRIOR_ENABLED = True  # ORDER=learnt begins with what was learnt of words of links on other sites
 TOPIC_LEARNING_RATE = 0.0  # at which a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 

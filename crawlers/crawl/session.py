@@ -29,12 +29,14 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.link_weights_file import chosen_link_weights
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
-from crawlers.storage.database import SILENCE_S, Database
+from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_file
+from crawlers.storage.first_weights import first_weights_of
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.own_links import adopt_links, own_urls
@@ -90,7 +92,7 @@ RECORDED = (
     "SITEMAPS_ENABLED",
     "SITEMAPS_MAX_FILES",
     "SITEMAPS_MAX_URLS",
-    "LINK_PRIOR_ENABLED",
+    "LINK_PRIOR",
     "TOPIC_LEARNING_RATE",
     "FIT_FACTOR",
     "FIT_ELSE_FACTOR",
@@ -148,8 +150,9 @@ class CrawlSession:
         joins: int | None = None,
     ) -> None:
         rule = chosen_rule(settings)
-        self._order = chosen_order(settings, mission.topic.weights if mission.topic is not None else None)
-        check_order(settings.get("ORDER"), self._order, mission, rule)
+        topic_weights = mission.topic.weights if mission.topic is not None else None
+        order = chosen_order(settings, topic_weights)
+        check_order(settings.get("ORDER"), order, mission, rule)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
@@ -161,6 +164,9 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
+        first_weights = None if order.link_values is None else partial(chosen_link_weights, settings)
+        if first_weights is not None and joins is None and is_missing(settings.get("DATABASE_URL")):
+            first_weights()  # a wrong file is refused before a store is created
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, joins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
@@ -183,7 +189,12 @@ class CrawlSession:
                 # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
                 share=1 if mission.page_budget else share,
                 rejoins=joins,
+                first_weights=first_weights,
             )
+            if first_weights is not None:
+                with self.database.read() as connection:
+                    order = chosen_order(settings, topic_weights, first_weights_of(connection, self.row.id))
+            self._order = order
             self._has_grown = self.row.has_grown
             scores = self._order.scores
             self.members = Membership(

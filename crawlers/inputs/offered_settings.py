@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FILES = ("RESULT_FOLDER", "STOP_FILE", "WARC_FILE", "COMMON_LOG_FILE", "ERROR_LOG_FILE", "DOCUMENTS_PARQUET")
+FILES = (
+    *("RESULT_FOLDER", "STOP_FILE", "WARC_FILE", "COMMON_LOG_FILE", "ERROR_LOG_FILE", "DOCUMENTS_PARQUET"),
+    "LINK_PRIOR",
+)
 OF_SCRAPY = (
     "USER_AGENT",
     "ROBOTSTXT_OBEY",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.patience import Patience
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_prior import LinkWeights
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.algorithms.topic.vectors import Weights
     from crawlers.inputs.setting_values import SettingValues
@@ -76,8 +78,13 @@ def virtual_share(settings: SettingValues) -> float:
     return share
 
 
-def chosen_order(settings: SettingValues, weights: Weights | None = None) -> PageOrder:
-    """Return the page order that ORDER names, with *weights* for topics; raises `ConfigError`."""
+def chosen_order(
+    settings: SettingValues, weights: Weights | None = None, link_weights: LinkWeights = MappingProxyType({})
+) -> PageOrder:
+    """Return the page order that ORDER names; raises `ConfigError`.
+
+    *weights* are those of topics, and *link_weights* those with which an order begins that learns from links.
+    """
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
     window = settings.getfloat("AOPIC_WINDOW_VISITS")
     weight = settings.getfloat("AOPIC_UNCRAWLED_WEIGHT")
@@ -99,6 +106,6 @@ def chosen_order(settings: SettingValues, weights: Weights | None = None) -> Pag
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         explore_share=shares[0],
         archive_share=shares[1],
-        has_link_prior=settings.getbool("LINK_PRIOR_ENABLED"),
+        link_weights=link_weights,
     )
     return make(options if weights is None else replace(options, weights=weights))

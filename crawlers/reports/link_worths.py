@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
-from crawlers.algorithms.ranking.link_prior import shipped_prior
+from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.reports.pull_log import is_on
+from crawlers.storage.first_weights import first_weights_of
 from crawlers.storage.schema.tables import link_features, page, pull, site
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 ROWS_AT_ONCE = 10_000
-PRIOR = "LINK_PRIOR_ENABLED"
 
 
 class FeatureWorth(NamedTuple):
@@ -77,4 +76,4 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
 
 def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
     """Return what a crawl knew of links before its first page."""
-    return LinkValues(shipped_prior() if is_on(connection, crawl_id, PRIOR) else {})
+    return LinkValues(prior_of(first_weights_of(connection, crawl_id)))

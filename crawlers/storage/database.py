@@ -210,6 +210,12 @@ def _masked(url: str) -> str:
     return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", url)
 
 
+def is_missing(url: str) -> bool:
+    """Return whether *url* names an SQLite file that does not exist, so that a `Database` would create it."""
+    parsed = _parsed(url)
+    return parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").exists()
+
+
 def _check_file(url: URL, create: bool) -> None:
     if not url.database or url.database == ":memory:":
         raise ConfigError(

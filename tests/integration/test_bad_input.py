@@ -99,6 +99,15 @@ def test_an_invalid_setting_is_refused(refusal, settings, parts):
     assert all(part in sentence for part in parts)
 
 
+def test_a_wrong_file_of_weights_is_refused(refusal):
+    def prepare(crawl):
+        crawl.spider = "extlinks"
+        (crawl.folder / "mine.json").write_text('{"site": {}}')
+
+    sentence = refusal(prepare=prepare, ORDER="learnt", LINK_PRIOR="mine.json")
+    assert "LINK_PRIOR=mine.json: 'site' is not a kind of weights; expected anchor, url" in sentence
+
+
 def test_a_database_of_a_newer_version_is_refused(refusal):
     def prepare(crawl):
         assert crawl.run(MAX_LEVEL=0).status == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 
@@ -77,3 +78,30 @@ def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in,
     assert bool(whole.query(groups)) == (order == "groups")
     counted = "SELECT s.site, k.key FROM counted_key k JOIN site s ON s.id = k.site_id ORDER BY 1, 2"
     assert crawl.query(counted) == whole.query(counted)
+
+
+def test_crawl_that_goes_on_keeps_its_first_weights_whatever_becomes_of_their_file(web, crawl_in):
+    settings = {"RULE": "auto", "ORDER": "learnt", "LINK_PRIOR": "mine.json", **SETTINGS}
+
+    def crawl_with(name: str, weight: float) -> Crawl:
+        crawl = crawl_in(name, hosts(web), spider="extlinks", **settings)
+        (crawl.folder / "mine.json").write_text(weights(weight))
+        return crawl
+
+    def weights(of_first_level: float) -> str:
+        return json.dumps({"level": {"1": of_first_level}})
+
+    whole, opposite, crawl = crawl_with("whole", 3.0), crawl_with("opposite", -3.0), crawl_with("stopped", 3.0)
+    for one in (whole, opposite):
+        assert one.run(is_fresh=True).status == 0
+    assert whole.query(PULLS) != opposite.query(PULLS)
+    assert crawl.run(PAGE_BUDGET=BUDGET // 3).status == 0
+    (crawl.folder / "mine.json").write_text(weights(-3.0))
+    assert crawl.run(PAGE_BUDGET=BUDGET // 2).status == 0
+    (crawl.folder / "mine.json").unlink()
+    refused = crawl.run(LINK_PRIOR="shipped")
+    assert refused.errors[0].startswith(
+        "Error: LINK_PRIOR=shipped: the unfinished crawl extlinks began with LINK_PRIOR=mine"
+    )
+    assert crawl.run().status == 0
+    assert crawl.query(PULLS) == whole.query(PULLS)

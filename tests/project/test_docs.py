@@ -48,7 +48,7 @@ SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FIL
 # Environment variables, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
 NO_SETTINGS = {
     *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
-    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "DELETED_LINKS", "DELTA_BINARY_PACKED"),
+    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "LINK_WEIGHTS", "DELETED_LINKS", "DELTA_BINARY_PACKED"),
 }
 CODE = {
     path: ast.parse(path.read_text("utf-8"))

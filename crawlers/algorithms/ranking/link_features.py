@@ -36,7 +36,7 @@ _BYTES = 3  # of a number in the store
 _WORDS = 4  # of an anchor or a URL that count
 _NAME_WORDS = 3  # of these at most from the last segment and the query of a URL
 _DIRECTORY_WORDS = 2  # and from the two segments before
-_LENGTHS = ("no words", "1 word", "2 to 3 words", "4 to 7 words", "8 or more words")
+LENGTHS = ("no words", "1 word", "2 to 3 words", "4 to 7 words", "8 or more words")
 
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -148,7 +148,7 @@ def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> I
     of_url = _padded(_url_words(segments, query))
     yield from of_url
     yield from of_url
-    yield _LENGTHS[min(len(anchor.split()).bit_length(), len(_LENGTHS) - 1)]
+    yield LENGTHS[min(len(anchor.split()).bit_length(), len(LENGTHS) - 1)]
     yield str(min(level, MAX_LEVEL))
 
 

@@ -1,32 +1,35 @@
 """The weights with which `LinkValues` begins: words, levels and lengths of anchors that paid on other sites.
 
-They come from documentation of software, such as manuals and release notes, in English (`link_prior.json`, made by
-`bench.ranking.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs them.
+Those that come with the project are from documentation of software, such as manuals and release notes, in English
+(`link_prior.json`, made by `bench.ranking.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
+them. `link_regression` makes others.
 """
 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from crawlers.algorithms.ranking.link_features import feature_id
+from crawlers.algorithms.ranking.link_features import FEATURES, feature_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    LinkWeights: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
+
 FILE = "link_prior.json"
+# Those that have a meaning on other sites.
+KINDS = tuple(dict.fromkeys(one.kind for one in FEATURES if not one.is_of_site and one.kind != "all links"))
 
 
-@lru_cache(maxsize=1)
-def shipped_prior() -> Mapping[int, float]:
-    """Return the weights that come with the project, by id of feature."""
+def shipped_weights() -> LinkWeights:
+    """Return the weights that come with the project."""
     weights: dict[str, dict[str, float]] = json.loads(files(__package__).joinpath(FILE).read_text("utf-8"))
-    return prior_of(weights)
+    return weights
 
 
-def prior_of(weights: Mapping[str, Mapping[str, float]]) -> dict[int, float]:
+def prior_of(weights: LinkWeights) -> dict[int, float]:
     """Return *weights*, by kind and text of features that mean the same on all sites, by id.
 
     >>> len(prior_of({"anchor": {"changelog": 1.7, "news": 0.8}}))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.link_groups import GroupBandit
-from crawlers.algorithms.ranking.link_prior import shipped_prior
+from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
@@ -18,6 +18,7 @@ from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from crawlers.algorithms.ranking.link_prior import LinkWeights
     from crawlers.algorithms.ranking.opic import Policy
     from crawlers.algorithms.ranking.page_scores import PageScores
 
@@ -147,7 +148,7 @@ class OrderOptions:
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
     archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site
-    has_link_prior: bool = True  # learnt: begin with the weights of `shipped_prior`
+    link_weights: LinkWeights = field(default_factory=dict)  # learnt: those with which it begins
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
@@ -169,7 +170,7 @@ def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BreadthFirst(),
     "groups": lambda options: LinkGroups(),
-    "learnt": lambda options: LearntLinks(LinkValues(shipped_prior() if options.has_link_prior else {})),
+    "learnt": lambda options: LearntLinks(LinkValues(prior_of(options.link_weights))),
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),

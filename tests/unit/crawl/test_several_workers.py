@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import held_sites, membership, session
 from crawlers.crawl.policy import CrawlPolicy
@@ -545,3 +546,17 @@ def test_mission_of_one_process_is_not_joined(opened):
     opened(mission={"can_be_shared": False})
     with pytest.raises(ConfigError, match="one process"):
         opened(mission={"can_be_shared": False})
+
+
+def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, tmp_path):
+    file = tmp_path / "mine.json"
+    file.write_text('{"anchor": {"news": 2.0}}')
+    settings = {"ORDER": "learnt", "LINK_PRIOR": str(file)}
+    first = opened(mission={"counts_rewards": True}, **settings)
+    file.unlink()
+    second = opened(mission={"counts_rewards": True}, **settings)
+    news = feature_id("anchor", "", "news")
+    for crawl in (first, second):
+        assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
+        opened(mission={"counts_rewards": True}, ORDER="learnt")

@@ -8,9 +8,10 @@ import pytest
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.cli.lab import lab_report
 from crawlers.items import LinkPlace
-from crawlers.reports.link_worths import PRIOR, feature_worths
+from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.first_weights import keep_first_weights
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
 
@@ -27,7 +28,6 @@ def crawl(database):
         changes.add(LinkFeaturesRow(found.pages[url], text_of(np.array(features, np.uint32))))
         changes.add(PullRow(found.sites[A], found.pages[url], 9.0 if url in RICH else 0.0, 0.0))
     with database.write() as connection:
-        connection.exec_driver_sql(f"DELETE FROM crawler_setting WHERE name = '{PRIOR}'")
         write_changes(connection, changes)
     return found
 
@@ -48,13 +48,15 @@ def test_features_of_few_pages_are_left_out(database, crawl):
     assert {one.pages for one in feature_worths(database, crawl.id, 5)} == {8}
 
 
-def test_prior_of_the_crawl_counts(database, crawl):
+def test_weights_with_which_the_crawl_began_count(database, crawl):
     before = feature_worths(database, crawl.id, 2)
     with database.write() as connection:
-        connection.exec_driver_sql(
-            f"INSERT INTO crawler_setting (crawl_id, name, value) VALUES ({crawl.id}, '{PRIOR}', 'True')"
-        )
-    assert feature_worths(database, crawl.id, 2) != before
+        keep_first_weights(connection, crawl.id, lambda: {"url": {"docs": 2.0}})
+    [old], [new] = (
+        [one for one in found if (one.kind, one.text) == ("url", "docs")]
+        for found in (before, feature_worths(database, crawl.id, 2))
+    )
+    assert new.weight > old.weight
 
 
 def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from crawlers.algorithms.ranking.link_features import FEATURES, TABLE_SIZE, link_features
-from crawlers.algorithms.ranking.link_prior import prior_of, shipped_prior
+from crawlers.algorithms.ranking.link_prior import KINDS, prior_of, shipped_weights
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
 
 
 def test_shipped_weights_are_few_and_moderate():
-    weights = shipped_prior()
+    weights = prior_of(shipped_weights())
     assert 100 <= len(weights) <= 200
     assert all(0 < feature < TABLE_SIZE for feature in weights)
     assert all(abs(weight) < 3.0 for weight in weights.values())
@@ -18,7 +18,7 @@ def test_shipped_weights_are_few_and_moderate():
 def test_shipped_weights_prefer_what_pays_in_documentation():
     def value(anchor: str) -> float:
         row = link_features("http://a.test", "http://a.test/x", 1, 1, LinkPlace("ul/li", "ul/li", anchor))
-        return sum(LinkValues(shipped_prior()).parts(row))
+        return sum(LinkValues(prior_of(shipped_weights())).parts(row))
 
     assert value("Changelog") > value("Chapter")
 
@@ -26,5 +26,6 @@ def test_shipped_weights_prefer_what_pays_in_documentation():
 def test_weights_are_those_of_features_of_all_sites():
     row = link_features("http://a.test", "http://a.test/news/x", 3, 1, LinkPlace("ul/li", "ul/li", "All the news"))
     prior = prior_of({"anchor": {"news": 0.5}, "url": {"news": 0.25}, "level": {"3": 1.0}})
+    assert KINDS == ("anchor", "url", "anchor length", "level")
     kinds = [feature.kind for feature, one in zip(FEATURES, row, strict=True) if one in prior]
     assert kinds == ["anchor", "url", "level"]

@@ -1,0 +1,71 @@
+"""Reads the weights with which ORDER=learnt begins: those that come with the project, or a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL
+from crawlers.algorithms.ranking.link_prior import KINDS, shipped_weights
+from crawlers.algorithms.ranking.link_values import MAX_ETA
+from crawlers.errors import ConfigError
+from crawlers.inputs.text_file import read_text, shown
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.inputs.setting_values import SettingValues
+
+SHIPPED = "shipped"
+MOST_BYTES = 1_000_000
+MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each crawl keeps its own in the store
+MOST_CHARS = 100  # of a word
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_TEXTS = {"anchor length": LENGTHS, "level": tuple(str(level) for level in range(MAX_LEVEL + 1))}
+_MAKE_ANOTHER = "make another file with scrapy lab learn"
+
+
+def chosen_link_weights(settings: SettingValues) -> LinkWeights:
+    """Return the weights that LINK_PRIOR names; raises `ConfigError`."""
+    value = settings.get("LINK_PRIOR")
+    if not value:
+        return {}
+    return shipped_weights() if value == SHIPPED else read_link_weights(value)
+
+
+def read_link_weights(path: str) -> LinkWeights:
+    """Return the weights in the file *path*. Raises `ConfigError` if they are not ones, or too many."""
+    text = read_text(path, MOST_BYTES, _MAKE_ANOTHER)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"LINK_PRIOR={path} is not JSON; {_MAKE_ANOTHER}") from error
+    try:
+        return _checked(found)
+    except ValueError as error:
+        raise ConfigError(f"LINK_PRIOR={path}: {error}") from error
+
+
+def _checked(found: Any) -> LinkWeights:
+    if not isinstance(found, dict) or not all(isinstance(texts, dict) for texts in found.values()):
+        raise ValueError(f'expected weights by kind and text, as {{"anchor": {{"news": 0.5}}}}; {_MAKE_ANOTHER}')
+    if unknown := [kind for kind in found if kind not in KINDS]:
+        raise ValueError(f"{shown(unknown[0])} is not a kind of weights; expected {', '.join(KINDS)}")
+    number = sum(map(len, found.values()))
+    if number > MOST_WEIGHTS:
+        raise ValueError(f"{number:,} weights are too many; keep the {MOST_WEIGHTS:,} largest")
+    for kind, texts in found.items():
+        for text, weight in texts.items():
+            _check(kind, text, weight)
+    return {kind: {text: float(weight) for text, weight in texts.items()} for kind, texts in found.items()}
+
+
+def _check(kind: str, text: str, weight: Any) -> None:
+    if kind in _TEXTS:
+        if text not in _TEXTS[kind]:
+            raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(_TEXTS[kind])}")
+    elif len(text) > MOST_CHARS or text != text.lower() or not _WORD.fullmatch(text):
+        raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; write words with 2 or more small letters")
+    is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+    if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither
+        raise ValueError(f"the weight of {shown(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")

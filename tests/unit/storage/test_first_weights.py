@@ -1,0 +1,50 @@
+"""A crawl keeps the weights with which its order began to learn."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.storage import crawls
+from crawlers.storage.first_weights import first_weights_of
+from crawlers.storage.site_rows import SiteRow
+
+A = SiteRow(0, "http://a.test", 1, None, 0.0)
+FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}
+
+
+def begin(database, weights, **options):
+    return crawls.begin(database, "c", "extlinks", [A], {}, 0.0, first_weights=weights, **options)
+
+
+def kept(database, crawl_id):
+    with database.read() as connection:
+        return first_weights_of(connection, crawl_id)
+
+
+def test_weights_of_a_crawl_never_change(database):
+    def vanished():
+        raise AssertionError("the file is not read again")
+
+    first = begin(database, lambda: FIRST)
+    again = begin(database, vanished)
+    assert again.id == first.id
+    assert kept(database, first.id) == FIRST
+    crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
+    next_one = begin(database, lambda: OTHER)
+    assert kept(database, next_one.id) == OTHER
+    assert kept(database, first.id) == FIRST
+
+
+def test_crawl_does_not_begin_with_a_wrong_file(database):
+    def wrong():
+        raise ConfigError("LINK_PRIOR=mine.json is not JSON")
+
+    with pytest.raises(ConfigError):
+        begin(database, wrong)
+    with database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM crawl").scalar() == 0
+
+
+def test_crawl_without_weights_has_none(database):
+    assert kept(database, begin(database, None).id) == {}
