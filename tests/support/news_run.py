@@ -38,6 +38,7 @@ from crawlers.storage.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlers.crawl.news.news_policy import Call
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Target
     from crawlers.storage.database import Database
@@ -89,6 +90,7 @@ class Crawl:
         roots: tuple[str, ...] = (),
         removed: tuple[str, ...] = (),
         learns: bool = False,
+        call: Call = in_process,
     ):
         self.database = database
         begun = crawls.begin(database, "news", "news", [SiteRow(0, SITE, 9, None, 0.0)], {}, NOW)
@@ -132,7 +134,7 @@ class Crawl:
             NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
-            call=in_process,
+            call=call,
         )
         self.policy.load_sites(begun.sites)(NOW)
         self.frontier.add([Candidate(row.id, target(path), slot=BEFORE_ARTICLES) for path in ("/", *roots)], NOW)

@@ -190,9 +190,18 @@ class UrlClassifier:
         """Return the task of `learn_rules` for the domain of *site*, for `learnt`; None if it is not due."""
         return self._learner(site).task(self._rules.rules_of(rule_domain(site))) if self.is_due(site) else None
 
-    def learnt(self, domain: str, rules: Sequence[UrlRule]) -> LearntRules | None:
-        """Apply the *rules* that were learnt for *domain*; return None if its labels were forgotten in the meantime."""
-        if domain not in self._learners:
+    def failed(self, domain: str, task: LearningTask) -> None:
+        """Record that no rules were learnt by *task*; they are due again soon."""
+        if (learner := self._learners.get(domain)) is not None:
+            learner.ended(task, has_failed=True)
+
+    def learnt(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
+        """Apply the *rules* that *task* gave for *domain*.
+
+        Returns None if the labels of the domain were forgotten in the meantime, or there was a later task.
+        """
+        learner = self._learners.get(domain)
+        if learner is None or not learner.ended(task):
             return None
         before = self._rules.rules_of(domain)
         learnt = tuple(rules)

@@ -61,6 +61,8 @@ class RuleLearner:
         self._seen = 0  # URLs ever labelled
         self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
+        self._task: LearningTask | None = None  # the latest one, while its rules are being learnt
+        self._failures = 0  # of the latest tasks
         self._judged: deque[bool] = deque(maxlen=JUDGED)
 
     def label(self, url: str, is_article: bool, weight: float = 1.0) -> None:
@@ -102,7 +104,24 @@ class RuleLearner:
         """
         self.has_learnt()
         forbidden = frozenset(rule.regex for rule in known if rule.origin == HAND and rule.weight == 0)
-        return LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
+        self._task = LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
+        return self._task
+
+    def ended(self, task: LearningTask, *, has_failed: bool = False) -> bool:
+        """Record the end of *task*; return whether its result counts, that is, it is the latest one and did not fail.
+
+        After a task that failed, rules are due at the next label; after a second one in a row at the next but one, then
+        after 4, 8, … further labels, but not later than otherwise.
+        """
+        if task is not self._task:
+            return False
+        self._task = None
+        if has_failed:
+            self._due_at = min(self._due_at, self._seen + 2**self._failures)
+            self._failures += 1
+        else:
+            self._failures = 0
+        return not has_failed
 
 
 class LearningTask(NamedTuple):

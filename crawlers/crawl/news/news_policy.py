@@ -83,7 +83,7 @@ class NewsPolicy(CrawlPolicy):
     ) -> None:
         self._call = call
         self._due: dict[str, tuple[str, float]] = {}  # domains whose rules are to be learnt, with a site and a time
-        self._learning = 0  # domains whose rules are being learnt
+        self._learning: set[str] = set()  # domains whose rules are being learnt
         self._frontier = parts.frontier
         self.classifier = parts.classifier
         self._requeue = parts.requeue
@@ -122,11 +122,11 @@ class NewsPolicy(CrawlPolicy):
 
     @property
     def has_more(self) -> bool:
-        return self._requeue.has_more or bool(self._due) or self._learning > 0
+        return self._requeue.has_more or bool(self._due) or bool(self._learning)
 
     @property
     def is_queueing(self) -> bool:
-        return self._requeue.is_queueing or bool(self._due) or self._learning > 0
+        return self._requeue.is_queueing or bool(self._due) or bool(self._learning)
 
     async def _judge_again(self, run: Run, now: float) -> None:
         """Requeue and judge pages while none is in flight whose end would do that."""
@@ -381,21 +381,25 @@ class NewsPolicy(CrawlPolicy):
         """Let rules that are due be learnt in another process, and apply them.
 
         A page waits for those that became due before it was read: with one request in flight, that is the next one.
+        There is one task of a domain at a time, so its rules never go back to those of fewer labels.
         """
-        while self._due:
-            domain = next(iter(self._due))
+        while (domain := next((one for one in self._due if one not in self._learning), None)) is not None:
             site, now = self._due.pop(domain)
             if (task := self.classifier.task(site)) is None:
                 continue
-            self._learning += 1
+            self._learning.add(domain)
             try:
                 rules = await self._call(f"rules of {domain}", learn_rules, task, now)
+            except Exception as error:  # no page is to be lost by it
+                logger.debug("%s: learning failed", domain, exc_info=True)
+                rules = f"raised {type(error).__name__}: {error}"
             finally:
-                self._learning -= 1
+                self._learning.discard(domain)
             if isinstance(rules, str):
-                logger.warning("%s: its URL rules can't be learnt: learning %s", domain, rules)
+                logger.warning("%s: its URL rules can't be learnt: learning %s; it is tried again", domain, rules)
+                self.classifier.failed(domain, task)
                 continue
-            if (learnt := self.classifier.learnt(domain, rules)) is None:
+            if (learnt := self.classifier.learnt(domain, task, rules)) is None:
                 continue
             changes = ChangeSet(LearntRulesRow(domain, learnt.rules))
             if learnt.is_change:

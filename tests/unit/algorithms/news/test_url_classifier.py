@@ -26,7 +26,7 @@ def classifier(rules=(), *, learns=False, **more):
 
 def learn(book, site, now):
     task = book.task(site)
-    return book.learnt(rule_domain(site), learn_rules(task, now)) if task is not None else None
+    return book.learnt(rule_domain(site), task, learn_rules(task, now)) if task is not None else None
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,31 @@ def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
     labelled(book, range(40))
     task = book.task(SITE)
     book.forget_labels("paper.example")
-    assert book.learnt("paper.example", learn_rules(task, 0.0)) is None
+    assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
+    labelled(book, range(40))  # it was taken back
+    assert book.learnt("paper.example", task, learn_rules(task, 0.0)) is None
     assert not book.has_rules(SITE)
+    assert learn(book, SITE, 0.0)
+
+
+def test_rules_of_a_task_are_ignored_after_a_later_one():
+    book = classifier(learns=True)
+    labelled(book, range(20))
+    first = book.task(SITE)
+    labelled(book, range(20, 60))
+    second = book.task(SITE)
+    assert book.learnt("paper.example", first, learn_rules(first, 0.0)) is None
+    assert [rule.support for rule in book.learnt("paper.example", second, learn_rules(second, 0.0)).rules] == [60]
+
+
+def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
+    book = classifier(learns=True)
+    labelled(book, range(20))
+    book.failed("paper.example", book.task(SITE))
+    assert not book.is_due(SITE)
+    labelled(book, [20])
+    assert learn(book, SITE, 0.0)
+    book.failed("given-up.example", book.task(SITE))
 
 
 def test_rules_that_fail_are_learnt_again():

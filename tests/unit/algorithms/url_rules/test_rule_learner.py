@@ -53,6 +53,30 @@ def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling
     assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
 
 
+def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_numbers() -> None:
+    learner = RuleLearner("example.org")
+    due = []
+    for number in range(700):
+        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+        if learner.is_due:
+            due.append(number + 1)
+            assert learner.ended(learner.task(), has_failed=True) is False
+            assert not learner.is_due
+    assert due == [30, 31, 33, 37, 45, 61, 93, 100, 228, 300]
+
+
+def test_failures_before_rules_were_learnt_do_not_count() -> None:
+    learner = taught(20, 20)
+    for number, has_failed in enumerate((True, True, True, False, False, False)):
+        learner.ended(learner.task(), has_failed=has_failed)
+        for label in range(4):
+            learner.label(f"{SITE}/tag/{number}-{label}", False)
+    assert not learner.is_due
+    learner.ended(learner.task(), has_failed=True)
+    learner.label(f"{SITE}/tag/another", False)
+    assert learner.is_due
+
+
 def test_repeated_url_is_not_a_new_label_and_its_newest_label_counts() -> None:
     learner = taught(10, 19)
     for _ in range(50):

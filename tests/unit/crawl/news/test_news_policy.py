@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +12,7 @@ from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.slices import Slices
-from crawlers.algorithms.url_rules.rule_learner import LEARNT
+from crawlers.algorithms.url_rules.rule_learner import LEARNT, learn_rules
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
@@ -23,6 +24,10 @@ from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, 
 from crawlers.storage.news.stored_rules import rules_by_domain
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
+
+if TYPE_CHECKING:
+    from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
+    from crawlers.frontier.protocols import Lease
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -406,6 +411,77 @@ def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
             break
     crawl.writer.flush()
     assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]
+
+
+def taught(crawl: Crawl, numbers: range) -> None:
+    """Give the classifier labels, two for each number."""
+    for number in numbers:
+        for path, odds in ((f"/b/{number}", 3.0), (f"/tag/{number}", -3.0)):
+            crawl.policy.classifier.label(SITE, SITE + path, odds)
+
+
+def ended_label(crawl: Crawl, lease: Lease) -> Page:
+    """Let a page end that is a label; return it."""
+    page = Page(lease.id, lease.url, 1, State.DONE, 200, news=News(odds=-3.0), content_hash=lease.url.encode())
+    crawl.frontier.acknowledge(lease, crawl.policy.decide(lease, page, NOW), NOW)
+    return page
+
+
+def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
+    """Tasks of several processes end in any order: here, the one that began last ends first."""
+    calls: list[tuple[LearningTask, asyncio.Future[list[UrlRule]]]] = []
+
+    async def call(owner, function, task, now):
+        calls.append((task, asyncio.get_running_loop().create_future()))
+        return await calls[-1][1]
+
+    crawl = runs(learns=True, call=call)
+    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
+    one, two, *waiting = crawl.leases().values()
+
+    async def learn():
+        running = []
+        for lease, numbers, other in ((one, range(20), waiting[0]), (two, range(20, 60), waiting[1])):
+            taught(crawl, numbers)
+            ended_label(crawl, lease)
+            page = Page(other.id, other.url, 1, State.DONE)
+            running.append(asyncio.create_task(crawl.policy.prepare(other, page, at_once)))
+            await asyncio.sleep(0)
+        while open_calls := [(task, result) for task, result in calls if not result.done()]:
+            task, result = open_calls[-1]
+            result.set_result(learn_rules(task, NOW))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        await asyncio.gather(*running)
+
+    asyncio.run(learn())
+    assert [len(task.articles) for task, _ in calls] == [20, 60]
+    crawl.writer.flush()
+    assert [rule.support for rule in rules_by_domain(crawl.database)["one.test"]] == [60]
+
+
+@pytest.mark.parametrize("failure", ["killed its process", ValueError("no")])
+def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_page_is_lost(runs, caplog, failure):
+    failures = [failure]
+
+    async def call(owner, function, *args):
+        if failures and isinstance(failures[-1], Exception):
+            raise failures.pop()
+        return failures.pop() if failures else function(*args)
+
+    crawl = runs(learns=True, call=call)
+    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
+    leases = list(crawl.leases().values())
+    taught(crawl, range(20))
+    ended_label(crawl, leases[0])
+    assert crawl.end(leases[1], news=News(odds=-3.0)).state is State.DONE  # learning fails before it
+    assert [record.getMessage() for record in caplog.records if "rules" in record.getMessage()] == [
+        "one.test: its URL rules can't be learnt: learning "
+        f"{'raised ValueError: no' if isinstance(failure, Exception) else failure}; it is tried again"
+    ]
+    assert not crawl.policy.classifier.has_rules(SITE)
+    crawl.end(leases[2])
+    assert crawl.policy.classifier.has_rules(SITE)
 
 
 def test_rules_that_change_while_the_links_of_a_page_are_decided_on_in_slices_hold_for_these_links(runs):
