@@ -16,6 +16,7 @@ import numpy as np
 from bench.ranking.site_pages import MOVED, READ, SitePages
 from crawlers.algorithms.ranking.link_features import FEATURES, WIDTH, link_features
 from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit, group_name
+from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.items import LinkPlace
 
@@ -182,7 +183,8 @@ class Learnt:
 
     def pop(self) -> Waiting:
         count = len(self._pages)
-        best = int(np.argmax(self._values.scores(self._rows[:count]))) if count > 1 else 0
+        scores = self._values.scores(self._rows[:count])
+        best = int(np.argmax(scores > scores.max() - CLOSE))  # the oldest of them
         page = self._pages.pop(best)
         self._in_flight[page.page] = self._rows[best].copy()
         self._rows[best : count - 1] = self._rows[best + 1 : count]

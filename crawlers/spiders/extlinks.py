@@ -24,7 +24,7 @@ class ExtLinksSpider(SiteSpider):
     can_be_shared = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
-        "ORDER": "groups",
+        "ORDER": "learnt",
         "MAX_LEVEL": 5,
         "LINK_TAGS": "a,area,link,frame,iframe,meta",  # every element with an href; frames are pages of the site
         "GRAPH_FORMATS": [],  # sites are not read completely; see `scrapy graph --level site`

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.link_features import features_of
-from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.ranking.link_features import feature_id, features_of
+from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
 from crawlers.algorithms.ranking.page_orders import LearntLinks
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
@@ -83,6 +83,14 @@ def test_links_like_those_that_paid_are_followed_first(engine):
     assert paths[0] == "/a/0", "of equals, the oldest"
     assert [n for n, path in enumerate(paths) if path[1] == "b"][-1] <= 8, "all of the rich folder, soon"
     assert all(path[1] == "a" for path in paths[-3:])
+
+
+@pytest.mark.parametrize(("more", "first"), [(0.9 * CLOSE, "/first/1"), (1.1 * CLOSE, "/second/1")])
+def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, first):
+    learnt = LearntLinks(LinkValues({feature_id("anchor", "", "second"): more}))
+    site = LearntSite(engine, engine.frontier(learnt, records_pulls=True))
+    site.begin("/first/1", "/second/1")
+    assert site.paths([site.one()]) == [first]
 
 
 def test_what_is_learnt_on_one_site_counts_on_others(engine):

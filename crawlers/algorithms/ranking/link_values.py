@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.integer[Any]]  # of `link_features`: links x `WIDTH`
 
 OPTIMISM = 0.8  # weight of the standard deviation of what is known of a site and a group, c in the formula
+CLOSE = 0.4  # values U that differ by less tell links apart no better than their age does: the oldest comes first
 MIN_ETA, MAX_ETA = -6.0, 8.0  # of predictions: 0.002 and 3,000 new links
 NOISE = 1.0  # phi: the variance of a reward, in means
 BLOCK = 1024  # links whose values are computed together: the temporary arrays stay in the cache
@@ -66,7 +67,10 @@ class LinkValues:
         self._tables: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 
     def scores(self, features: Rows) -> NDArray[np.float64]:
-        """Return the values U of links, one for each row of *features*; the greatest is to be followed next."""
+        """Return the values U of links, one for each row of *features*.
+
+        Of the links whose value is less than `CLOSE` below the greatest, the oldest is to be followed next.
+        """
         if len(features) > BLOCK:
             blocks = range(0, len(features), BLOCK)
             return np.concatenate([self.scores(features[start : start + BLOCK]) for start in blocks])

@@ -1,4 +1,4 @@
-"""The waiting URLs of one site by what was learnt of links: the one that promises most comes first.
+"""The waiting URLs of one site by what was learnt of links: the oldest of those that promise most comes first.
 
 All values may change with each page that is read anywhere, so they are computed when a URL of this site is chosen. That
 costs some 0.1 µs for each URL, without a heap.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import WIDTH
+from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.frontier.queues.bounded_queue import ALL
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class LearntQueue:
         if not self._size:
             return None
         found, values = self._compared()
-        return (-float(values.max()), self._best(found, values, 1)[0])
+        return (-float(values.max()), self._oldest(found, values))
 
     def _compared(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places in memory of the URLs that are compared, and their values."""
@@ -99,6 +100,10 @@ class LearntQueue:
         if self._size > self._most:
             found = np.argpartition(self._ids[: self._size], self._most)[: self._most]
         return found, self._values.scores(self._features[found])
+
+    def _oldest(self, found: NDArray[np.int64], values: NDArray[np.float64]) -> int:
+        """Return the id of the URL that was found first of those with nearly the greatest of *values*."""
+        return int(self._ids[found[values > values.max() - CLOSE]].min())
 
     def _best(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
         """Return the ids of the URLs with the greatest *values*, of equals the oldest first."""
@@ -189,5 +194,8 @@ class LearntQueue:
         return self._entries.pop(page_id)
 
     def _next(self) -> list[int]:
-        """Return the ids of the URLs that come next."""
-        return sorted(self._homes) if self._homes else self._best(*self._compared(), LOADED)
+        """Return the id of the URL that comes next, and of some that may follow it."""
+        if self._homes:
+            return sorted(self._homes)
+        found, values = self._compared()
+        return [self._oldest(found, values), *self._best(found, values, LOADED)]

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.algorithms.ranking.link_features import FEATURES, features_of
+from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
@@ -132,6 +133,10 @@ def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line
         earlier = len(features)
         return [line("not compared yet: %(number)s links of its site that were found before wait", number=earlier)]
     scores = dict(zip(features, values.scores(np.stack([*features.values()])).tolist(), strict=True))
+    least = max(scores.values()) - CLOSE
+    close = [number for number, score in scores.items() if score > least]
+    if page_id == close[0]:
+        return [line("next of its site: found first of the links that promise most (%(number)s)", number=len(close))]
     own = (-scores[page_id], page_id)
     before = sum((-score, number) < own for number, score in scores.items())
     return [line("%(before)s waiting links of its site promise more, or are less known", before=before)]

@@ -147,7 +147,7 @@ def test_commands_that_the_demo_recommends_work(demo, origins):
 
 def test_harvest_of_the_demo_spreads_its_pages_over_all_sites(demo):
     folder, output = demo
-    assert "RULE=auto, ORDER=groups: 200 pages" in output
+    assert "RULE=auto, ORDER=learnt: 200 pages" in output
     rows = Project(folder / "harvest").query("SELECT count(*), count(DISTINCT site_id), sum(reward) > 100 FROM pull")
     assert rows == [(200, len(SITES), 1)]
 

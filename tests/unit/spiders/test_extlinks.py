@@ -245,7 +245,7 @@ def test_rule_may_change_on_the_way_and_the_report_tells_of_the_new_one(tmp_path
     with Web(a=pages(rich(12, 2)), b=pages(rich(12, 4))) as web:
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, RULE="ucb1")
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="gittins")
-    assert "RULE=gittins, ORDER=groups: 9 pages" in project.run("lab", "report").output
+    assert "RULE=gittins, ORDER=learnt: 9 pages" in project.run("lab", "report").output
 
 
 def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):

@@ -125,7 +125,7 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
     assert any(part.endswith(" by its place on the page") for part in parts)
     product = math.prod(float(part.split()[1]) for part in parts)
     assert product == pytest.approx(values.values(features_of(ROW)[None])[0], rel=0.02)
-    assert last == "  0 waiting links of its site promise more, or are less known"
+    assert last == "  next of its site: found first of the links that promise most (1)"
 
 
 def test_page_that_was_read_has_what_its_link_promised_before(database):
