@@ -1,11 +1,12 @@
 """Opens, resumes and takes over a crawl of many sites, without a request, and prints what it costs.
 
 python -m bench.scale.sites [--sites 10000] [--mission sitegraph] [--pages 20] [--unscored 0]
-    [--url postgresql://…]
+    [--labelled 0] [--url postgresql://…]
 
 The crawl is begun, and some pages of each site are stored: of a news crawl the home page and a feed, which are polled,
-and articles that it announced. Then the crawl is resumed by one process. At last another one joins it, and claims all
-sites when the first one leaves. The statements are those of all threads.
+articles that it announced, and pages that were read and taught what their URLs mean. Then the crawl is resumed by one
+process. At last another one joins it, and claims all sites when the first one leaves. The statements are those of all
+threads.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_keys import SqlDocumentKeys
 from crawlers.storage.reserved_ids import reserve
-from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
+from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import NewPage, page
 
@@ -99,7 +100,7 @@ def _open(url: str, mission: str, sites: int) -> Crawl:
     )
 
 
-def _fill(crawl: Crawl, mission: str, pages: int, unscored: int) -> None:
+def _fill(crawl: Crawl, mission: str, pages: int, unscored: int, labelled: int) -> None:
     """Store *pages* of each site, beside those with which it began.
 
     Of a news crawl, *unscored* pages wait that had been given up, as those of a host that did not respond.
@@ -116,11 +117,12 @@ def _fill(crawl: Crawl, mission: str, pages: int, unscored: int) -> None:
     for first in range(0, len(rows), BATCH):
         some, changes = rows[first : first + BATCH], ChangeSet()
         with database.write() as connection:
-            ids = iter(reserve(connection, page.c.id, pages * len(some)))
+            ids = iter(reserve(connection, page.c.id, (pages + labelled) * len(some)))
             for row in some:
                 _add_pages(changes, row.id, row.site, [next(ids) for _ in range(pages)], now)
                 if mission == NEWS:
                     _add_news(changes, row.id, row.site, dict(begun[row.id]), now, unscored)
+                    _add_labelled(changes, row.id, row.site, [next(ids) for _ in range(labelled)], now)
             if mission == NEWS:  # the pages with which the crawl began were read
                 read = page.update().where(page.c.site_id.in_([row.id for row in some]))
                 connection.execute(read.values(state=int(State.DONE), fetched_at=now))
@@ -149,6 +151,16 @@ def _add_news(changes: ChangeSet, site_id: int, site: str, begun: dict[int, str]
             queue = 0 if row.state == State.WAITING and unscored <= 0 else GONE
             unscored -= row.state == State.WAITING
             changes.add(NewsScoreRow(row.id, site_id, queue, 0.0, *_record()))
+
+
+def _add_labelled(changes: ChangeSet, site_id: int, site: str, ids: list[int], now: float) -> None:
+    """Add pages that were read: every other one is an article, the others are lists."""
+    for place, number in enumerate(ids):
+        is_list = place % 2 == 1
+        url = f"{site}/tag/t{place}" if is_list else f"{site}/news/{place}-a-story-about-{place}.html"
+        state = int(State.DONE)
+        changes.add(NewPage(number, site_id, url_key(url), url, 0, 1, 0, 0.0, state, None, None, None, now, now, 0))
+        changes.add(PageLabelRow(number, site_id, -3.5 if is_list else 3.0, now + place, 2 if is_list else None))
 
 
 def _record() -> tuple[float, ...]:
@@ -193,11 +205,11 @@ def _take_over(crawl: Crawl, sites: int) -> float:
     return longest
 
 
-def measure(url: str, mission: str, sites: int, pages: int, unscored: int) -> None:
+def measure(url: str, mission: str, sites: int, pages: int, unscored: int, labelled: int) -> None:
     """Print the costs on an empty database."""
     with _timed("begin"):
         crawl = _open(url, mission, sites)
-    _fill(crawl, mission, pages, unscored)
+    _fill(crawl, mission, pages, unscored, labelled)
     crawl.close("timeout", [])
     with _timed("resume"):
         crawl = _open(url, mission, sites)
@@ -216,11 +228,12 @@ def main() -> None:
     parser.add_argument("--mission", choices=(SITEGRAPH, NEWS), default=SITEGRAPH)
     parser.add_argument("--pages", type=int, default=20, help="that are stored of each site")
     parser.add_argument("--unscored", type=int, default=0, help="pages of each site of a news crawl that wait again")
+    parser.add_argument("--labelled", type=int, default=0, help="pages of each site of a news crawl that are labels")
     parser.add_argument("--url", help="of an empty database; without it, an SQLite file")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="sites-") as folder:
         url = chosen.url or f"sqlite:///{Path(folder) / 'crawl.sqlite'}"
-        measure(url, chosen.mission, chosen.sites, chosen.pages, chosen.unscored)
+        measure(url, chosen.mission, chosen.sites, chosen.pages, chosen.unscored, chosen.labelled)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from crawlers.algorithms.slices import Slices
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
 from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.crawl.held_sites import HeldSites, batches
+from crawlers.crawl.held_sites import URLS_AT_ONCE, HeldSites, batches
 from crawlers.crawl.home_addresses import HomeAddresses
 from crawlers.crawl.session import CrawlSession, log_paths
 from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
@@ -206,7 +206,7 @@ class Crawl:
 
     def _begin(self, rows: Sequence[SiteRow], now: float) -> None:
         """Open the sites with which this worker begins."""
-        for sources in batches(self.frontier, [[row] for row in rows]):
+        for sources in batches(self.frontier, [[row] for row in rows], URLS_AT_ONCE):
             some = [row for its in sources for row in its]
             stored = [row.id for row in some if not row.is_new]
             starts = dict(zip(stored, self.frontier.load_sites(stored), strict=True)) if stored else {}
@@ -218,7 +218,7 @@ class Crawl:
             self.session.adopt_links(row, now)
 
     def _load_policy(self, rows: Sequence[SiteRow], now: float) -> None:
-        for sources in batches(self.frontier, [[row] for row in rows]):
+        for sources in batches(self.frontier, [[row] for row in rows], URLS_AT_ONCE):
             self.session.beat()
             some = [row for its in sources for row in its]
             self._policy.load_sites(some)(now)

@@ -167,6 +167,19 @@ def test_claimed_sources_are_opened_in_their_order(sources, monkeypatch):
     assert held.are_all_open
 
 
+def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
+    """Because what is known of their URLs is taken up by the reactor."""
+    held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
+    opened: list[list[int]] = []
+    monkeypatch.setattr(held, "_open_sites", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
+    monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
+    many = held_sites.CLAIMED_URLS_AT_ONCE
+    monkeypatch.setattr(sources.crawl.frontier, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
+    held.claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
+    asyncio.run(held.open())
+    assert opened == [[101, 102, 103], [104]]
+
+
 def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
     held = sources.crawl._held
     held.claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
@@ -219,8 +232,7 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
 )
 def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 3)
-    monkeypatch.setattr(held_sites, "URLS_AT_ONCE", 10)
     frontier = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
-    found = list(held_sites.batches(frontier, sources))
+    found = list(held_sites.batches(frontier, sources, 10))
     assert [[[row.id for row in its] for its in batch] for batch in found] == expected
