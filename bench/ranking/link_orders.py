@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING
 
-from bench.ranking.link_prior import Example, examples, weights
+from bench.ranking.link_prior import examples, weights
 from bench.ranking.simulated_harvest import BreadthFirst, Groups, Learnt, Order, Rows, Web, best_pages, harvest
 from bench.ranking.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
@@ -40,6 +40,8 @@ from crawlers.algorithms.simulation.rule_simulation import oracle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from crawlers.algorithms.ranking.link_regression import Example
 
 BUDGETS = (300, 600, 1000, 2000)
 SUITE_SITES = 12

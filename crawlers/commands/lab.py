@@ -1,4 +1,4 @@
-"""`scrapy lab`: compares site rules, strategies of topic crawls, and news crawls, before a crawl and after it."""
+"""`scrapy lab`: compares site rules, topic crawls and news crawls, and learns from crawls, before one and after it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.lab import lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
+from crawlers.cli.lab import lab_learn, lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 
@@ -17,9 +17,11 @@ PARTS = {
     "simulate": lab_simulate,
     "replay": lab_replay,
     "report": lab_report,
+    "learn": lab_learn,
     "topic": lab_topic,
     "news": lab_news,
 }  # a module each: HELP, add_options(parser), run(opts, settings)
+NAMING = ("learn", "news")  # those that take names of crawls
 
 
 class Command(ProjectCommand):
@@ -30,7 +32,7 @@ class Command(ProjectCommand):
         return f"{' | '.join(PARTS)} [options]"
 
     def short_desc(self) -> str:
-        return "Compare site rules, topic crawls, and news crawls"
+        return "Compare site rules, topic crawls, and news crawls; learn from harvests"
 
     def long_desc(self) -> str:
         return " ".join(f"{name}: {part.HELP}" for name, part in PARTS.items())
@@ -42,7 +44,7 @@ class Command(ProjectCommand):
             part.add_options(parser.add_argument_group(f"only {name}"))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if not args or args[0] not in PARTS or (len(args) > 1 and args[0] != "news"):
+        if not args or args[0] not in PARTS or (len(args) > 1 and args[0] not in NAMING):
             raise UsageError(f"expected one of: {', '.join(PARTS)}")
         assert self.settings is not None
         opts.names = args[1:]

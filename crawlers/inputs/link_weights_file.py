@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL
+from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL, is_word
 from crawlers.algorithms.ranking.link_prior import KINDS, shipped_weights
 from crawlers.algorithms.ranking.link_values import MAX_ETA
 from crawlers.errors import ConfigError
@@ -20,7 +19,6 @@ SHIPPED = "shipped"
 MOST_BYTES = 1_000_000
 MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each crawl keeps its own in the store
 MOST_CHARS = 100  # of a word
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _TEXTS = {"anchor length": LENGTHS, "level": tuple(str(level) for level in range(MAX_LEVEL + 1))}
 _MAKE_ANOTHER = "make another file with scrapy lab learn"
 
@@ -64,7 +62,7 @@ def _check(kind: str, text: str, weight: Any) -> None:
     if kind in _TEXTS:
         if text not in _TEXTS[kind]:
             raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(_TEXTS[kind])}")
-    elif len(text) > MOST_CHARS or text != text.lower() or not _WORD.fullmatch(text):
+    elif len(text) > MOST_CHARS or not is_word(text):
         raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; write words with 2 or more small letters")
     is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
     if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither

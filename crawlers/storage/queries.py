@@ -112,6 +112,14 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
     return _crawl(row)
 
 
+def crawls_of_mission(database: Database, mission: str) -> list[NamedCrawl]:
+    """Return all crawls of a *mission*, in the order in which they began."""
+    with database.read() as connection:
+        return [
+            _crawl(row) for row in connection.execute(_NAMED.where(crawl.c.mission == mission).order_by(crawl.c.id))
+        ]
+
+
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
     """Return the sites of a crawl, by name."""
     statement = select(site.c.id, site.c.site, site.c.availability, site.c.folder).where(site.c.crawl_id == crawl_id)

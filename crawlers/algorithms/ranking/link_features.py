@@ -131,6 +131,31 @@ def feature_id(kind: str, site: str, value: str) -> int:
     return 1 + xxhash.xxh3_64_intdigest(text) % (TABLE_SIZE - 1)
 
 
+def words(text: str, most: int) -> list[str]:
+    """Return the first *most* different words of *text* in lower case, without stop words and single letters.
+
+    >>> words("All theNews_of 2024: the news", 4)
+    ['all', 'news']
+    """
+    found: dict[str, None] = {}
+    for word in _WORD.findall(_CAMEL_CASE.sub(" ", text.replace("_", " "))):
+        word = word.lower()
+        if word not in _STOP_WORDS:
+            found[word] = None
+            if len(found) == most:
+                break
+    return list(found)
+
+
+def is_word(text: str) -> bool:
+    """Return whether *text* may be one of the `words` of a link.
+
+    >>> is_word("news"), is_word("News"), is_word("the news")
+    (True, False, False)
+    """
+    return text == text.lower() and _WORD.fullmatch(text) is not None
+
+
 def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> Iterator[str]:
     anchor = place.anchor[:ANCHOR_CHARS]
     path, _, query = url.partition("://")[2].partition("/")[2][:URL_CHARS].partition("?")
@@ -142,7 +167,7 @@ def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> I
     yield place.path[:TEXT_CHARS]
     yield _DIGITS.sub("0", url.partition("?")[0].rpartition("/")[0])[:TEXT_CHARS] + "/"
     yield str(source) if source else ""
-    of_anchor = _padded(_words(anchor, _WORDS))
+    of_anchor = _padded(words(anchor, _WORDS))
     yield from of_anchor
     yield from of_anchor
     of_url = _padded(_url_words(segments, query))
@@ -155,22 +180,10 @@ def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> I
 def _url_words(segments: list[str], query: str) -> list[str]:
     """Return the words of the last segment and the query of a URL, and then those of the two segments before."""
     stem, dot, extension = segments[-1].rpartition(".")
-    names = _words(f"{stem if dot else extension} {unquote(query)}", _NAME_WORDS)
-    directories = _words(" ".join(segments[-3:-1]), _DIRECTORY_WORDS)
+    names = words(f"{stem if dot else extension} {unquote(query)}", _NAME_WORDS)
+    directories = words(" ".join(segments[-3:-1]), _DIRECTORY_WORDS)
     return list(dict.fromkeys(names + directories))[:_WORDS]
 
 
-def _padded(words: list[str]) -> list[str]:
-    return words + [""] * (_WORDS - len(words))
-
-
-def _words(text: str, most: int) -> list[str]:
-    """Return the first *most* different words of *text* in lower case, without stop words and single letters."""
-    found: dict[str, None] = {}
-    for word in _WORD.findall(_CAMEL_CASE.sub(" ", text.replace("_", " "))):
-        word = word.lower()
-        if word not in _STOP_WORDS:
-            found[word] = None
-            if len(found) == most:
-                break
-    return list(found)
+def _padded(found: list[str]) -> list[str]:
+    return found + [""] * (_WORDS - len(found))

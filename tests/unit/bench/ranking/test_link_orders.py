@@ -119,6 +119,6 @@ def test_prior_has_words_that_several_sites_share(site):
     kinds = {kind for names, _ in found for kind, _ in names}
     assert kinds <= {feature.kind for feature in FEATURES if not feature.is_of_site}
     assert weights([found] * 2) == {}
-    three = weights([found] * 3, largest=4)
+    three = weights([found] * 3, most=4)
     assert len(three) == 4
     assert three[("url", "missing")] < 0 < three[("url", "deep")]

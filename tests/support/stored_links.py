@@ -1,0 +1,57 @@
+"""Stored harvests: pages, the links by which they were found, and what they brought."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawlers.algorithms.ranking.link_features import link_features, text_of
+from crawlers.algorithms.urls.keys import url_key
+from crawlers.items import LinkPlace, State
+from crawlers.storage import crawls
+from crawlers.storage.schema.tables import EndedPage, LinkFeaturesRow, NewPage, PullRow
+from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import page_ids, write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawlers.storage.database import Database
+
+
+class LinkedPage(NamedTuple):
+    """A page of level 1 that was read; its title is the text of the link to it."""
+
+    path: str
+    reward: float
+    text: str = ""
+
+
+def store_harvest(
+    database: Database,
+    web: Mapping[str, Sequence[LinkedPage]],
+    *,
+    name: str = "extlinks",
+    mission: str = "extlinks",
+    order: str = "learnt",
+    reward: str = "new_links",
+) -> int:
+    """Store a crawl that read the home page and the *web*'s pages of each site; return its number."""
+    rows = [SiteRow(0, site, 1, None, 0.0) for site in web]
+    crawl = crawls.begin(database, name, mission, rows, {"settings": {"ORDER": order, "REWARD": reward}}, 0.0)
+    for site in crawl.sites:
+        pages = [LinkedPage("/", 50.0), *web[site.site]]
+        for number, one in zip(page_ids(database, len(pages)), pages, strict=True):
+            url, level = f"{site.site}{one.path}", int(one.path != "/")
+            write_rows(
+                database, NewPage(number, site.id, url_key(url), url, 0, level, 0, 0.0, 0, None, None, None, 0, 0, 0)
+            )
+            ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, one.text)
+            write_rows(database, EndedPage(number, *ended, None, "text/html", 9, None, None))
+            write_rows(database, PullRow(site.id, number, one.reward, 1.0))
+            if order == "learnt" and level:
+                features = link_features(site.site, url, level, 0, LinkPlace("ul/li", "ul/li", one.text))
+                write_rows(database, LinkFeaturesRow(number, text_of(np.array(features, np.uint32))))
+    crawls.end(database, crawl.id, finished=True, reason="finished", now=2.0)
+    return crawl.id

@@ -1,0 +1,134 @@
+"""`scrapy lab learn` makes a file with which a crawl begins."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from contextlib import closing
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.cli.lab import lab_learn
+from crawlers.errors import ConfigError
+from crawlers.inputs.link_weights_file import read_link_weights
+from crawlers.storage.database import Database
+from tests.support.stored_links import LinkedPage, store_harvest
+
+PAGES = [
+    *(LinkedPage(f"/news/{n}.html", 9.0, "Latest news") for n in range(20)),
+    *(LinkedPage(f"/manual/{n}.html", 0.0, "Next chapter") for n in range(20)),
+]
+SITES = [f"http://s{n}.test" for n in range(6)]
+
+
+@pytest.fixture
+def learn(tmp_path, monkeypatch, database_url, capsys):
+    """Run the command in a folder of its own; return what it prints."""
+    monkeypatch.chdir(tmp_path)
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.set("DATABASE_URL", database_url)
+
+    def run(*names, **options):
+        lab_learn.run(
+            Namespace(names=list(names), **({"crawl": None, "out": None, "picture": None} | options)), settings
+        )
+        return capsys.readouterr().out
+
+    return run
+
+
+def store(url, sites, **options):
+    with closing(Database(url)) as database:
+        return store_harvest(database, dict.fromkeys(sites, PAGES), **options)
+
+
+def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, tmp_path):
+    store(database_url, SITES)
+    lines = learn().splitlines()
+    assert lines[0] == "1 crawl, 6 sites: 240 pages, of which 240 are learnt from"
+    assert lines[1] == "factors of what is expected"
+    assert lines[2].split()[1:] in (["anchor", "latest"], ["anchor", "news"], ["url", "news"])
+    assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
+    assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
+    assert lines[-1] == "link-weights.json: 8 weights, for -s ORDER=learnt -s LINK_PRIOR=link-weights.json"
+    weights = read_link_weights("link-weights.json")
+    assert weights.keys() == {"anchor", "anchor length", "level", "url"}
+    assert weights["anchor"].keys() == {"latest", "news", "next", "chapter"}
+    assert weights["url"]["news"] > 0.2 > -0.2 > weights["url"]["manual"]
+    before = (tmp_path / "link-weights.json").read_bytes()
+    learn()
+    assert (tmp_path / "link-weights.json").read_bytes() == before
+
+
+def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
+    store(database_url, SITES[:1], name="first")
+    store(database_url, SITES[1:2], name="second")
+    store(f"sqlite:///{tmp_path}/other.sqlite", SITES[2:])
+    for names, crawls, sites in (
+        (["first", "second", f"sqlite:///{tmp_path}/other.sqlite"], 3, 6),
+        (["other.sqlite", "2", "second"], 2, 5),
+        (["other.sqlite"], 1, 4),
+    ):
+        output = learn(*names, out="mine.json")
+        assert output.splitlines()[0].startswith(f"{crawls} crawl{'s' * (crawls > 1)}, {sites} sites: ")
+        assert "mine.json: 8 weights, for -s ORDER=learnt -s LINK_PRIOR=mine.json" in output
+        assert ("explain" in output) == (sites >= 5), "with fewer, too little is left to learn from without one"
+    assert json.loads((tmp_path / "mine.json").read_text())["url"]["news"] > 0
+
+
+def test_crawl_without_texts_of_links_teaches_less(learn, database_url):
+    store(database_url, SITES, order="groups")
+    output = learn()
+    note = (
+        "note: crawl extlinks (number 1, finished) has no texts of links, which ORDER=learnt stores: it teaches words"
+    )
+    assert note in output
+    assert read_link_weights("link-weights.json").keys() == {"level", "url"}
+
+
+def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
+    store(database_url, SITES)
+    with closing(Database(database_url)) as database, database.write() as connection:
+        connection.exec_driver_sql("UPDATE page SET title = NULL")
+    assert "note: 3 of 8 features left out, as no title or URL has the word" in learn()
+    assert read_link_weights("link-weights.json")["anchor"].keys() == {"news"}
+
+
+@pytest.mark.parametrize("sites", [1, 2])
+def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, sites):
+    store(database_url, SITES[:sites])
+    with pytest.raises(ConfigError, match=rf"^pages of {sites} sites? were read, but weights need 3: words on fewer"):
+        learn()
+    assert not (tmp_path / "link-weights.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (
+            ["graph"],
+            "crawl graph (number 2, finished) is no crawl of extlinks, which alone counts new links; run scrapy",
+        ),
+        (["gone"], "CRAWL=gone: "),
+        (["sqlite:///gone.sqlite"], "gone.sqlite does not exist"),
+        (["folder"], "CRAWL=folder: "),
+        (["text.txt"], "is not an SQLite database"),
+        (["empty.sqlite"], "has no crawl of extlinks, which alone counts new links"),
+        (["first", "hosts"], "crawl hosts (number 3, finished) has REWARD=new_hosts; name those with one"),
+    ],
+)
+def test_errors_are_reported_in_one_sentence(learn, database_url, tmp_path, names, sentence):
+    store(database_url, SITES, name="first")
+    store(database_url, SITES[:1], name="graph", mission="sitegraph")
+    store(database_url, SITES, name="hosts", reward="new_hosts")
+    Database(f"sqlite:///{tmp_path}/empty.sqlite").close()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text.txt").write_text("text" * 500)
+    with pytest.raises(ConfigError) as error:
+        learn(*names)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "link-weights.json").exists()
