@@ -34,6 +34,7 @@ import numpy as np
 
 from bench.ranking.harvest import harvest as harvest_really
 from bench.simulators.timed_crawl import Harvest, harvest, settings_of
+from crawlers.algorithms.ranking.page_orders import GROUPING, PLACING
 from crawlers.algorithms.simulation.web_generator import PROFILES, pinned
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.link_resolver import LinkResolver
@@ -68,16 +69,20 @@ def seconds_of(url: str) -> float:
 
 
 class RecordedWeb:
-    """Real sites, each URL requested once ever."""
+    """Real sites, each URL requested once ever, for crawls with an *order*."""
 
-    def __init__(self, record: Path, hosts: Path) -> None:
+    def __init__(self, record: Path, hosts: Path, order: str) -> None:
         self.sites: Sequence[SiteLimits] = parse_hosts(hosts.read_text("utf-8"), str(hosts))
         self._record = sqlite3.connect(record)
         self._record.execute("CREATE TABLE IF NOT EXISTS response (url TEXT PRIMARY KEY, status, type, location, body)")
         settings = settings_of()
         self._options = normalization(settings)
         self._reader = ResponseReader(
-            LinkResolver(self._options), link_tags(settings), frozenset(settings.getlist("HTML_TYPES")), groups=True
+            LinkResolver(self._options),
+            link_tags(settings),
+            frozenset(settings.getlist("HTML_TYPES")),
+            groups=order in GROUPING,
+            places=order in PLACING,
         )
         self._pages: dict[str, Page] = {}
 
@@ -90,8 +95,10 @@ class RecordedWeb:
             redirect = redirect_of(url, status, location, self._options)
             response = WebResponse(url, status, body, content_type, redirect)
             page = self._reader.read(response, 0, 0, 0.0)
-            groups = None if page.link_groups is None else dict(page.link_groups)  # without the parsed document
-            self._pages[url] = dataclasses.replace(page, link_groups=groups)
+            # Without the parsed document.
+            groups = None if page.link_groups is None else dict(page.link_groups)
+            places = None if page.link_places is None else dict(page.link_places)
+            self._pages[url] = dataclasses.replace(page, link_groups=groups, link_places=places)
         return self._pages[url]
 
     def _response(self, url: str) -> tuple[int, str | None, bytes | None, bytes]:
@@ -181,7 +188,7 @@ def main() -> None:
     parser.add_argument("--web", choices=PROFILES)
     parser.add_argument("--webs", type=int, default=20)
     parser.add_argument("--rules", default="auto,gittins,ucb1")
-    parser.add_argument("--orders", default="groups,bfs")
+    parser.add_argument("--orders", default="learnt,groups,bfs")
     parser.add_argument("--budgets", default="300,600,2000")
     parser.add_argument("--parallel", type=int, default=2, help="requests in flight to a site at most")
     parser.add_argument("--share-of", default="", help="a site of which the share of the downloads is shown")
@@ -192,12 +199,10 @@ def main() -> None:
         crawl_really(given.real, given.rules.split(","), budgets, given.parallel, given.share_of)
         return
     more = dict(one.split("=", 1) for one in given.settings)
-    if given.web:
-        webs, orders = generated(given.web, given.webs, max(budgets)), ["bfs"]
-    else:
-        recorded = RecordedWeb(given.record, given.hosts)
-        webs, orders = [lambda: recorded], given.orders.split(",")
-    for order in orders:
+    webs = generated(given.web, given.webs, max(budgets)) if given.web else []
+    for order in ["bfs"] if given.web else given.orders.split(","):
+        if not given.web:
+            webs = [cache(lambda order=order: RecordedWeb(given.record, given.hosts, order))]
         for rule in given.rules.split(","):
             for budget in budgets:
                 print(f"{rule} x {order}, {budget} pages", flush=True)
