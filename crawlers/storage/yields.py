@@ -68,6 +68,13 @@ def _deleted(connection: Connection, site_id: int) -> int:
 
 def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[list[ExternalLink]]:
     """Return the external links of each download; those of a repeated download belong to the last one."""
+    links = links_of_pages(connection, site_id)
+    last = {page_id: number for number, page_id in enumerate(downloads)}
+    return [links.get(page_id, []) if last[page_id] == number else [] for number, page_id in enumerate(downloads)]
+
+
+def links_of_pages(connection: Connection, site_id: int) -> dict[int, list[ExternalLink]]:
+    """Return the external links of each page of a site that was read, each URL once, with its key and its site only."""
     links: dict[int, list[ExternalLink]] = {}
     statement = (
         select(external_link.c.page_id, external_url.c.key, external_url.c.site)
@@ -78,8 +85,7 @@ def _links(connection: Connection, site_id: int, downloads: list[int]) -> list[l
     )
     for page_id, key, target_site in connection.execute(statement):
         links.setdefault(page_id, []).append(ExternalLink("", key, target_site, "", "", "", "", ""))
-    last = {page_id: number for number, page_id in enumerate(downloads)}
-    return [links.get(page_id, []) if last[page_id] == number else [] for number, page_id in enumerate(downloads)]
+    return links
 
 
 def _counted(links: Iterable[list[ExternalLink]], reward: Reward) -> Iterator[frozenset[int]]:

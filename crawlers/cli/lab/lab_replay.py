@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,17 +14,23 @@ from scrapy.settings import Settings
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
+from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.algorithms.simulation.order_replay import replay as replay_order
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.cli.lab.lab_options import check, rule_names, whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.link_weights_file import chosen_link_weights
 from crawlers.inputs.rule_settings import chosen, rule_options
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.known_sites import known_sites
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.yields import site_yields
 
@@ -33,11 +40,19 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.algorithms.bandits.reward_kinds import Reward
     from crawlers.algorithms.bandits.site_rules import RuleOptions
+    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.simulation.order_replay import KnownSite, SiteOrder
     from crawlers.storage.yields import SiteYields
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
+KNOWN_BY = {
+    "bfs": None,
+    "groups": ("groups", "learnt"),
+    "learnt": ("learnt",),
+}  # orders of crawls that store what is needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,7 @@ class Replayed:
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the replay to *parser*."""
     parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
+    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="replay: another page order than that of the crawl")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -61,11 +77,19 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     rules = rule_names(opts.rules)
     check(opts, settings)
     reward = opts.reward or settings.get("REWARD")
+    counts = chosen(REWARDS, "REWARD", reward)
+    weights = chosen_link_weights(settings) if opts.order == "learnt" else {}
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
         order = settings_of(database, crawl.id).get("ORDER") or settings.get("ORDER")
-        sites = site_yields(database, crawl.id, chosen(REWARDS, "REWARD", reward))
+        if opts.order and (known_by := KNOWN_BY[opts.order]) and order not in known_by:
+            raise ConfigError(
+                f"--order {opts.order}: CRAWL={crawl.name} has ORDER={order}, and only crawls with "
+                f"ORDER={' or '.join(known_by)} store what it needs of links; crawl with one of these first"
+            )
+        sites = site_yields(database, crawl.id, counts)
+        known = known_sites(database, crawl.id, counts) if opts.order else []
     finally:
         database.close()
     downloads = sum(len(site.yields) for site in sites)
@@ -78,9 +102,17 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for warning in _warnings(sites, crawl.state, budget):
         print(f"note: {warning}")
-    options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": order}))
+    if opts.order:
+        print(f"replayed with ORDER={opts.order}, by the links between the pages that the crawl read")
+    options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": opts.order or order}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
-    runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
+    if opts.order:
+        runs = {
+            rule: {n: replay_in_order(known, rule, options, n, opts.order, weights, counts) for n in budgets}
+            for rule in rules
+        }
+    else:
+        runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
     yields = [site.yields for site in sites]
     bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
     print(_table(runs, bounds, budgets))
@@ -106,6 +138,34 @@ def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_bu
         urls = urls.union(*site.urls[:pulls])
         hosts = hosts.union(*site.hosts[:pulls])
     return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+
+def replay_in_order(
+    sites: Sequence[KnownSite],
+    rule: str,
+    options: RuleOptions,
+    page_budget: int,
+    order: str,
+    weights: LinkWeights,
+    reward: Reward,
+) -> Replayed:
+    """Return the result of *rule* and *order* on *sites* with *page_budget* pages; `learnt` begins with *weights*."""
+    chooses = RULES[rule](replace(options, page_budget=page_budget))
+    orders = _orders(order, len(sites), weights)
+    made = replay_order(sites, chooses, orders, page_budget, only_new=reward.only_new)
+    downloads = Counter(zip(made.choices, made.pages, strict=True))
+    pages = ((sites[chosen].pages[number], times) for (chosen, number), times in downloads.items())
+    read = [page for page, times in pages if times == page.downloads]
+    urls = set[int]().union(*(REWARDS["new_links"].keys(page.external) for page in read))
+    hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
+    return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+
+def _orders(name: str, number: int, weights: LinkWeights) -> list[SiteOrder]:
+    if name == "learnt":
+        values = LinkValues(prior_of(weights))
+        return [ByValue(values) for _ in range(number)]
+    return [LevelByLevel() if name == "bfs" else ByGroup() for _ in range(number)]
 
 
 def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]:
@@ -139,7 +199,9 @@ def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], b
         lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
     for name, curve in bounds.items():
         lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
-    lines.append("in brackets: share of the oracle, which reads each site in this order and stops at the best point")
+    lines.append(
+        "in brackets: share of the oracle, which reads each site in the order of the crawl, up to the best point"
+    )
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ from tests.support.sites.server import Web, links, pages
 LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores
 BUDGET = 24
 ONE_AT_A_TIME = ";1;;0"
+ONE_REQUEST = {"CONCURRENT_REQUESTS": 1, "RULE": "auto"}
 PULLS = """
     SELECT s.site, g.key, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
     ORDER BY p.id"""
@@ -53,7 +54,8 @@ def site(name: str, per_page, size: int):
 
 def harvest(project: Project, web, **settings) -> Project:
     hosts = f"hosts={web.hosts(limits=ONE_AT_A_TIME)}"
-    ended = project.run("crawl", "extlinks", "-a", hosts, ORDER="bfs", SITE_DELAY_SECONDS=0, **settings)
+    settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, **settings}
+    ended = project.run("crawl", "extlinks", "-a", hosts, **settings)
     assert ended.status == 0, ended.log
     return project
 
@@ -185,6 +187,35 @@ def test_rewards_and_options_come_from_the_settings(full, lab):
     assert tables[0] != tables[1]
 
 
+def table(output: str) -> list[list[str]]:
+    return [line.split() for line in output.splitlines() if line.split()[0] in {*LAB_RULES, "oracle", "omniscient"}]
+
+
+def test_replay_in_the_order_of_the_crawl_is_the_same_by_its_links(full, lab):
+    for options in (("--budget", str(BUDGET)), ("--budget", "9", "--reward", "links")):
+        assert table(lab(full, "replay", *options, "--order", "bfs")) == table(lab(full, "replay", *options))
+
+
+def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_path_factory, lab):
+    whole = harvest(project, web, ORDER="learnt", CONCURRENT_REQUESTS=1)
+    for order in ("bfs", "groups", "learnt"):
+        real = harvest(Project(tmp_path_factory.mktemp("real")), web, ORDER=order, PAGE_BUDGET=BUDGET, **ONE_REQUEST)
+        found = sum(reward for _, _, reward in real.query(PULLS))
+        output = lab(whole, "replay", "--order", order, "--budget", str(BUDGET), "--rules", "auto")
+        assert f"replayed with ORDER={order}, by the links between the pages that the crawl read" in output
+        assert abs(int(table(output)[0][-4]) - found) <= 0.05 * found
+
+
+def test_replay_begins_with_the_weights_of_today(web, project, lab):
+    harvest(project, web, ORDER="learnt", LINK_PRIOR="")
+    small = ("--order", "learnt", "--budget", "40", "--rules", "auto", "-s")
+    (project.folder / "mine.json").write_text('{"level": {"2": 5.0}}')
+    tables = [table(lab(project, "replay", *small, f"LINK_PRIOR={value}"))[0] for value in ("", "mine.json")]
+    assert tables[0] != tables[1]
+    with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
+        lab(project, "replay", *small, "LINK_PRIOR=gone.json")
+
+
 def test_limits_of_a_replay_are_reported(project, lab):
     settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, "SAVE_DUPLICATES": 0}
     bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
@@ -216,6 +247,11 @@ def files(folder) -> list[str]:
         (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
         (("--crawl", "yours"), "CRAWL=yours: "),
         (("--crawl", "7"), "has no crawl of that name; it has extlinks"),
+        (
+            ("--order", "learnt"),
+            "--order learnt: CRAWL=extlinks has ORDER=bfs, and only crawls with ORDER=learnt store",
+        ),
+        (("--order", "groups"), "and only crawls with ORDER=groups or learnt store what it needs of links; crawl with"),
         (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),

@@ -1,0 +1,243 @@
+"""Replays a site rule and a page order on sites whose pages and links are known, one page in flight at a time.
+
+The pages of a site wait from the time when one of the pages that link to them was read, as in a crawl.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from crawlers.algorithms.ranking.link_features import FEATURES, MAX_LEVEL, WIDTH, feature_id
+from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit
+from crawlers.algorithms.ranking.link_values import CLOSE
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.algorithms.ranking.link_values import LinkValues
+    from crawlers.items import ExternalLink
+
+_COLUMNS = {feature.kind: at for at, feature in enumerate(FEATURES)}
+LEVEL, PAGE = _COLUMNS["level"], _COLUMNS["page"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """What a crawl stored of a page."""
+
+    downloads: int  # until it was read; 0: it never was
+    links: Sequence[int]  # numbers of pages of its site, in the order in which they wait
+    moved_to: int | None
+    external: Sequence[ExternalLink]
+    keys: frozenset[int]  # of these links, that are rewarded
+    group: int  # of the link by which it was found
+    features: Features | None  # likewise
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSite:
+    """A site by the numbers of its pages."""
+
+    site: str
+    home: int
+    pages: Mapping[int, KnownPage]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A page that waits."""
+
+    page: int
+    age: int  # its number among the pages of its site, in the order in which they were found
+    level: int
+    hops: int
+    group: int
+    features: Features | None  # None: the home page
+
+
+class SiteOrder(Protocol):
+    """The waiting pages of one site."""
+
+    def push(self, page: Waiting) -> None: ...
+
+    def pop(self) -> Waiting: ...
+
+    def rewarded(self, page: Waiting, reward: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The course of a replay."""
+
+    choices: list[int]  # the site of each download
+    pages: list[int]  # its page
+    found: list[int]  # rewards of the first 0, 1, 2 … downloads
+
+
+def replay(
+    sites: Sequence[KnownSite], rule: SiteRule, orders: Sequence[SiteOrder], page_budget: int, *, only_new: bool = True
+) -> Replay:
+    """Return what *rule* and *orders*, one for each site and all of them new, find with *page_budget* downloads.
+
+    With *only_new* a key counts only once per site.
+    """
+    course = Replay([], [], [0])
+    ages: list[dict[int, int]] = [{site.home: 0} for site in sites]  # by page
+    paid: list[set[int]] = [set() for _ in sites]
+    downloads: list[dict[int, int]] = [{} for _ in sites]
+    for number, (site, order) in enumerate(zip(sites, orders, strict=True)):
+        if site.home in site.pages and site.pages[site.home].downloads:
+            order.push(Waiting(site.home, 0, 0, 0, 0, None))
+        (rule.wake if len(order) else rule.sleep)(number)
+    while len(course.choices) < page_budget:
+        chosen = rule.select(float(len(course.choices)))
+        if chosen is None:
+            break
+        assert isinstance(chosen, int)
+        site, order = sites[chosen], orders[chosen]
+        waiting = order.pop()
+        rule.started(chosen)
+        page, reward, found = site.pages[waiting.page], 0, list[Waiting]()
+        number = downloads[chosen][waiting.page] = downloads[chosen].get(waiting.page, 0) + 1
+        if number < page.downloads:
+            found = [replace(waiting, hops=waiting.hops + 1)]  # most often it redirects to itself
+        else:
+            reward = len(page.keys - paid[chosen]) if only_new else len(page.keys)
+            paid[chosen] |= page.keys
+            found = _found(site, waiting, ages[chosen])
+        rule.rewarded(chosen, float(reward))
+        order.rewarded(waiting, reward)
+        for one in found:
+            order.push(one)
+        (rule.wake if len(order) else rule.sleep)(chosen)
+        course.choices.append(chosen)
+        course.pages.append(waiting.page)
+        course.found.append(course.found[-1] + reward)
+    return course
+
+
+def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Waiting]:
+    """Return the new pages to which a page leads, as far as the crawl read them, and add them to *ages*."""
+    page = site.pages[waiting.page]
+    if page.moved_to is not None:
+        target = site.pages.get(page.moved_to)
+        if target is None or not target.downloads or page.moved_to in ages:
+            return []
+        age = ages[page.moved_to] = len(ages)
+        return [replace(waiting, page=page.moved_to, age=age, hops=waiting.hops + 1)]
+    found = []
+    for number in page.links:
+        target = site.pages.get(number)
+        if target is not None and target.downloads and number not in ages:
+            ages[number] = len(ages)
+            level = waiting.level + 1
+            features = None if target.features is None else _as_found(target.features, site.site, waiting.page, level)
+            found.append(Waiting(number, ages[number], level, 0, target.group, features))
+    return found
+
+
+def _as_found(features: Features, site: str, source: int, level: int) -> Features:
+    """Return the *features* of a link as if it had been found on the page *source*."""
+    row = features.copy()
+    row[PAGE] = feature_id("page", site, str(source))
+    row[LEVEL] = feature_id("level", "", str(min(level, MAX_LEVEL)))
+    return row
+
+
+class LevelByLevel:
+    """The page with the lowest level, of equals the one that was found first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, Waiting]] = []
+
+    def push(self, page: Waiting) -> None:
+        heapq.heappush(self._heap, (page.level * (MAX_HOPS + 1) + page.hops, page.age, page))
+
+    def pop(self) -> Waiting:
+        return heapq.heappop(self._heap)[2]
+
+    def rewarded(self, page: Waiting, reward: int) -> None:
+        """Learn nothing."""
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+
+class ByGroup:
+    """The group that `GroupBandit` chooses; within a group, the page that was found first."""
+
+    def __init__(self) -> None:
+        self._bandit = GroupBandit()
+        self._queues: dict[int, list[tuple[int, Waiting]]] = {}
+        self._numbers: dict[int, int] = {0: 0}  # by group
+        self._size = 0
+
+    def push(self, page: Waiting) -> None:
+        number = self._numbers.setdefault(page.group, len(self._numbers) if len(self._numbers) < MAX_GROUPS else 0)
+        heapq.heappush(self._queues.setdefault(number, []), (page.age, page))
+        self._size += 1
+
+    def pop(self) -> Waiting:
+        number = self._bandit.choose((number, queue[0][0]) for number, queue in self._queues.items())
+        page = heapq.heappop(self._queues[number])[1]
+        if not self._queues[number]:
+            del self._queues[number]
+        self._bandit.started(number)
+        self._size -= 1
+        return page
+
+    def rewarded(self, page: Waiting, reward: int) -> None:
+        self._bandit.rewarded(self._numbers[page.group], float(reward))
+
+    def __len__(self) -> int:
+        return self._size
+
+
+class ByValue:
+    """The first found of the pages whose links promise most by *values*, which all sites share."""
+
+    def __init__(self, values: LinkValues) -> None:
+        self._values = values
+        self._homes: list[Waiting] = []
+        self._pages: list[Waiting] = []
+        self._ages = np.zeros(64, np.int64)
+        self._rows = np.zeros((64, WIDTH), np.uint32)
+
+    def push(self, page: Waiting) -> None:
+        if page.features is None:
+            self._homes.append(page)
+            return
+        size = len(self._pages)
+        if size == len(self._rows):
+            self._ages = np.concatenate([self._ages, np.zeros_like(self._ages)])
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._ages[size], self._rows[size] = page.age, page.features
+        self._pages.append(page)
+
+    def pop(self) -> Waiting:
+        if self._homes:
+            return self._homes.pop(0)
+        last = len(self._pages) - 1
+        scores = self._values.scores(self._rows[: last + 1])
+        close = np.flatnonzero(scores > scores.max() - CLOSE)
+        best = int(close[np.argmin(self._ages[close])])
+        page = self._pages[best]
+        self._pages[best], self._ages[best], self._rows[best] = self._pages[last], self._ages[last], self._rows[last]
+        self._pages.pop()
+        return page
+
+    def rewarded(self, page: Waiting, reward: int) -> None:
+        if page.features is not None:
+            self._values.learn(page.features.tolist(), float(reward))
+
+    def __len__(self) -> int:
+        return len(self._homes) + len(self._pages)
