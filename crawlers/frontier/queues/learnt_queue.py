@@ -92,7 +92,7 @@ class LearntQueue:
         if not self._size:
             return None
         found, values = self._compared()
-        return (-float(values.max()), self._oldest(found, values))
+        return (-float(values.max()), self._oldest(found, values, 1)[0])
 
     def _compared(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places in memory of the URLs that are compared, and their values."""
@@ -101,9 +101,11 @@ class LearntQueue:
             found = np.argpartition(self._ids[: self._size], self._most)[: self._most]
         return found, self._values.scores(self._features[found])
 
-    def _oldest(self, found: NDArray[np.int64], values: NDArray[np.float64]) -> int:
-        """Return the id of the URL that was found first of those with nearly the greatest of *values*."""
-        return int(self._ids[found[values > values.max() - CLOSE]].min())
+    def _oldest(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
+        """Return the ids of the URLs that were found first of those with nearly the greatest of *values*."""
+        ids = self._ids[found[values > values.max() - CLOSE]]
+        numbers: list[int] = (np.sort(ids) if most > 1 else ids.min(keepdims=True))[:most].tolist()
+        return numbers
 
     def _best(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
         """Return the ids of the URLs with the greatest *values*, of equals the oldest first."""
@@ -198,4 +200,4 @@ class LearntQueue:
         if self._homes:
             return sorted(self._homes)
         found, values = self._compared()
-        return [self._oldest(found, values), *self._best(found, values, LOADED)]
+        return [*self._oldest(found, values, LOADED), *self._best(found, values, LOADED)]

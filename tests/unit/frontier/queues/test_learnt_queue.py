@@ -1,0 +1,272 @@
+"""A queue by learnt values compares the URLs that were found first, although most may only be in the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.link_features import link_features
+from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
+from crawlers.frontier.link_learning import LinkLearning
+from crawlers.frontier.queues import learnt_queue
+from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.items import LinkPlace
+from tests.support.frontier_scores import entry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SITE = "http://a.test"
+WORDS = {"old": -4.0, "poor": -2.0, "fair": 0.0, "good": 2.0, "news": 4.0}  # with weights that are far from each other
+
+
+def features(word: str, number: int = 0):
+    return np.array(link_features(SITE, f"{SITE}/{word}/{number}", 1, 1, LinkPlace("ul/li", "ul/li", "")), np.uint32)
+
+
+class WaitingRows:
+    """A frontier store in memory: the waiting pages with their features."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, np.ndarray] = {}
+        self.lookups = 0
+        self.refills = 0
+
+    def flush(self) -> None: ...
+
+    def waiting(self, site_id, group, after, limit):
+        self.refills += 1
+        return [entry(page) for page in sorted(self.rows) if (0.0, page) > after][:limit]
+
+    def entries(self, page_ids):
+        self.lookups += 1
+        return [entry(page) for page in page_ids]
+
+    def link_features(self, page_ids):
+        return {page: self.rows[page] for page in page_ids}
+
+
+class Queue:
+    """A queue of links with words, with the actions of the frontier; *most* URLs are compared."""
+
+    def __init__(self, most: int = 10_000, words: Mapping[str, float] = WORDS) -> None:
+        self.most = most
+        self.store = WaitingRows()
+        self.held: set[int] = set()
+        self.values = LinkValues(prior_of({"url": words}))
+        self.learning = LinkLearning(self.values, self.store, self.held)
+        self.queue = self.learning.make_queue(1, ALL)
+
+    def push(self, page: int, word: str = "fair") -> None:
+        self.store.rows[page] = features(word)
+        self.again(page)
+
+    def again(self, page: int) -> None:
+        """Push a page that waits again, e.g. after a failure."""
+        self.held.discard(page)
+        self.learning.keep(page, self.store.rows[page])
+        self.queue.push(entry(page), self.most)
+
+    def pop(self) -> int:
+        page = self.queue.pop().id
+        self.held.add(page)
+        return page
+
+    def end(self, page: int, reward: float = 0.0) -> None:
+        self.learning.ended(page, reward)
+        self.learning.forget([page])
+        self.held.discard(page)
+        del self.store.rows[page]
+
+    def all(self) -> list[int]:
+        found = []
+        while not self.queue.is_empty or self.queue.has_more:
+            found.append(self.pop())
+            self.end(found[-1])
+        return found
+
+
+def test_greatest_value_is_first():
+    queue = Queue()
+    for page, word in enumerate(WORDS, 1):
+        queue.push(page, word)
+    assert queue.queue.first[1] == 5
+    assert len(queue.queue) == 5
+    assert [queue.pop() for _ in WORDS] == [5, 4, 3, 2, 1]
+    assert queue.queue.is_empty
+    assert queue.queue.first is None
+
+
+def test_of_equal_and_of_close_values_the_oldest_is_first():
+    queue = Queue(words={"good": CLOSE * 0.9, "news": CLOSE * 1.1})
+    for page in (9, 3, 7):
+        queue.push(page, "good")
+    queue.push(2, "fair")
+    assert [queue.pop() for _ in range(2)] == [2, 3], "0.9 CLOSE is no reason to prefer the younger"
+    queue.push(1, "fair")
+    queue.push(8, "news")
+    assert [queue.pop() for _ in range(4)] == [7, 8, 1, 9], "1.1 CLOSE is one"
+
+
+def test_unknown_group_is_tried_before_one_that_disappointed():
+    """The bonus: of a group that was read often and brought as much as is expected, less is unknown."""
+    queue = Queue(words={})
+    row = link_features(SITE, f"{SITE}/known/0", 1, 1, LinkPlace("ul/li", "ul/li", ""))
+    for _ in range(50):
+        queue.values.learn(row.tolist(), 1.0)
+    for page, word in ((1, "known"), (2, "unknown")):
+        queue.push(page, word)
+    expected = queue.values.values(np.stack([features("known"), features("unknown")]))
+    assert abs(np.log(expected[0] / expected[1])) < CLOSE
+    assert queue.pop() == 2
+
+
+def test_what_is_learnt_counts_for_urls_that_wait_already():
+    queue = Queue()
+    for page, word in enumerate(("fair", "fair", "good", "good"), 1):
+        queue.push(page, word)
+    disappointing = queue.pop()
+    assert disappointing == 3
+    for _ in range(20):
+        queue.learning.ended(disappointing, 0.0)
+    assert queue.pop() == 1
+
+
+def test_home_pages_are_first_in_the_order_of_discovery():
+    queue = Queue()
+    queue.push(1, "news")
+    for page in (4, 2):
+        queue.queue.push(entry(page), 10)
+    assert queue.queue.first == (float("-inf"), 2)
+    assert [queue.pop() for _ in range(3)] == [2, 4, 1]
+
+
+def test_page_that_was_discarded_or_leased_waits_again_with_its_features():
+    queue = Queue()
+    queue.push(1, "good")
+    queue.push(2, "news")
+    queue.queue.discard(2)
+    assert (len(queue.queue), queue.queue.first[1]) == (1, 1)
+    queue.queue.discard(7)  # is in the store only
+    queue.queue.push(entry(2), 10)
+    assert queue.pop() == 2
+    queue.again(2)
+    assert [queue.pop(), queue.pop()] == [2, 1]
+
+
+def test_url_beyond_the_spill_limit_is_in_the_store_only():
+    queue = Queue(most=4)
+    for page in range(1, 10):
+        queue.push(page)
+    assert queue.queue.has_more
+    assert len(queue.queue) == 6, "half as many more as are compared"
+    queue.push(10, "news")
+    assert len(queue.queue) == 6
+    assert queue.learning.take(10) is None, "its features are in the store"
+    queue.push(0, "good")
+    assert queue.pop() == 0, "it was found before"
+    assert queue.all() == [1, 2, 3, 4, 5, 6, 10, 7, 8, 9], "the best one is compared when there is room for it"
+    assert queue.store.refills
+
+
+def test_only_the_urls_that_were_found_first_are_compared():
+    queue = Queue(most=3)
+    for page in range(1, 7):
+        queue.push(page)
+    queue.store.rows[6] = features("news")
+    queue.queue.discard(6)
+    queue.again(6)
+    assert len(queue.queue) == 6
+    assert not queue.queue.has_more
+    assert [queue.pop() for _ in range(4)] == [1, 2, 3, 6], "it is one of the first three from then on"
+
+
+def test_held_urls_are_not_read_again_from_the_store():
+    queue = Queue(most=2)
+    for page in range(1, 7):
+        queue.push(page)
+    found = [queue.pop() for _ in range(6)]
+    assert sorted(found) == [1, 2, 3, 4, 5, 6]
+    queue.queue.refill(10)
+    assert queue.queue.is_empty
+
+
+def test_more_than_ten_thousand_urls_wait():
+    """At most twice as many are in memory as are compared, and a tenth of their entries."""
+    queue = Queue(most=50_000)
+    rows = np.stack([features("fair", number) for number in range(100)])
+    pages = 2 * learnt_queue.MOST_URLS + 500
+    for page in range(1, pages + 1):
+        queue.store.rows[page] = rows[page % 100]
+        queue.again(page)
+    assert learnt_queue.MOST_URLS < len(queue.queue) <= 2 * learnt_queue.MOST_URLS
+    assert queue.queue.has_more
+    assert len(queue.queue._entries) <= 2 * (learnt_queue.LOADED + learnt_queue.MOST_URLS // 10)
+    queue.store.rows[5_000] = queue.store.rows[pages - 1] = features("news")
+    queue.queue.discard(5_000)
+    queue.again(5_000)
+    assert queue.pop() == 5_000
+    assert [queue.pop() for _ in range(3)] == [1, 2, 3], "the last but one is not compared yet"
+
+
+def test_entries_of_urls_that_come_next_are_read_together():
+    queue = Queue()
+    for page in range(1, 2_000):
+        queue.push(page, "good" if page % 2 else "fair")
+    queue.queue._entries.clear()
+    for page in range(1, 2 * learnt_queue.LOADED, 2):
+        assert queue.pop() == page
+    assert queue.store.lookups == 1
+
+
+words = st.sampled_from([*WORDS])
+events = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), words),
+        st.tuples(st.just("push"), words),
+        st.tuples(st.just("lease"), st.sampled_from([0.0, 1.0, 30.0])),
+        st.tuples(st.just("retry"), st.just(0)),
+        st.tuples(st.just("kill"), st.just(0)),
+    ),
+    max_size=60,
+)
+
+
+@given(events, st.integers(1, 5))
+def test_choices_depend_on_nothing_but_what_waits(events, most):
+    """After a kill, as without: the queue is read from the store, and the same URLs are compared."""
+    queue, plain = Queue(most), {}
+    leased: list[int] = []
+    number = 0
+    for kind, value in events:
+        if kind == "push":
+            number += 1
+            queue.push(number, value)
+            plain[number] = queue.store.rows[number]
+        elif kind == "lease" and plain:
+            compared = sorted(plain)[:most]
+            scores = queue.values.scores(np.stack([plain[page] for page in compared]))
+            close = [page for page, score in zip(compared, scores, strict=True) if score > scores.max() - CLOSE]
+            page = queue.pop()
+            assert page == close[0]
+            del plain[page]
+            if value:
+                queue.end(page, value)
+            else:
+                leased.append(page)
+        elif kind == "retry" and leased:
+            page = leased.pop()
+            plain[page] = queue.store.rows[page]
+            queue.again(page)
+        elif kind == "kill":
+            plain.update((page, queue.store.rows[page]) for page in leased)
+            leased.clear()
+            queue.held.clear()
+            queue.learning = LinkLearning(queue.values, queue.store, queue.held)
+            queue.queue = queue.learning.make_queue(1, (float("-inf"), 0))
+            queue.queue.refill(most)
+    assert sorted([*plain, *leased]) == sorted(queue.store.rows)
