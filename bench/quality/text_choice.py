@@ -3,8 +3,9 @@
     python -m bench.quality.text_choice FOLDER ... [--write]
 
 Each FOLDER has real pages: `articles.json`, an object of URL to {"file": its HTML in FOLDER, gzipped, "body" or "text":
-what a person or a parser made for the site says that its article is}. See `bench.quality.extraction` for "body", which
-news pages have; pages with a "text" may be others, such as blogs and guides. Domains with an even hash train, with a
+what a person or a parser made for the site says that its article is; or "with" and "without": strings that must and
+must not be in it}. See `bench.quality.extraction` for "body", which news pages have; pages with a "text" may be others,
+such as blogs and guides. If folders share a page, the first one's is used. Domains with an even hash train, with a
 cross-validation of five folds; the others are only measured, and only with --set-aside. --write replaces the weights
 of the project.
 """
@@ -14,9 +15,9 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import math
 import statistics
 import time
-from collections import defaultdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,49 +33,83 @@ from crawlers.algorithms.news import text_choice
 from crawlers.algorithms.news.text_choice import WEIGHTS, TextBlock, best_set, features
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.article_reader import extracted_text
-from crawlers.extraction.article.json_ld import json_ld
+from crawlers.extraction.article.json_ld import json_ld, microdata
+from crawlers.extraction.article.meta_tags import meta_tags
 from crawlers.extraction.article.text_blocks import text_blocks
 from crawlers.extraction.charset import decode
+from crawlers.extraction.html import thin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NEWS = 3.0  # times as much as another page counts a news page: there are few, and they are what we want
 FOLDS = 5
-STRENGTH = 1.0  # of the Gaussian prior of the weights
+STRINGS = 0.5  # times as much counts a page of which only some strings are known
+WHOLE = 50.0  # times as much as the blocks of a page counts its F1, of expected words
+LEAST_WORDS = 20  # of an article
+STRENGTH = 4.0  # of the Gaussian prior of the weights
 MIN_GRAMS = 0.5  # of the groups of three words of a block in the text: then the block belongs to it
 SMALL = 0.06  # a feature whose weight times its deviation is smaller is dropped before the second fit
 
 
 class Example(NamedTuple):
-    """A page of which the article is known."""
+    """A page of which the article, or some strings of it, are known."""
 
     domain: str
-    is_news: bool
+    kind: str  # "news", "other pages" or "strings"
     truth: str
+    wanted: list[str]  # strings
+    unwanted: list[str]
     blocks: list[TextBlock]
     columns: dict[str, Any]
-    labels: Any  # 1 for blocks of the article
+    labels: Any  # 1 for blocks of the article, nan for those of which nothing is known
+    words: Any  # of each block
     extracted: str
 
 
-def examples(folder: Path, set_aside: bool) -> Iterator[Example]:
-    for url, about in json.loads((folder / "articles.json").read_text("utf-8")).items():
-        domain = rule_domain(site_of(url))
-        truth = whole(about["body"]) if "body" in about else about.get("text")
-        if not truth or is_set_aside(domain) != set_aside:
-            continue
-        tree = load_html(
-            decode(gzip.decompress((folder / about["file"]).read_bytes()), None)[0].decode("utf-8", "replace")
-        )
-        blocks = text_blocks(tree) if isinstance(tree, HtmlElement) else []
-        if not blocks:
-            continue
-        declared = json_ld(tree, frozenset([url]))
-        extracted = extracted_text(tree, url)
-        columns = features(blocks, extracted, declared.text if declared else "")
-        yield Example(domain, "body" in about, truth, blocks, columns, np.array(labels(blocks, truth)), extracted)
+def examples(folders: Sequence[Path], set_aside: bool) -> Iterator[Example]:
+    seen: set[str] = set()
+    for folder in folders:
+        for url, about in json.loads((folder / "articles.json").read_text("utf-8")).items():
+            domain = rule_domain(site_of(url))
+            truth = whole(about["body"]) if "body" in about else about.get("text") or ""
+            wanted, unwanted = ([] if truth else about.get(name, []) for name in ("with", "without"))
+            if not (truth or wanted) or is_set_aside(domain) != set_aside or url in seen:
+                continue
+            seen.add(url)
+            html = decode(gzip.decompress((folder / about["file"]).read_bytes()), None)[0]
+            tree = load_html(thin(html).decode("utf-8", "replace"))
+            blocks = text_blocks(tree) if isinstance(tree, HtmlElement) else []
+            if not blocks:
+                continue
+            declared = json_ld(tree, frozenset([url])) or ArticleParts()
+            sources = (declared, microdata(tree) or ArticleParts(), meta_tags(tree))
+            description = next((parts.description for parts in sources if parts.description), "")
+            extracted = extracted_text(tree, url)
+            yield Example(
+                domain,
+                "strings" if wanted else "news" if "body" in about else "other pages",
+                truth,
+                [" ".join(one.split()) for one in wanted],
+                [" ".join(one.split()) for one in unwanted],
+                blocks,
+                features(blocks, extracted, declared.text, description),
+                np.array(labels(blocks, truth) if truth else known_labels(blocks, wanted, unwanted)),
+                np.array([len(tokens(block.text)) for block in blocks], float),
+                extracted,
+            )
+
+
+def known_labels(blocks: Sequence[TextBlock], wanted: Sequence[str], unwanted: Sequence[str]) -> list[float]:
+    """What the strings that must and must not be in the article say of each of *blocks*."""
+    found = []
+    for block in blocks:
+        is_wanted = any(" ".join(one.split()) in block.text for one in wanted)
+        is_unwanted = any(" ".join(one.split()) in block.text for one in unwanted)
+        found.append(1.0 if is_wanted else 0.0 if is_unwanted else math.nan)
+    return found
 
 
 def labels(blocks: Sequence[TextBlock], truth: str) -> list[float]:
@@ -93,72 +128,128 @@ def labels(blocks: Sequence[TextBlock], truth: str) -> list[float]:
 
 
 def fitted(pages: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
-    """The weights of the logistic regression; "" is the constant. Each page weighs as much as its article is long."""
-    rows = []
-    for page in pages:
-        rows.append(np.stack([page.columns[name] for name in names], 1))
-    matrix = np.vstack(rows)
-    right = np.concatenate([page.labels for page in pages])
-    weight = np.concatenate([_shares(page) for page in pages])
+    """The weights of the model; "" is the constant.
 
-    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
-        odds = matrix @ point[1:] + point[0]
-        error = weight * (1 / (1 + np.exp(-np.clip(odds, -30, 30))) - right)
-        slope = np.concatenate([[error.sum()], matrix.T @ error + STRENGTH * point[1:]])
-        value = (weight * (np.logaddexp(0, odds) - right * odds)).sum() + STRENGTH / 2 * point[1:] @ point[1:]
-        return float(value), slope
-
-    start = np.zeros(matrix.shape[1] + 1)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 400}).x
-    effects = np.abs(found[1:]) * matrix.std(0)
-    kept = [name for name, effect in zip(names, effects, strict=False) if effect >= SMALL]
+    First those of the logistic regression over blocks; from there those that also make the F1 of the pages high, where
+    each block counts with its probability.
+    """
+    data = _Data(pages, names)
+    start = minimize(data.of_blocks, np.zeros(len(names) + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    found = minimize(data.of_both, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    effects = np.abs(found[1:]) * data.deviations
+    kept = [name for name, effect in zip(names, effects, strict=True) if effect >= SMALL]
     if len(kept) < len(names):
         return fitted(pages, kept)
     return {"": round(float(found[0]), 3)} | {
-        name: round(float(one), 3) for name, one in zip(names, found[1:], strict=False)
+        name: round(float(one), 3) for name, one in zip(names, found[1:], strict=True)
     }
+
+
+class _Data:
+    """The blocks of all pages, and the losses of weights on them with their gradients."""
+
+    def __init__(self, pages: Sequence[Example], names: Sequence[str]) -> None:
+        # Pages with a text come first, as whole pages; of the others the blocks of which something is known follow.
+        whole_pages = [page for page in pages if page.truth]
+        known = [(page, ~np.isnan(page.labels)) for page in pages if not page.truth]
+        self.matrix = np.vstack(
+            [_matrix(page, names) for page in whole_pages] + [_matrix(page, names)[its] for page, its in known]
+        )
+        self.right = np.concatenate([page.labels for page in whole_pages] + [page.labels[its] for page, its in known])
+        self.weight = np.concatenate(
+            [_shares(page) for page in whole_pages]
+            + [np.full(its.sum(), STRINGS / max(np.nansum(page.labels), 1.0)) for page, its in known]
+        )
+        self.deviations = self.matrix.std(0)
+        self.words = np.concatenate([page.words for page in whole_pages])
+        self.sizes = np.array([len(page.blocks) for page in whole_pages])
+        self.starts = np.append(0, np.cumsum(self.sizes)[:-1])
+        self.wanted = self.words * self.right[: len(self.words)]
+        self.lengths = np.add.reduceat(self.wanted, self.starts)
+        importance = np.array([NEWS if page.kind == "news" else 1.0 for page in whole_pages])
+        self.importance = WHOLE * importance * (self.lengths >= LEAST_WORDS)
+
+    def of_blocks(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = self.matrix @ point[1:] + point[0]
+        error = self.weight * (_probability(odds) - self.right)
+        slope = np.concatenate([[error.sum()], self.matrix.T @ error + STRENGTH * point[1:]])
+        value = (self.weight * (np.logaddexp(0, odds) - self.right * odds)).sum()
+        return float(value + STRENGTH / 2 * point[1:] @ point[1:]), slope
+
+    def of_both(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = self.of_blocks(point)
+        matrix = self.matrix[: len(self.words)]
+        p = _probability(matrix @ point[1:] + point[0])
+        right = np.add.reduceat(self.wanted * p, self.starts)
+        both = np.maximum(np.add.reduceat(self.words * p, self.starts) + self.lengths, 1.0)
+        loss = self.importance * (1 - 2 * right / both)
+        by_right, by_words = -2 * self.importance / both, 2 * self.importance * right / both**2
+        error = np.repeat(by_right, self.sizes) * self.wanted + np.repeat(by_words, self.sizes) * self.words
+        error *= p * (1 - p)
+        return value + float(loss.sum()), slope + np.concatenate([[error.sum()], matrix.T @ error])
+
+
+def _matrix(page: Example, names: Sequence[str]) -> np.ndarray:
+    return np.stack([page.columns[name] for name in names], 1)
+
+
+def _probability(odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
 
 
 def _shares(page: Example) -> np.ndarray:
     """What each block counts: its words, as a share of those of the article."""
-    words = np.array([len(tokens(block.text)) for block in page.blocks], float)
-    return (NEWS if page.is_news else 1.0) * words / max(float((words * page.labels).sum()), 20.0)
+    return (NEWS if page.kind == "news" else 1.0) * page.words / max(float((page.words * page.labels).sum()), 20.0)
 
 
-def f1(page: Example, weights: dict[str, float]) -> float:
+def text_with(page: Example, weights: dict[str, float]) -> str:
     odds = weights[""] + sum(weight * page.columns[name] for name, weight in weights.items() if name)
     lengths = np.array([len(block.text) for block in page.blocks], float)
-    chosen = best_set(1 / (1 + np.exp(-np.clip(odds, -30, 30))), lengths)
-    return overlap(
-        tokens(page.truth),
-        tokens("\n".join(block.text for block, one in zip(page.blocks, chosen, strict=True) if one)),
-    )
+    chosen = best_set(_probability(odds), lengths)
+    return "\n".join(block.text for block, one in zip(page.blocks, chosen, strict=True) if one)
 
 
-def cross_validated(pages: Sequence[Example]) -> list[float]:
+def cross_validated(pages: Sequence[Example]) -> list[str]:
+    """The text of each page, by weights that were fitted on other domains."""
     folds = [
         int.from_bytes(blake2b(page.domain.encode(), digest_size=4).digest(), "big") // 2 % FOLDS for page in pages
     ]
-    found = [0.0] * len(pages)
+    found = [""] * len(pages)
     for fold in range(FOLDS):
         others = [page for page, its in zip(pages, folds, strict=True) if its != fold]
         weights = fitted(others, sorted(pages[0].columns))
         for number, its in enumerate(folds):
             if its == fold:
-                found[number] = f1(pages[number], weights)
+                found[number] = text_with(pages[number], weights)
     return found
 
 
-def show(name: str, pages: Sequence[Example], chosen: Sequence[float]) -> None:
-    kinds: dict[bool, list[tuple[float, float, float]]] = defaultdict(list)
-    for page, value in zip(pages, chosen, strict=True):
-        labelled = "\n".join(block.text for block, one in zip(page.blocks, page.labels, strict=True) if one)
-        wanted = tokens(page.truth)
-        kinds[page.is_news].append((overlap(wanted, tokens(page.extracted)), value, overlap(wanted, tokens(labelled))))
-    for is_news, values in sorted(kinds.items(), reverse=True):
-        extractor, ours, best = map(statistics.fmean, zip(*values, strict=True))
-        kind = "news" if is_news else "other pages"
-        print(f"| {name}, {kind} | {len(values)} | {extractor:.3f} | {ours:.3f} | {best:.3f} |")
+def f1(pages: Sequence[Example], texts: Sequence[str]) -> float:
+    """The mean F1 of words; for strings that of all strings together."""
+    if pages[0].truth:
+        return statistics.fmean(
+            overlap(tokens(page.truth), tokens(text)) for page, text in zip(pages, texts, strict=True)
+        )
+    hits = false = 0
+    for page, text in zip(pages, texts, strict=True):
+        flat = f" {' '.join(text.split())} "
+        hits += sum(one in flat for one in page.wanted)
+        false += sum(one in flat for one in page.unwanted)
+    return 2 * hits / (hits + false + sum(len(page.wanted) for page in pages))
+
+
+def show(name: str, pages: Sequence[Example], texts: Sequence[str]) -> None:
+    for kind in ("news", "other pages", "strings"):
+        some = [(page, text) for page, text in zip(pages, texts, strict=True) if page.kind == kind]
+        if not some:
+            continue
+        its, ours = zip(*some, strict=True)
+        labelled = [
+            "\n".join(block.text for block, one in zip(page.blocks, page.labels, strict=True) if one == 1)
+            for page in its
+        ]
+        extractor, best = f1(its, [page.extracted for page in its]), f1(its, labelled)
+        print(f"| {name}, {kind} | {len(its)} | {extractor:.3f} | {f1(its, ours):.4f} | {best:.3f} |", flush=True)
 
 
 def main() -> None:
@@ -167,18 +258,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--set-aside", action="store_true", help="measure the other half, too")
     chosen = parser.parse_args()
-    known = [one for folder in chosen.folders for one in examples(folder, set_aside=False)]
+    known = list(examples(chosen.folders, set_aside=False))
     weights = fitted(known, sorted(known[0].columns))
     if chosen.write:
         file = Path(text_choice.__file__).with_name(WEIGHTS)
         file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")
     print(f"{len(weights)} weights from {sum(len(one.blocks) for one in known):,} blocks of {len(known)} pages")
-    print("| F1 of words | pages | extractor | ours | all right blocks |\n|---|--:|--:|--:|--:|")
+    print("| F1 | pages | extractor | ours | all right blocks |\n|---|--:|--:|--:|--:|")
     start = time.process_time()
     show("cross-validation", known, cross_validated(known))
     if chosen.set_aside:
-        others = [one for folder in chosen.folders for one in examples(folder, set_aside=True)]
-        show("set aside", others, [f1(one, weights) for one in others])
+        others = list(examples(chosen.folders, set_aside=True))
+        show("set aside", others, [text_with(one, weights) for one in others])
     print(f"{time.process_time() - start:.0f} s")
 
 

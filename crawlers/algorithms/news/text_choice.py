@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from enum import IntEnum
 from functools import lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +40,9 @@ _MIN_KEY = 16  # letters of a block that isn't a line of the text
 _MOST_CHARS = 200_000  # of a declared text that are searched: hostile ones have millions
 _NO_LETTERS = re.compile(r"[\W_]+")
 _FARTHEST = 4  # levels
+_FAR = 50  # blocks
+_SOON = 3  # blocks
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _MAX_ODDS = 30.0
 
 
@@ -58,6 +62,9 @@ class Kind(IntEnum):
     PROMOTION = 1 << 10
     BYLINE = 1 << 11
     ARTICLE = 1 << 12
+    CAPTION = 1 << 13
+    LEAD = 1 << 14
+    QUOTE = 1 << 15
 
 
 class TextBlock(NamedTuple):
@@ -67,6 +74,8 @@ class TextBlock(NamedTuple):
     link_chars: int  # of its text, in links
     tag: str
     look: str  # the same for blocks that look the same: tag and class
+    around: str  # the same for the element around its own
+    path: str  # tags of the innermost elements around it
     containers: tuple[int, ...]  # numbers of the elements around it, the outermost first; the last is its own
     kind: int  # the sum of its kinds
 
@@ -78,11 +87,13 @@ def shipped_weights() -> Mapping[str, float]:
     return found
 
 
-def article_blocks(blocks: Sequence[TextBlock], extracted: str, declared: str = "") -> list[TextBlock]:
+def article_blocks(
+    blocks: Sequence[TextBlock], extracted: str, declared: str = "", description: str = ""
+) -> list[TextBlock]:
     """Return those of *blocks* that are the article.
 
-    *extracted* is the text that an extractor found, *declared* that of the structured data; both may be empty,
-    incomplete or wrong.
+    *extracted* is the text that an extractor found, *declared* that of the structured data, *description* what these
+    or meta tags say of it; all may be empty, incomplete or wrong.
 
     Notes
     -----
@@ -95,7 +106,7 @@ def article_blocks(blocks: Sequence[TextBlock], extracted: str, declared: str = 
     """
     if not blocks:
         return []
-    columns = features(blocks, extracted, declared)
+    columns = features(blocks, extracted, declared, description)
     weights = shipped_weights()
     odds = np.full(len(blocks), weights[""])
     for name, weight in weights.items():
@@ -121,15 +132,20 @@ def best_set(p: Column, lengths: Column) -> NDArray[np.bool_]:
     return is_chosen
 
 
-def features(blocks: Sequence[TextBlock], extracted: str, declared: str) -> dict[str, Column]:
+def features(blocks: Sequence[TextBlock], extracted: str, declared: str, description: str = "") -> dict[str, Column]:
     """Return the features of *blocks* by name, from 0 to 1 each."""
     keys = [_key(block.text) for block in blocks]
     page = _Page(blocks)
+    voted = _found_in(keys, extracted)
+    look = _look(blocks, page)
     return {
-        **_look(blocks, page),
+        **look,
         **_repetition(keys),
         **_place(blocks, page),
-        **_agreement(blocks, page, _found_in(keys, extracted), _found_in(keys, declared)),
+        **_agreement(blocks, page, voted, _found_in(keys, declared)),
+        **_votes_around(blocks, page, voted),
+        **_neighbours(blocks, look, voted),
+        **_vocabulary(blocks, voted, description),
     }
 
 
@@ -141,7 +157,7 @@ class _Page:
         self.links = np.array([block.link_chars for block in blocks]) / self.lengths
         self.parents = [_above(block, 1) for block in blocks]
         self.chars: defaultdict[int, float] = defaultdict(float)  # by container
-        linked: defaultdict[int, float] = defaultdict(float)
+        self.linked = linked = defaultdict[int, float](float)  # characters in links, by container
         self.points: defaultdict[int, float] = defaultdict(float)  # as in Readability: of the paragraphs in a container
         for block, parent in zip(blocks, self.parents, strict=True):
             length = len(block.text)
@@ -315,3 +331,82 @@ def _nearest_votes(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> t
                 shares[number] = others / (page.chars[container] - length + 1)
                 break
     return levels, np.minimum(shares, 1.0)
+
+
+def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> dict[str, Column]:
+    """Return features of the votes for blocks that stand before and after, or like, each block."""
+    lengths, positions = page.lengths, np.arange(len(blocks))
+    chars = voted * lengths
+    all_chars = max(float(chars.sum()), 1.0)
+    by_parent: defaultdict[int, float] = defaultdict(float)
+    for parent, its in zip(page.parents, chars.tolist(), strict=True):
+        by_parent[parent] += its
+    long_voted = np.nonzero(voted * (lengths > 40))[0]
+    before = np.searchsorted(long_voted, positions) - 1  # the last long voted one before each block
+    distance = np.full(len(blocks), _FAR)
+    depths = np.array([len(block.containers) for block in blocks])
+    if len(long_voted):
+        distance = np.where(before >= 0, np.minimum(positions - long_voted[before], _FAR), _FAR)
+    usual_depth = float(np.median(depths[long_voted])) if len(long_voted) else 0.0
+    return {
+        "votes before": (np.cumsum(chars) - chars) / all_chars,
+        "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else -1), float),
+        "from the last vote": np.log1p(distance) / np.log1p(_FAR),
+        "as deep as votes": np.asarray(depths == usual_depth, float),
+        "votes in the parent": np.array([by_parent[parent] for parent in page.parents]) / all_chars,
+        "voted of this path": _share_of_others([block.path for block in blocks], voted, lengths),
+        "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
+        "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
+        "parent linked": np.array([page.linked[parent] / max(page.chars[parent], 1.0) for parent in page.parents]),
+    }
+
+
+def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: Column) -> dict[str, Column]:
+    """Return features of the blocks before and after each block, and of those like it."""
+    looks = Counter(block.look for block in blocks)
+    parents = Counter(_above(block, 1) for block in blocks)
+    same = np.array([one.look == other.look for one, other in pairwise(blocks)], float)
+    siblings = np.array([one.containers[:-1] == other.containers[:-1] for one, other in pairwise(blocks)], float)
+    return {
+        "blocks of this look": np.array([min(np.log1p(looks[block.look]) / 5, 1.0) for block in blocks]),
+        "blocks in the parent": np.array([min(np.log1p(parents[_above(block, 1)]) / 4, 1.0) for block in blocks]),
+        "looks like the next": np.append(same, 0.0),
+        "looks like the last": np.append(0.0, same),
+        "sibling of the last": np.append(0.0, siblings),
+        "linked, last": _of_neighbour(look["linked"], -1),
+        "linked, next": _of_neighbour(look["linked"], 1),
+        "linked, after next": _of_neighbour(look["linked"], 2),
+        "item, next": _of_neighbour(look["item"], 1),
+        "heading, last": _of_neighbour(look["heading"], -1),
+        "heading, next": _of_neighbour(look["heading"], 1),
+        "heading, after next": _of_neighbour(look["heading"], 2),
+        "voted, after next": _of_neighbour(voted, 2),
+    }
+
+
+def _of_neighbour(column: Column, offset: int) -> Column:
+    """Return the value of the block that is *offset* blocks further; 0 beyond the ends."""
+    found = np.zeros(len(column))
+    if abs(offset) < len(column):
+        if offset > 0:
+            found[:-offset] = column[offset:]
+        else:
+            found[-offset:] = column[:offset]
+    return found
+
+
+def _vocabulary(blocks: Sequence[TextBlock], voted: Column, description: str) -> dict[str, Column]:
+    """Return which share of the words of each block is in other voted blocks, and in the description."""
+    words = [set(_WORD.findall(block.text.lower())) for block in blocks]
+    described = set(_WORD.findall(description.lower()))
+    counts = Counter(word for own, vote in zip(words, voted.tolist(), strict=True) if vote for word in own)
+    sizes = np.array([max(len(own), 1) for own in words], float)
+    common = np.array([len(own & described) for own in words], float)
+    return {
+        "words of votes": np.array(
+            [sum(counts[word] > vote for word in own) for own, vote in zip(words, voted.tolist(), strict=True)]
+        )
+        / sizes,
+        "in the description": common / sizes,
+        "like the description": 2 * common / (sizes + len(described)),
+    }

@@ -141,7 +141,8 @@ class _Page:
         if self._rule.text:
             return self._rule.text, "rule"
         extracted = extracted_text(self._tree, self._url)
-        blocks = article_blocks(text_blocks(self._tree), extracted, self._json.text)
+        description = self._first("description")
+        blocks = article_blocks(text_blocks(self._tree), extracted, self._json.text, description)
         title = self._title.casefold()  # which is a part of its own
         seen = "\n".join(block.text for block in blocks if block.text.casefold() != title) or extracted
         hidden = hidden_text(self._json.text, seen)

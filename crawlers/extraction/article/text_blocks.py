@@ -20,6 +20,7 @@ MAX_BLOCKS = 5_000  # long pages with comments have 2,000
 MAX_LEVELS = 32  # containers of a block, the innermost; others matter little
 NAME_CHARS = 200  # of a class or an id that are looked at
 
+_PATH = 5  # tags of the innermost elements, that say where a block is
 _WRAPPER = 0.3  # of the text of the page: an element with more of it is what is around the article
 _MAX_CELL = 80  # characters of a cell that is put into one block with its row
 _MAX_ROW = 300
@@ -35,6 +36,7 @@ _KIND_OF_TAG = {
     "aside": Kind.ASIDE, "li": Kind.ITEM, "dd": Kind.ITEM, "dt": Kind.ITEM, "td": Kind.TABLE, "th": Kind.TABLE,
     "header": Kind.HEADER, "form": Kind.FORM, "button": Kind.FORM, "nav": Kind.NAVIGATION, "footer": Kind.FOOTER,
     "figure": Kind.FIGURE, "figcaption": Kind.FIGURE, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
+    "blockquote": Kind.QUOTE,
 }  # fmt: skip
 _COMMENT = re.compile(r"comment|disqus|repl(?:y|ies)|respond|forum|kommentar", re.I)
 _PROMOTION = re.compile(
@@ -49,6 +51,17 @@ _BYLINE = re.compile(
     r"|publish|kicker|copyright|source|label)",
     re.I,
 )
+_CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|picture|player|credit", re.I)
+_LEAD = re.compile(
+    r"lead|teaser|intro|standfirst|summary|subtitle|sub-?head|dek|excerpt|abstract|description|chapo|sapo|entradilla"
+    r"|deck|preamble|ingress",
+    re.I,
+)
+_QUOTE = re.compile(r"quote|zitat|pull|embed|tweet|instagram|twitter", re.I)
+_NAMES = (
+    (_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE), (_CAPTION, Kind.CAPTION),
+    (_LEAD, Kind.LEAD), (_QUOTE, Kind.QUOTE),
+)  # fmt: skip
 
 
 def text_blocks(tree: HtmlElement) -> list[TextBlock]:
@@ -128,7 +141,11 @@ class _Walk:
         if text:
             _, tag, names = self._open[-1]
             containers = tuple(number for number, _, _ in self._open[-MAX_LEVELS:])
-            self.blocks.append(TextBlock(text, min(self._link_chars, len(text)), tag, f"{tag} {names}", containers, 0))
+            look = f"{tag} {names}"
+            around = " ".join(self._open[-2][1:]) if len(self._open) > 1 else ""
+            path = " ".join(one for _, one, _ in self._open[-_PATH:])
+            link_chars = min(self._link_chars, len(text))
+            self.blocks.append(TextBlock(text, link_chars, tag, look, around, path, containers, 0))
         self._parts.clear()
         self._link_chars = 0
 
@@ -136,7 +153,7 @@ class _Walk:
 @lru_cache(maxsize=4096)
 def _kind_of_names(names: str) -> int:
     kind = 0
-    for pattern, one in ((_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE)):
+    for pattern, one in _NAMES:
         if pattern.search(names):
             kind |= one
     return kind

@@ -23,7 +23,7 @@ BODY, MENU, STORY_BOX, COMMENTS = range(4)
 
 def block(text, box=STORY_BOX, tag="p", look="p ", kind=0, link_chars=0):
     number = 10 + sum(map(ord, text))
-    return TextBlock(text, link_chars, tag, look, (BODY, box, number), kind)
+    return TextBlock(text, link_chars, tag, look, f"div box{box}", f"body div {tag}", (BODY, box, number), kind)
 
 
 def paragraphs():
@@ -60,6 +60,32 @@ def test_structured_data_counts():
     columns = features([*menu(), *paragraphs()], "\n".join(STORY), "\n".join(STORY[:7]))
     assert columns["declared"].tolist() == [0.0] * 3 + [1.0] * 7 + [0.0]
     assert columns["not declared"][-1] > 0.5
+
+
+def test_lead_is_known_by_the_description():
+    lead = block("A storm took the roofs of the town, and nobody was there.", MENU, "div", "div x1")
+    columns = features([*menu(), lead, *paragraphs()], "\n".join(STORY), "", "A storm took the roofs of the town.")
+    assert columns["like the description"].argmax() == 3
+    assert columns["in the description"][3] == pytest.approx(7 / 11)
+    assert columns["words of votes"][3] > columns["words of votes"][0]
+
+
+def test_second_article_below_stands_after_the_votes():
+    other = [block(text.replace("roofs", "gardens")) for text in STORY[:5]]
+    columns = features([*paragraphs(), *other], "\n".join(STORY), "")
+    assert columns["votes before"].tolist() == pytest.approx([n / 8 for n in range(8)] + [1.0] * 5)
+    assert columns["after the votes"].tolist() == [0.0] * 11 + [1.0] * 2
+    assert columns["from the last vote"][8:].tolist() == sorted(columns["from the last vote"][8:])
+
+
+def test_neighbours_are_those_before_and_after():
+    blocks = [block("Wind", tag="h2", look="h2 "), *paragraphs()[:2], *menu()]
+    columns = features(blocks, "", "")
+    assert columns["heading, last"].tolist() == [0, 1, 0, 0, 0, 0]
+    assert columns["linked, next"].tolist() == [0, 0, 1, 1, 1, 0]
+    assert columns["linked, after next"].tolist() == [0, 1, 1, 1, 0, 0]
+    assert columns["looks like the next"].tolist() == [0, 1, 0, 1, 1, 0]
+    assert features(blocks[:1], "", "")["linked, after next"].tolist() == [0]
 
 
 def test_page_without_blocks_has_no_article():
@@ -99,6 +125,8 @@ BLOCKS = st.lists(
         st.just(0),
         st.sampled_from(["p", "div", "li", "h1", "td"]),
         st.sampled_from(["p ", "div x"]),
+        st.sampled_from(["", "div y"]),
+        st.sampled_from(["body p", "body div li"]),
         st.lists(st.integers(0, 5), min_size=1, max_size=4).map(tuple),
         st.integers(0, 2 ** len(Kind) - 1),
     ),
@@ -107,12 +135,12 @@ BLOCKS = st.lists(
 )
 
 
-@given(BLOCKS, st.text(max_size=100), st.text(max_size=100))
+@given(BLOCKS, st.text(max_size=100), st.text(max_size=100), st.text(max_size=100))
 @settings(max_examples=60)
-def test_features_are_shares(blocks, extracted, declared):
-    for name, column in features(blocks, extracted, declared).items():
+def test_features_are_shares(blocks, extracted, declared, description):
+    for name, column in features(blocks, extracted, declared, description).items():
         assert column.shape == (len(blocks),), name
         assert ((column >= 0) & (column <= 1 + 1e-9)).all(), name
-    chosen = article_blocks(blocks, extracted, declared)
+    chosen = article_blocks(blocks, extracted, declared, description)
     assert chosen
     assert set(chosen) <= set(blocks)

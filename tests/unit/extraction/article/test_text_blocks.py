@@ -50,6 +50,9 @@ def test_containers_begin_with_the_outermost_and_are_shared():
         ("<div hidden>x</div>", {"hidden"}),
         ("<div style='color:red; DISPLAY : none'>x</div>", {"hidden"}),
         ("<article><figure><figcaption>x</figcaption></figure></article>", {"article", "figure"}),
+        ("<p class=photo-credit>x", {"byline", "caption"}),
+        ("<p class=standfirst>x", {"lead"}),
+        ("<blockquote>x</blockquote>", {"quote"}),
         ("<p class=headline>x", set()),
     ],
 )
@@ -80,3 +83,8 @@ def test_large_and_deep_pages_are_cut(monkeypatch):
 
 def test_page_without_text_has_no_blocks():
     assert blocks("<script>x()</script><img src=/x>") == []
+
+
+def test_blocks_know_what_they_look_like_and_what_is_around():
+    one = blocks("<main><div class='story'><ul class=facts><li class=x>One</ul></div></main>")[0]
+    assert (one.look, one.around, one.path) == ("li x", "ul facts", "body main div ul li")
