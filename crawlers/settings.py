@@ -78,12 +78,11 @@ SITEMAPS_MAX_URLS = 1_000_000  # URLs of a site's sitemaps, some 100 bytes each 
 
 RULE_INDEX_SHARE = 0.9  # share of the best index that a site needs while better ones rest; 0: nobody waits
 RULE_WAIT_SECONDS = 30.0  # that a crawl with a budget waits for a site after its last request; 0: never
-RULE_SEED = 0  # of rules and orders that use random numbers
+RULE_SEED = 0  # of orders that use random numbers, and of thompson in scrapy lab
 ROUNDROBIN_QUANTUM_PAGES = 1  # pages of a site per turn
 ROUNDROBIN_QUANTUM_SECONDS = 0.0  # seconds of a turn; 0: only the pages count
 GITTINS_BATCH_PAGES = 10  # the n of gittins: pages read of a site before the next choice
 UCB1_INITIAL_PAGES = 5  # the m of ucb1: pages read of every site at first
-RAW_UCB_C = 1.0  # width of the bonus of raw-ucb, in standard deviations of a page's reward
 REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes each; others are looked up in the store
 
 # Orders: which page next

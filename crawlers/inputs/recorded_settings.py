@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers import settings as defaults
@@ -62,4 +63,6 @@ def crawl_rules(values: Mapping[str, str | None]) -> CrawlRules:
     """Return what a crawl that recorded *values* did with URLs; what it did not record is as in our defaults."""
     settings = RecordedSettings(values)
     options = normalization_recorded(values, Normalization())
-    return CrawlRules(options, rule_name(settings), rule_options(settings), robots_token(settings))
+    c = values.get("RAW_UCB_C")  # a setting of earlier versions
+    rule = rule_options(settings) if c is None else replace(rule_options(settings), raw_ucb_c=float(c))
+    return CrawlRules(options, rule_name(settings), rule, robots_token(settings))

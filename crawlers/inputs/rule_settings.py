@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, LAB_RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, OrderOptions
 from crawlers.errors import ConfigError
 
@@ -37,7 +37,7 @@ def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
 
 
 def rule_options(settings: SettingValues) -> RuleOptions:
-    """Return the options that all site rules share."""
+    """Return the options of the rules of crawls."""
     return RuleOptions(
         page_budget=settings.getint("PAGE_BUDGET"),
         seed=settings.getint("RULE_SEED"),
@@ -45,7 +45,6 @@ def rule_options(settings: SettingValues) -> RuleOptions:
         quantum_s=settings.getfloat("ROUNDROBIN_QUANTUM_SECONDS"),
         gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
         ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
-        raw_ucb_c=settings.getfloat("RAW_UCB_C"),
         optimism=LEARNT_OPTIMISM if settings.get("ORDER") in LEARNING else OPTIMISM,
     )
 
@@ -56,8 +55,15 @@ def rule_name(settings: SettingValues) -> str:
 
 
 def chosen_rule(settings: SettingValues) -> SiteRule:
-    """Return the site rule named by `rule_name`; raises `ConfigError`."""
-    return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
+    """Return the site rule of a crawl named by `rule_name`; raises `ConfigError`, also for a rule of the laboratory."""
+    name = rule_name(settings)
+    if name in LAB_RULES:
+        raise ConfigError(
+            f"RULE={name} is only for comparisons: on real sites it found on average no more links than auto, with the "
+            f"orders of harvests (docs/explanation/bandits.md); give RULE=auto, also to go on with an unfinished crawl "
+            f"that began with RULE={name}, and compare the two by scrapy lab replay --rules auto,{name}"
+        )
+    return chosen(CRAWL_RULES, "RULE", name)(rule_options(settings))
 
 
 def chosen_patience(settings: SettingValues) -> Patience:

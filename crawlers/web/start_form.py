@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
@@ -65,7 +65,7 @@ MISSIONS = {
 # In the open part of the form, in this order; the others are below "All settings".
 MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
 CHOICES = {
-    "RULE": tuple(RULES),
+    "RULE": tuple(CRAWL_RULES),
     "ORDER": tuple(ORDERS),
     "REWARD": tuple(REWARDS),
     "PROFILE": tuple(name for name in PROFILES if name),

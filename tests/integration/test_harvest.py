@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
 from tests.support.crawl_web import DEMO, WatchedWeb
 from tests.support.running import Crawl, differences
 
@@ -52,7 +52,7 @@ def kill_after(crawl: Crawl, web, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "order"), [*((rule, "bfs") for rule in sorted(RULES)), ("auto", "groups"), ("auto", "learnt")]
+    ("rule", "order"), [*((rule, "bfs") for rule in sorted(CRAWL_RULES)), ("auto", "groups"), ("auto", "learnt")]
 )
 def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in, rule, order):
     settings = {"RULE": rule, "ORDER": order, **SETTINGS}

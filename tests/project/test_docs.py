@@ -20,7 +20,7 @@ from scrapy.spiderloader import SpiderLoader
 
 from crawlers import settings as ours
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
 from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.algorithms.urls.normalization import Normalization
@@ -48,7 +48,7 @@ SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FIL
 # Environment variables, a constant in an __all__, reserved names that are refused, and an encoding of Parquet.
 NO_SETTINGS = {
     *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
-    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "LINK_WEIGHTS", "DELETED_LINKS", "DELTA_BINARY_PACKED"),
+    *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "LINK_WEIGHTS", "DELETED_LINKS", "DELTA_BINARY_PACKED", "RAW_UCB_C"),
 }
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
@@ -98,7 +98,7 @@ def test_example_of_a_setting_contains_it(name):
 
 def test_all_values_of_settings_with_names_are_documented():
     for setting, names in (
-        ("RULE", RULES),
+        ("RULE", CRAWL_RULES),
         ("PROFILE", [name for name in PROFILES if name]),
         ("REWARD", REWARDS),
         ("ORDER", ORDERS),

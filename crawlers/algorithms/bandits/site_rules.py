@@ -92,7 +92,8 @@ def _trivial(options: RuleOptions) -> SiteRule:
     return EqualShares(options.page_budget)
 
 
-RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
+# Rules of crawls.
+CRAWL_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
     "best": lambda options: Best(),
     "sequential": lambda options: Sequential(),
@@ -100,9 +101,15 @@ RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "gittins": lambda options: BatchGreedy(options.gittins_batch),
     "ucb1": lambda options: UCB1(options.ucb1_initial),
     "auto": lambda options: RecentUCB(options.optimism),
+}
+
+# Rules of the laboratory, which on real sites found on average no more than `auto`, with the orders of harvests.
+LAB_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "raw-ucb": lambda options: RAWUCB(options.raw_ucb_c),
     "swucb": lambda options: SlidingWindowUCB(),
     "thompson": lambda options: Thompson(options.seed),
     "kl-ucb": lambda options: KLUCB(),
     "gittins-index": lambda options: GittinsIndex(),
 }
+
+RULES = {**CRAWL_RULES, **LAB_RULES}

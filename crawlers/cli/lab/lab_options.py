@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
+from crawlers.inputs.rule_settings import rule_options
 from crawlers.reports.figures import check_picture
 from crawlers.storage.files.writable import check_file
 
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.bandits.site_rules import RuleOptions
+    from crawlers.inputs.setting_values import SettingValues
 
 
 MOST = 10_000_000  # pages or webs: the oracle alone takes 24 bytes per page
@@ -25,6 +31,13 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
     parser.add_argument(
         "--budget", type=int, metavar="N", default=2000, help="simulate, replay: pages to read (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--raw-ucb-c",
+        type=float,
+        metavar="C",
+        default=1.0,
+        help="simulate, replay: width of the bonus of raw-ucb, in standard deviations (default: %(default)s)",
     )
     parser.add_argument("--crawl", help="replay, report, topic: name or number of the crawl (default: the latest)")
     parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
@@ -40,6 +53,13 @@ def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
         path = getattr(opts, name)
         if path:
             check_file(Path(path), f"--{name}")
+
+
+def lab_rule_options(opts: argparse.Namespace, settings: SettingValues) -> RuleOptions:
+    """Return the options of all rules, those of the laboratory among them; raises `ConfigError`."""
+    if not 0.0 <= opts.raw_ucb_c < math.inf:
+        raise ConfigError(f"--raw-ucb-c {opts.raw_ucb_c} is out of range; write a number of 0 or more")
+    return replace(rule_options(settings), raw_ucb_c=opts.raw_ucb_c)
 
 
 def rule_names(text: str | None) -> list[str]:

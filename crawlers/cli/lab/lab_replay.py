@@ -20,11 +20,11 @@ from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measur
 from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 from crawlers.algorithms.simulation.order_replay import replay as replay_order
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
-from crawlers.cli.lab.lab_options import check, rule_names, whole_number
+from crawlers.cli.lab.lab_options import check, lab_rule_options, rule_names, whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_weights_file import chosen_link_weights
-from crawlers.inputs.rule_settings import chosen, rule_options
+from crawlers.inputs.rule_settings import chosen
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawls import FINISHED
@@ -104,7 +104,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"note: {warning}")
     if opts.order:
         print(f"replayed with ORDER={opts.order}, by the links between the pages that the crawl read")
-    options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": opts.order or order}))
+    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": opts.order or order}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
     if opts.order:
         runs = {

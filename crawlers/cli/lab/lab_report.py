@@ -8,14 +8,12 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.settings import Settings
-
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.simulation.pull_trace import trace
 from crawlers.cli.lab.lab_options import check, whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.rule_settings import chosen_rule, rule_name
+from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.text_file import shortened_list
 from crawlers.reports import yield_chart
 from crawlers.reports.link_worths import feature_worths
@@ -61,11 +59,14 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         database.close()
     if not log.pulls:
         raise ConfigError(f"CRAWL={crawl.name} has no figures: {_why_empty(log)}; name another crawl with --crawl")
-    as_then = Settings({**settings.copy_to_dict(), **recorded})
-    moments = list(trace(chosen_rule(as_then), [number for number, _, _ in log.sites], log.pulls, every))
+    rules = crawl_rules(recorded)
+    rule = rules.new_rule()
+    if rule is None:
+        raise ConfigError(f"CRAWL={crawl.name} had RULE={rules.rule}, which is unknown here; report with its version")
+    moments = list(trace(rule, [number for number, _, _ in log.sites], log.pulls, every))
     earned = sum(reward for _, reward in log.pulls)
     print(
-        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rule_name(as_then)}, "
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rules.rule}, "
         f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(log.pulls), 'page')}, "
         f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )

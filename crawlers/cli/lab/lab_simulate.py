@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
 from crawlers.algorithms.simulation.web_generator import PROFILES
-from crawlers.cli.lab.lab_options import check, rule_names, whole_number
-from crawlers.inputs.rule_settings import rule_options
+from crawlers.cli.lab.lab_options import check, lab_rule_options, rule_names, whole_number
 from crawlers.reports import yield_chart
 from crawlers.storage.files.atomic import replacing
 
@@ -59,7 +58,8 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             whole_number(f"--{name}", value, least)
     check(opts, settings)
     rules = rule_names(opts.rules)
-    options = replace(rule_options(settings), page_budget=opts.budget, quantum_s=0.0)  # these webs have no time
+    # These webs have no time.
+    options = replace(lab_rule_options(opts, settings), page_budget=opts.budget, quantum_s=0.0)
     suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
     work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
     measured = _measured(work, opts.jobs or os.cpu_count() or 1)

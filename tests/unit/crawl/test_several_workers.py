@@ -422,7 +422,7 @@ def test_worker_that_lacks_pulls_has_a_round_soon(opened):
 def test_worker_that_is_granted_nothing_asks_less_and_less_often(opened, monkeypatch):
     monkeypatch.setattr(membership, "BUDGET_ROUNDS_PER_S", 1)  # as if there were many workers
     mission = {"page_budget": 400, "counts_rewards": True}
-    one, two = (opened(2, mission, RULE="gittins-index") for _ in range(2))
+    one, two = (opened(2, mission, RULE="auto") for _ in range(2))
     rounds(one, two)
     for crawl in (one, two):
         (lease,) = leases(crawl)

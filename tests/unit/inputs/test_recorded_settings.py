@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawlers.algorithms.bandits.beebot import BatchGreedy
+from crawlers.algorithms.bandits.site_rules import LAB_RULES, RuleOptions
 from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
 
 VALUES = {
     "PAGE_BUDGET": "900",
-    "RAW_UCB_C": "0.5",
+    "RULE_INDEX_SHARE": "0.5",
     "ROBOTSTXT_OBEY": "True",
     "MAX_LEVEL": "None",
     "URL_IGNORED_PARAMETERS": "['a', 'b']",
@@ -21,7 +24,7 @@ VALUES = {
 def test_texts_are_read_as_values():
     settings = RecordedSettings(VALUES)
     assert settings.getint("PAGE_BUDGET") == 900
-    assert settings.getfloat("RAW_UCB_C") == 0.5
+    assert settings.getfloat("RULE_INDEX_SHARE") == 0.5
     assert settings.getbool("ROBOTSTXT_OBEY")
     assert settings.get("MAX_LEVEL") is None
     assert settings.getlist("URL_IGNORED_PARAMETERS") == ["a", "b"]
@@ -41,6 +44,13 @@ def test_rules_of_a_crawl_are_those_that_it_recorded():
     assert (rules.rule, rules.robots_token) == ("gittins", "mybot")
     assert isinstance(rules.new_rule(), BatchGreedy)
     assert rules.rule_options.page_budget == 900
+
+
+@pytest.mark.parametrize("name", LAB_RULES)
+def test_crawl_with_a_rule_of_the_laboratory_is_still_explained(name):
+    rules = crawl_rules({"RULE": name, "RAW_UCB_C": "0.3"})
+    assert type(rules.new_rule()) is type(LAB_RULES[name](RuleOptions()))
+    assert (rules.rule_options.raw_ucb_c, crawl_rules({"RULE": name}).rule_options.raw_ucb_c) == (0.3, 1.0)
 
 
 def test_rule_that_this_version_does_not_know_is_none():

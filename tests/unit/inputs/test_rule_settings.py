@@ -7,7 +7,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, LAB_RULES, RULES, RuleOptions
 from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import PROFILES, chosen, chosen_patience, chosen_rule, rule_name, rule_options
 
@@ -31,13 +31,20 @@ def test_profiles_select_the_published_rules(profile, rule):
 
 def test_rule_takes_precedence_over_profile():
     assert rule_name(given(RULE="auto", PROFILE="universities")) == "auto"
-    assert set(PROFILES.values()) <= set(RULES)
+    assert set(PROFILES.values()) <= set(CRAWL_RULES)
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_every_rule_can_be_selected(name):
+@pytest.mark.parametrize("name", CRAWL_RULES)
+def test_every_rule_of_crawls_can_be_selected(name):
     made = chosen_rule(given(RULE=name, PAGE_BUDGET=10))
     assert type(made) is type(RULES[name](RuleOptions(page_budget=10)))
+
+
+@pytest.mark.parametrize("name", LAB_RULES)
+def test_rule_of_the_laboratory_is_refused_with_the_one_to_take(name):
+    sentence = f"RULE={name} is only for comparisons: .* give RULE=auto, also to go on .* scrapy lab replay --rules"
+    with pytest.raises(ConfigError, match=sentence):
+        chosen_rule(given(RULE=name))
 
 
 def test_settings_given_as_numbers_or_texts_become_options():
@@ -48,9 +55,8 @@ def test_settings_given_as_numbers_or_texts_become_options():
         ROUNDROBIN_QUANTUM_SECONDS="1.5",
         GITTINS_BATCH_PAGES=6,
         UCB1_INITIAL_PAGES="2",
-        RAW_UCB_C="0.3",
     )
-    assert rule_options(settings) == RuleOptions(7, 3, 4, 1.5, 6, 2, 0.3)
+    assert rule_options(settings) == RuleOptions(7, 3, 4, 1.5, 6, 2)
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
 
 
@@ -62,7 +68,7 @@ def test_bonus_is_smaller_with_orders_that_learn(order, optimism):
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"RULE": "nosuch"}, "RULE='nosuch' is unknown; choose one of: auto, best, gittins"),
+        ({"RULE": "nosuch"}, "is unknown; choose one of: auto, best, gittins, roundrobin, sequential, trivial, ucb1$"),
         ({"RULE": "Auto"}, "RULE='Auto' is unknown"),
         ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; choose one of: institutes, universities"),
         ({"RULE": "trivial"}, "RULE=trivial needs PAGE_BUDGET"),

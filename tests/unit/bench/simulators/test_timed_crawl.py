@@ -25,7 +25,7 @@ def test_last_pulls_of_a_budget_take_several_workers_no_longer_than_one(rule: st
 
 
 def test_politeness_leaves_work_to_all_workers_unless_the_crawl_waits_for_the_best_sites() -> None:
-    polite = {"delay_s": 1.0, "RULE": "gittins-index"}
+    polite = {"delay_s": 1.0, "RULE": "gittins"}
     patient, hurried = harvested(3, **polite), harvested(3, **polite, RULE_WAIT_SECONDS=0)
     assert min(hurried.workers) > 30, "any site that is due may be chosen"
     assert hurried.seconds < patient.seconds

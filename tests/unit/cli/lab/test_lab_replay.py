@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, RULES, RuleOptions
 from crawlers.algorithms.simulation.rule_simulation import simulate
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
@@ -19,7 +19,7 @@ from crawlers.storage.yields import site_yields
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
-LAB_RULES = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores
+COMPARED = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores
 BUDGET = 24
 ONE_AT_A_TIME = ";1;;0"
 ONE_REQUEST = {"CONCURRENT_REQUESTS": 1, "RULE": "auto"}
@@ -126,10 +126,10 @@ def test_without_recorded_pulls_the_order_is_the_same(web, project):
         assert sum(other.yields) == sum(each.yields)
 
 
-@pytest.mark.parametrize("rule", LAB_RULES)
+@pytest.mark.parametrize("rule", sorted(set(CRAWL_RULES) & set(COMPARED)))
 def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
     real = real_run(rule)
-    run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
     keys = dict(full.query("SELECT id, key FROM page"))
     read = [0] * len(sites)
     replayed = []
@@ -151,13 +151,13 @@ def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
     )
     assert lines[1].split()[:3] == ["rule", "3", "pages"]
     table = {line.split()[0]: line for line in lines[2:]}
-    assert set(table) == {*LAB_RULES, "oracle", "omniscient", "in", "rules.csv:"}
+    assert set(table) == {*COMPARED, "oracle", "omniscient", "in", "rules.csv:"}
     assert "mind:" not in "".join(lines)
     with (full.folder / "rules.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {row["rule"] for row in rows} == set(LAB_RULES)
-    for rule in LAB_RULES:
-        run = simulate(LAB_RULES[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    assert {row["rule"] for row in rows} == set(COMPARED)
+    for rule in COMPARED:
+        run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
         found = {int(row["pages"]): int(row["found"]) for row in rows if row["rule"] == rule}
         assert found == {pages: run.found[pages] for pages in found}
         assert max(found) == BUDGET
@@ -185,10 +185,12 @@ def test_rewards_and_options_come_from_the_settings(full, lab):
     small = ("--rules", "ucb1", "--budget", "20", "-s")
     tables = [lab(full, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
     assert tables[0] != tables[1]
+    small = ("--rules", "raw-ucb", "--budget", "20", "--raw-ucb-c")
+    assert lab(full, "replay", *small, "0") != lab(full, "replay", *small, "100")
 
 
 def table(output: str) -> list[list[str]]:
-    return [line.split() for line in output.splitlines() if line.split()[0] in {*LAB_RULES, "oracle", "omniscient"}]
+    return [line.split() for line in output.splitlines() if line.split()[0] in {*COMPARED, "oracle", "omniscient"}]
 
 
 def test_replay_in_the_order_of_the_crawl_is_the_same_by_its_links(full, lab):

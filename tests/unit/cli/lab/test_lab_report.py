@@ -210,7 +210,7 @@ def files(folder) -> list[str]:
         (("--picture", "/proc/a.svg"), "--picture=/proc/a.svg can't be written"),
         (("--out", "/proc/a.csv"), "--out=/proc/a.csv can't be written"),
         (("--out", "."), "--out=. can't be written"),
-        (("-s", "RAW_UCB_C=much"), "RAW_UCB_C='much' is not a number; write a number of 0 or more"),
+        (("-s", "RULE_WAIT_SECONDS=much"), "RULE_WAIT_SECONDS='much' is not a number; write a number of 0 or more"),
         (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
         (("-s", "CRAWL=yours"), "CRAWL=yours: "),
     ],
