@@ -30,7 +30,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench.ranking.politeness import RecordedWeb, limited
+from bench.harvest.politeness import RecordedWeb, limited
 from bench.simulators.timed_crawl import harvest
 from tests.support.crawl_web import DEMO, WatchedWeb
 from tests.support.running import Crawl

@@ -1,7 +1,7 @@
 """The weights with which `LinkValues` begins: words, levels and lengths of anchors that paid on other sites.
 
 Those that come with the project are from documentation of software, such as manuals and release notes, in English
-(`link_prior.json`, made by `bench.ranking.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
+(`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
 them. `link_regression` makes others.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.ranking.politeness import GeneratedWeb, limited
+from bench.harvest.politeness import GeneratedWeb, limited
 from bench.simulators.timed_crawl import Harvest, harvest
 
 JOINING_S = 1.5  # after the others have begun, until they hold sites: one round or two

@@ -1,7 +1,7 @@
 """Makes the weights of words, levels and lengths of anchors with which ORDER=learnt begins.
 
-    python -m bench.ranking.site_pages FILES CACHE SITES.json...        once
-    python -m bench.ranking.link_prior CACHE SITE...
+    python -m bench.harvest.site_pages FILES CACHE SITES.json...        once
+    python -m bench.harvest.link_prior CACHE SITE...
 
 Writes crawlers/algorithms/ranking/link_prior.json: a ridge regression of ln(1 + new links) on the features of the first
 link to a page that mean the same on all sites, with an intercept for each site, from breadth-first crawls.
@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.ranking.simulated_harvest import NO_LINK, BreadthFirst, Rows, Waiting, Web, harvest
-from bench.ranking.site_pages import SitePages, cached
+from bench.harvest.simulation import NO_LINK, BreadthFirst, Rows, Waiting, Web, harvest
+from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking import link_prior
 from crawlers.algorithms.ranking.link_features import FEATURES, link_feature_names

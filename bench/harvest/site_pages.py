@@ -1,6 +1,6 @@
 """Reads the pages of real sites from their files, as a crawl would, into a cache for simulated crawls. No HTTP.
 
-    python -m bench.ranking.site_pages FILES CACHE SITES.json...
+    python -m bench.harvest.site_pages FILES CACHE SITES.json...
 
 FILES: a folder with the files of each site in a folder of its own. SITES.json: a list of sites, each with `site`, its
 name; `start`, the path to which its home page redirects; and `quirks`, of which `charset=`, `redirhtml` (.htm redirects

@@ -1,8 +1,8 @@
 """What delays and requests in flight cost a harvest: "Under politeness" in docs/measurements/bandits.md.
 
-    python -m bench.ranking.politeness RECORD hosts.txt [--rules auto] [--budgets 300,600] [-s RULE_INDEX_SHARE=0.9]
-    python -m bench.ranking.politeness --web universities [--webs 20]
-    python -m bench.ranking.politeness --real hosts.txt [--rules auto] [--budgets 600] [--share-of example.org]
+    python -m bench.harvest.politeness RECORD hosts.txt [--rules auto] [--budgets 300,600] [-s RULE_INDEX_SHARE=0.9]
+    python -m bench.harvest.politeness --web universities [--webs 20]
+    python -m bench.harvest.politeness --real hosts.txt [--rules auto] [--budgets 600] [--share-of example.org]
 
 RECORD: a file in which the responses of the sites of hosts.txt are kept: what is not in it is requested once. Instead
 of sites, `--web` simulates webs of a profile of `scrapy lab simulate`.
@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from bench.ranking.harvest import harvest as harvest_really
+from bench.harvest.real import harvest as harvest_really
 from bench.simulators.timed_crawl import Harvest, harvest, settings_of
 from crawlers.algorithms.ranking.page_orders import GROUPING, PLACING
 from crawlers.algorithms.simulation.web_generator import PROFILES, pinned
@@ -172,8 +172,8 @@ def crawl_really(hosts: Path, rules: list[str], budgets: list[int], parallel: in
             polite.write_text("".join(f"{name};{parallel};;{1000 * delay_s:.0f}\n" for name in sites))
             began_at = time.monotonic()
             limits = {"CONCURRENT_REQUESTS": in_flight, "RULE_INDEX_SHARE": share, "MAX_LEVEL": 5}
-            pulls, urls, _ = harvest_really(polite, budget, RULE=rule, **limits)
-        of_site = sum(name.endswith(f"//{site}") for name, _, _ in pulls) / len(pulls)
+            pulls, urls, _ = harvest_really(polite, budget, None, RULE=rule, **limits)
+        of_site = sum(name.endswith(f"//{site}") for name, _ in pulls) / len(pulls)
         text = f"delay {delay_s:3.1f} s, {in_flight:2} in flight, share {share}: {urls:7,} URLs"
         print(
             f"{rule}, {budget} pages, {text} {time.monotonic() - began_at:6,.0f} s  {of_site:.1%} of {site}", flush=True

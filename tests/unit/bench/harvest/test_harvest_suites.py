@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bench.ranking.link_orders import bounds, run, suites
-from bench.ranking.link_prior import examples, weights
-from bench.ranking.simulated_harvest import BreadthFirst, Groups, Learnt, Rows, Web, best_pages, harvest
-from bench.ranking.site_pages import MOVED, READ, REFUSED, read_site, store
+from bench.harvest.link_prior import examples, weights
+from bench.harvest.simulation import BreadthFirst, Groups, Learnt, Rows, Web, best_pages, harvest
+from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
+from bench.harvest.suites import bounds, run, suites
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import FEATURES
 from crawlers.algorithms.ranking.link_values import LinkValues

@@ -1,6 +1,6 @@
 """Simulates harvests of real sites, page by page, with one request in flight and no delay.
 
-The rules, the orders and the learner are those of the program; the pages are those of `bench.ranking.site_pages`.
+The rules, the orders and the learner are those of the program; the pages are those of `bench.harvest.site_pages`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from bench.ranking.site_pages import MOVED, READ, SitePages
+from bench.harvest.site_pages import MOVED, READ, SitePages
 from crawlers.algorithms.ranking.link_features import FEATURES, WIDTH, link_features
 from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit, group_name
 from crawlers.algorithms.ranking.link_values import CLOSE
