@@ -9,7 +9,8 @@ Rewards are REWARD=new_links. `trivial` divides the greatest number of pages.
 
 For each number of pages: the links found, compared with the first pair (geometric mean over suites, and the worst
 suite); the mean share of what an oracle finds that knows all yields but reads each site breadth first; the mean share
-of what the best pages have, in any order and whether there are links to them or not.
+of what the best pages have, in any order and whether there are links to them or not. The last line, `best*found`,
+always reads the best of the pages to which a link was found.
 
 --real crawls instead the --sites over HTTP: HOSTS is their hosts.txt, with one download at a time and no delay
 (`http://a.example;1;;0`). Links found, with both shares; different external URLs, and sites linked to.
@@ -63,6 +64,7 @@ def main() -> None:
     if given.real:
         crawl_really(given.folder, made[0], given.real, pairs)
         return
+    pairs.append(("best", "found"))
     tasks = [(given.folder, suite, pairs) for suite in made]
     with ProcessPoolExecutor(given.processes, get_context("forkserver")) as pool:
         done = list(pool.map(job, tasks))

@@ -6,6 +6,7 @@ The rules, the orders and the learner are those of the program; the pages are th
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +44,13 @@ class Web:
             return found
         name = f"{self._seed} {self.sites[site].site} {page}"
         return random.Random(name).sample(found, len(found))
+
+    def targets(self, site: int, page: int) -> list[int]:
+        """The pages to which a page leads, also by a redirect."""
+        pages = self.sites[site]
+        if pages.kinds[page] == MOVED:
+            return [pages.moved_to[page]]
+        return [pages.targets[link] for link in self.links(site, page)]
 
 
 @dataclass(slots=True)
@@ -252,3 +260,28 @@ def best_pages(site: SitePages) -> list[int]:
             seen.update(site.external[page])
             found.append(new)
     return found
+
+
+def best_found_pages(web: Web, budget: int) -> list[int]:
+    """Return the new links of each download if the best page of all to which a link was found is always read.
+
+    It is known in advance which new links a page brings, but not to which pages it leads. Home pages come first.
+    """
+    seen: list[set[int]] = [set() for _ in web.sites]
+    known = [{0} for _ in web.sites]
+    heap = [(-math.inf, number, 0) for number in range(len(web.sites))]
+    rewards: list[int] = []
+    while heap and len(rewards) < budget:
+        least, number, page = heapq.heappop(heap)
+        site = web.sites[number]
+        new = len(set(site.external[page]) - seen[number])
+        if page and -new != least:  # others brought some of them since
+            heapq.heappush(heap, (-new, number, page))
+            continue
+        seen[number].update(site.external[page])
+        rewards += [0] * (site.costs[page] - 1) + [new]
+        for target in web.targets(number, page):
+            if target not in known[number]:
+                known[number].add(target)
+                heapq.heappush(heap, (-len(set(site.external[target]) - seen[number]), number, target))
+    return rewards

@@ -2,6 +2,7 @@
 
 Each suite is read with the links of a page in the order of the document, and shuffled. `learnt` begins with weights
 made from the sites that are not in the suite; `cold` with none. `auto:1.6` is the rule with that factor of its bonus.
+`best*found` always reads the best of all pages that were found, which nobody can know.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import BreadthFirst, Groups, Learnt, Order, Rows, Web, best_pages, harvest
+from bench.harvest.simulation import (
+    BreadthFirst,
+    Groups,
+    Learnt,
+    Order,
+    Rows,
+    Web,
+    best_found_pages,
+    best_pages,
+    harvest,
+)
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
@@ -91,6 +102,8 @@ def run(folder: Path, suite: Suite, rule: str, order: str) -> list[int]:
         orders = [BreadthFirst() for _ in web.sites]
     elif order == "groups":
         orders = [Groups(site) for site in web.sites]
+    elif order == "found":
+        return best_found_pages(web, BUDGETS[-1])
     else:
         values = LinkValues(prior_of(weights_without(folder, suite.sites)) if order == "learnt" else {})
         orders = [Learnt(_rows(folder, name), values) for name in suite.sites]

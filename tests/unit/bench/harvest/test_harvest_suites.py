@@ -110,7 +110,8 @@ def test_suites_are_simulated_from_the_cache(site, tmp_path):
     most, best = bounds(tmp_path, made[0])
     assert (most[2000], best[2000]) == (14, 14)
     assert best[1] == 4
-    for order in ("bfs", "groups", "learnt", "cold"):
+    assert run(tmp_path, made[0], "best", "found")[:6] == [0, 0, 1, 1, 4, 1]
+    for order in ("bfs", "groups", "learnt", "cold", "found"):
         assert sum(run(tmp_path, made[0], "auto", order)) == 14
 
 
