@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.harvest.politeness import RecordedWeb, limited
 from bench.simulators.timed_crawl import harvest
+from crawlers.spiders.extlinks import ExtLinksSpider
 from tests.support.crawl_web import DEMO, WatchedWeb
 from tests.support.running import Crawl
 from tests.support.services import fresh_database, running_postgresql
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 REQUIRED = 0.95  # of the URLs of one process
 PATIENCE_S = 3600.0
+ORDER = ExtLinksSpider.custom_settings["ORDER"]
 MOST_LEVEL = 5  # of the pages of simulated crawls, as in crawls of extlinks
 
 
@@ -99,11 +101,11 @@ class Simulated:
     """Crawls of recorded sites on a simulated clock."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self._web = SeededWeb(options.record, options.hosts)
+        self._web = SeededWeb(options.record, options.hosts, ORDER)
 
     def __call__(self, delay_ms: int, seed: int, workers: int, settings: dict[str, Any]) -> Found:
         self._web.seed = seed
-        settings = {"ORDER": "groups", "MAX_LEVEL": MOST_LEVEL, "RULE_SEED": seed, **settings}
+        settings = {"ORDER": ORDER, "MAX_LEVEL": MOST_LEVEL, "RULE_SEED": seed, **settings}
         found = harvest(limited(self._web, delay_ms / 1000, 2), settings, workers)
         return Found(found.urls[-1], found.seconds, found.workers)
 
