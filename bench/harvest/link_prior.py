@@ -15,44 +15,46 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.harvest.simulation import NO_LINK, BreadthFirst, Rows, Waiting, Web, harvest
+from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking import link_prior
 from crawlers.algorithms.ranking.link_features import FEATURES, link_feature_names
 from crawlers.algorithms.ranking.link_prior import FILE, KINDS
 from crawlers.algorithms.ranking.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
+from crawlers.algorithms.simulation.order_replay import LevelByLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crawlers.algorithms.ranking.link_regression import Example, Name
+    from crawlers.algorithms.simulation.order_replay import Waiting
 
 SHARED = [at for at, feature in enumerate(FEATURES) if feature.kind in KINDS]
 
 
-class _Recorded(BreadthFirst):
+class _Recorded(LevelByLevel):
     """Breadth first; records each page with its reward."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.ended_pages: list[tuple[Waiting, int]] = []
+        self.read: list[tuple[Waiting, int]] = []
 
-    def ended(self, page: Waiting, reward: int) -> None:
-        self.ended_pages.append((page, reward))
+    def rewarded(self, page: Waiting, reward: int) -> None:
+        self.read.append((page, reward))
 
 
 def examples(site: SitePages, seed: int = 0) -> list[Example]:
     """Return the features of links and the new links of the pages behind them, of a breadth-first crawl of *site*."""
     order = _Recorded()
-    harvest(Web([site]), Sequential(), [order], 10**9)
-    pages = [(page, reward) for page, reward in order.ended_pages if page.link != NO_LINK]
+    harvest(Web([site]), Sequential(), [order], 10**9, lambda _, link, level: (link, None))  # each is a group
+    pages = [(page, reward) for page, reward in order.read if page.level]
     if len(pages) > PAGES:
         pages = random.Random(seed).sample(pages, PAGES)
     rows = Rows(site)
     found = []
     for page, reward in pages:
-        names = link_feature_names(*rows.arguments(page.link, page.level))
+        names = link_feature_names(*rows.arguments(page.group, page.level))
         found.append(([(FEATURES[at].kind, names[at]) for at in SHARED if names[at]], float(reward)))
     return found
 

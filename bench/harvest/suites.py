@@ -15,17 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import (
-    BreadthFirst,
-    Groups,
-    Learnt,
-    Order,
-    Rows,
-    Web,
-    best_found_pages,
-    best_pages,
-    harvest,
-)
+from bench.harvest.simulation import Groups, Rows, Web, best_found_pages, best_pages, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
@@ -33,6 +23,7 @@ from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_regression import by_kind
 from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 from crawlers.algorithms.simulation.rule_simulation import oracle
 
 if TYPE_CHECKING:
@@ -96,21 +87,20 @@ def suites(folder: Path, fixed: Sequence[str], count: int, seed: int, shuffles: 
 
 def run(folder: Path, suite: Suite, rule: str, order: str) -> list[int]:
     """Return the new links of each download of a simulated harvest."""
-    web = suite.web(folder)
-    orders: list[Order]
-    if order == "bfs":
-        orders = [BreadthFirst() for _ in web.sites]
-    elif order == "groups":
-        orders = [Groups(site) for site in web.sites]
-    elif order == "found":
-        return best_found_pages(web, BUDGETS[-1])
-    else:
-        values = LinkValues(prior_of(weights_without(folder, suite.sites)) if order == "learnt" else {})
-        orders = [Learnt(_rows(folder, name), values) for name in suite.sites]
+    web, most = suite.web(folder), BUDGETS[-1]
+    if order == "found":
+        return best_found_pages(web, most)
     name, _, factor = rule.partition(":")
     optimism = float(factor) if factor else LEARNT_OPTIMISM if order in LEARNING else OPTIMISM
-    made = RULES[name](RuleOptions(page_budget=BUDGETS[-1], optimism=optimism))
-    return harvest(web, made, orders, BUDGETS[-1])
+    made = RULES[name](RuleOptions(page_budget=most, optimism=optimism))
+    if order == "bfs":
+        return harvest(web, made, [LevelByLevel() for _ in web.sites], most)
+    if order == "groups":
+        return harvest(web, made, [ByGroup() for _ in web.sites], most, Groups(web.sites))
+    values = LinkValues(prior_of(weights_without(folder, suite.sites)) if order == "learnt" else {})
+    rows = [_rows(folder, name) for name in suite.sites]
+    orders = [ByValue(values) for _ in web.sites]
+    return harvest(web, made, orders, most, lambda site, link, level: (0, rows[site].of(link, level)))
 
 
 def bounds(folder: Path, suite: Suite) -> tuple[list[int], list[int]]:
@@ -119,7 +109,7 @@ def bounds(folder: Path, suite: Suite) -> tuple[list[int], list[int]]:
     yields = []
     for name in suite.sites:
         alone = Suite(suite.name, (name,), suite.seed).web(folder)
-        yields.append(harvest(alone, Sequential(), [BreadthFirst()], 10**9))
+        yields.append(harvest(alone, Sequential(), [LevelByLevel()], 10**9))
     best = sorted((new for site in web.sites for new in best_pages(site)), reverse=True)[: BUDGETS[-1]]
     best += [0] * (BUDGETS[-1] - len(best))
     return oracle(yields, BUDGETS[-1]), list(accumulate(best, initial=0))

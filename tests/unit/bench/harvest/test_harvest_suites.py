@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import BreadthFirst, Groups, Learnt, Rows, Web, best_pages, harvest
+from bench.harvest.simulation import Groups, Rows, Web, best_pages, harvest
 from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
 from bench.harvest.suites import bounds, run, suites
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import FEATURES
 from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>
 <p><a href="more/">More</a> <a href="missing.html">Missing</a> <a href="http://x.test/1">x</a> <a href="/">Home</a>"""
@@ -31,7 +32,7 @@ def links(*numbers: int) -> str:
     return "".join(f"<a href=http://x.test/{number}>x</a>" for number in numbers)
 
 
-def named(site, order) -> list[str]:
+def named(site, order, *described) -> list[tuple[str, int]]:
     """The paths of the pages in the order in which they are read, with their rewards."""
     read = []
 
@@ -46,7 +47,7 @@ def named(site, order) -> list[str]:
         def __len__(self):
             return len(order)
 
-    rewards = harvest(Web([site]), Sequential(), [Recorded()], 100)
+    rewards = harvest(Web([site]), Sequential(), [Recorded()], 100, *described)
     return [
         (site.urls[page.page].removeprefix("http://a.test:8600"), reward)
         for page, reward in zip(read, rewards, strict=True)
@@ -70,7 +71,7 @@ def test_site_is_read_as_its_server_would_answer(site):
 
 
 def test_breadth_first_harvest_earns_each_link_once(site):
-    assert named(site, BreadthFirst()) == [
+    assert named(site, LevelByLevel()) == [
         ("/", 0),
         ("/start.html", 1),
         ("/list.htm", 0),
@@ -81,9 +82,18 @@ def test_breadth_first_harvest_earns_each_link_once(site):
     ]
 
 
-@pytest.mark.parametrize("make", [Groups, lambda site: Learnt(Rows(site), LinkValues())])
+def by_group(site):
+    return ByGroup(), Groups([site])
+
+
+def by_value(site):
+    rows = Rows(site)
+    return ByValue(LinkValues()), lambda _, link, level: (0, rows.of(link, level))
+
+
+@pytest.mark.parametrize("make", [by_group, by_value])
 def test_every_order_reads_all_pages_and_finds_all_links(site, make):
-    read = named(site, make(site))
+    read = named(site, *make(site))
     assert sorted(path for path, _ in read) == sorted(url.removeprefix("http://a.test:8600") for url in site.urls)
     assert sum(reward for _, reward in read) == 7
 
