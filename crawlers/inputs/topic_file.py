@@ -12,7 +12,7 @@ examples:                       # pages about the topic: URLs or file names; giv
 roots:                          # where the crawl begins
   - http://encodings.example/
   - http://text.example/docs/
-strategy: mixed                 # anchor, breadth, links or mixed (the default); or instead of it
+strategy: anchor                # anchor (the default), breadth, links or mixed; or instead of it
 # alpha: 0.4                    # the anchor text
 # beta: 0.3                     # the distance from the roots
 # gamma: 0.3                    # the number of paths to a page
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, TypeVar
 import yaml
 
 from crawlers.algorithms.topic.terms import AUTO, Terms, language_code
-from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
@@ -131,7 +131,7 @@ def _spec(fields: dict[str, Field], language: str, problems: _Problems) -> Topic
     scope = problems.read(lambda: _scope(fields["scope"]), ALL) if "scope" in fields else SITES
     roots = _roots(fields["roots"], scope, problems) if "roots" in fields else ()
     budget = problems.read(lambda: _budget(fields["budget"]), None) if "budget" in fields else None
-    weights = problems.read(lambda: _weights(fields), STRATEGIES["mixed"])
+    weights = problems.read(lambda: _weights(fields), STRATEGIES[DEFAULT_STRATEGY])
     return TopicSpec(keywords, examples, roots, weights, scope, code, budget)
 
 
@@ -226,7 +226,7 @@ def _weights(fields: dict[str, Field]) -> Weights:
         except ConfigError as error:
             raise Problem(given[0].line, str(error)) from None
     if "strategy" not in fields:
-        return STRATEGIES["mixed"]
+        return STRATEGIES[DEFAULT_STRATEGY]
     line, name = item_of(fields["strategy"].node)
     if name not in STRATEGIES:
         raise Problem(line, f"unknown strategy {shown(name)}; choose one of: {' '.join(STRATEGIES)}")

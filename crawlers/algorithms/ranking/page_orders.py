@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.queue_shares import QueueShares
 from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -144,7 +144,7 @@ class OrderOptions:
     uncrawled_weight: float = (
         1.0  # opic: cash from the virtual page for a page never fetched, >= 1 times that of others
     )
-    weights: Weights = STRATEGIES["mixed"]  # topic
+    weights: Weights = STRATEGIES[DEFAULT_STRATEGY]  # topic
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
     archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site

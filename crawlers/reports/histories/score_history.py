@@ -15,7 +15,7 @@ from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reports.histories.history import Fact, Line, Topic, line, said
@@ -171,7 +171,7 @@ def _relevance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
     )
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
     topic = connection.execute(recorded).scalar()
-    weights = STRATEGIES["mixed"] if topic is None else Weights(*json.loads(topic)[2])
+    weights = STRATEGIES[DEFAULT_STRATEGY] if topic is None else Weights(*json.loads(topic)[2])
     scores = TopicScores(weights)
     scores.share([json.loads(part) for part in connection.execute(totals).scalars()], 0.0)  # of every worker
     scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))

@@ -36,7 +36,7 @@ def test_documented_example_is_parsed():
 
 
 def test_missing_and_empty_fields_have_defaults():
-    expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["mixed"], "sites", "auto", None)
+    expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["anchor"], "sites", "auto", None)
     assert parse_topic(LEAST, "topic.yaml") == expected
     assert parse_topic(LEAST + "strategy:\nbudget:\nscope: []\nexamples: # none\n", "topic.yaml") == expected
 

@@ -85,7 +85,7 @@ def crawl(tmp_path, three):
 
     def run(*arguments, status=0, settings=(), **fields):
         roots = [f"{three.web['a'].origin}/", f"{three.web['c'].origin}/"]
-        topic = {"keywords": ["unicode"], "roots": roots, "scope": ["127.0.0.1"], **fields}
+        topic = {"keywords": ["unicode"], "roots": roots, "scope": ["127.0.0.1"], "strategy": "mixed", **fields}
         topic = {name: value for name, value in topic.items() if value is not None}
         (tmp_path / "topic.yaml").write_text(json.dumps(topic), "utf-8")  # JSON is YAML
         ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", *arguments, **dict(settings))
@@ -146,7 +146,7 @@ def test_strategy_of_the_settings_overrides_that_of_the_file(three, crawl):
 
 
 def test_weights_may_be_given_instead_of_a_strategy(three, crawl):
-    crawl(alpha=0, beta=1)
+    crawl(strategy=None, alpha=0, beta=1)
     assert three.order == ORDERS["breadth"].split()
 
 
@@ -265,7 +265,7 @@ def test_topic_of_an_unfinished_crawl_cannot_change(three, crawl):
     before = crawl.project.query("SELECT name, value FROM crawler_setting ORDER BY name")
     for changed in (
         {"keywords": ["unicode", "text"]},
-        {"alpha": 0.5, "beta": 0.3, "gamma": 0.2},
+        {"strategy": None, "alpha": 0.5, "beta": 0.3, "gamma": 0.2},
         {"language": "en"},
         {"settings": {"TOPIC_STRATEGY": "anchor"}},
     ):

@@ -11,7 +11,7 @@ import pytest
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.topic.vectors import Weights
+from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.items import LinkPlace
 from crawlers.reports.histories.history_text import fact_lines
 from crawlers.reports.histories.score_history import score_facts
@@ -70,7 +70,7 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     settings = {"TOPIC": json.dumps([{}, [], [0.5, 0.25, 0.25], "en"])} if weights else {}
     crawl = store(database, PAGES, order="topic", mission="topic", settings=settings)
     home, other, new = (crawl.pages[url] for url in (HOME, OTHER, NEW))
-    scores = TopicScores(weights or Weights(0.4, 0.3, 0.3))
+    scores = TopicScores(weights or STRATEGIES[DEFAULT_STRATEGY])
     scores.found(home, 0)
     scores.fetched(home, {})
     scores.found(other, 1)
@@ -81,14 +81,14 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
         RelevanceRow(page, crawl.sites[A], scores.queue(page), scores.score(page), *scores.record(page))
         for page in (home, other, new)
     ]
-    first_worker = OrderTotalsRow(crawl.id, 1, json.dumps(TopicScores(Weights(0.4, 0.3, 0.3)).totals()), "[]")
+    first_worker = OrderTotalsRow(crawl.id, 1, json.dumps(TopicScores(STRATEGIES["mixed"]).totals()), "[]")
     second_worker = OrderTotalsRow(crawl.id, 2, json.dumps(scores.totals()), "[]")
     changes = ChangeSet(*rows, first_worker, second_worker, TopicPageRow(home, 0.5, "{}"))
     with database.write() as connection:
         connection.exec_driver_sql("DELETE FROM importance")
         connection.exec_driver_sql("DELETE FROM order_totals")
         write_changes(connection, changes)
-    a, b, c = (0.5, 0.25, 0.25) if weights else (0.4, 0.3, 0.3)
+    a, b, c = (0.5, 0.25, 0.25) if weights else (1, 0, 0)
     anchor, distance, rank = scores.parts(other)
     assert history(database, crawl, OTHER) == [
         f"  score {scores.score(other):.4f} = {a} x {anchor:.4f} (text of links) + {b} x {distance:.4f} (1 over its "
