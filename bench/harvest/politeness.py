@@ -163,21 +163,20 @@ def generated(profile: str, webs: int, pages: int) -> list[Callable[[], Web]]:
     return [cache(lambda seed=seed: one(seed)) for seed in range(webs)]
 
 
-def crawl_really(hosts: Path, rules: list[str], budgets: list[int], parallel: int, site: str) -> None:
+def crawl_really(hosts: Path, pairs: list[tuple[str, str]], budgets: list[int], parallel: int, site: str) -> None:
     """Crawl the sites of *hosts* with delays and requests in flight, waiting and not, and print what was found."""
     sites = [limits.site for limits in parse_hosts(hosts.read_text("utf-8"), str(hosts))]
-    for rule, budget, (delay_s, in_flight, share) in product(rules, budgets, REAL):
+    for (rule, order), budget, (delay_s, in_flight, share) in product(pairs, budgets, REAL):
         with tempfile.TemporaryDirectory() as folder:
             polite = Path(folder) / "hosts.txt"
             polite.write_text("".join(f"{name};{parallel};;{1000 * delay_s:.0f}\n" for name in sites))
             began_at = time.monotonic()
             limits = {"CONCURRENT_REQUESTS": in_flight, "RULE_INDEX_SHARE": share, "MAX_LEVEL": 5}
-            pulls, urls, _ = harvest_really(polite, budget, None, RULE=rule, **limits)
+            pulls, urls, _ = harvest_really(polite, budget, None, RULE=rule, ORDER=order, **limits)
         of_site = sum(name.endswith(f"//{site}") for name, _ in pulls) / len(pulls)
         text = f"delay {delay_s:3.1f} s, {in_flight:2} in flight, share {share}: {urls:7,} URLs"
-        print(
-            f"{rule}, {budget} pages, {text} {time.monotonic() - began_at:6,.0f} s  {of_site:.1%} of {site}", flush=True
-        )
+        seconds = time.monotonic() - began_at
+        print(f"{rule} x {order}, {budget} pages, {text} {seconds:6,.0f} s  {of_site:.1%} of {site}", flush=True)
 
 
 def main() -> None:
@@ -196,7 +195,8 @@ def main() -> None:
     given = parser.parse_args()
     budgets = [int(budget) for budget in given.budgets.split(",")]
     if given.real:
-        crawl_really(given.real, given.rules.split(","), budgets, given.parallel, given.share_of)
+        pairs = list(product(given.rules.split(","), given.orders.split(",")))
+        crawl_really(given.real, pairs, budgets, given.parallel, given.share_of)
         return
     more = dict(one.split("=", 1) for one in given.settings)
     webs = generated(given.web, given.webs, max(budgets)) if given.web else []

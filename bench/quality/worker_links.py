@@ -100,12 +100,12 @@ class Real:
 class Simulated:
     """Crawls of recorded sites on a simulated clock."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._web = SeededWeb(options.record, options.hosts, ORDER)
+    def __init__(self, options: argparse.Namespace, order: str) -> None:
+        self._web = SeededWeb(options.record, options.hosts, order)
 
     def __call__(self, delay_ms: int, seed: int, workers: int, settings: dict[str, Any]) -> Found:
         self._web.seed = seed
-        settings = {"ORDER": ORDER, "MAX_LEVEL": MOST_LEVEL, "RULE_SEED": seed, **settings}
+        settings = {"MAX_LEVEL": MOST_LEVEL, "RULE_SEED": seed, **settings}
         found = harvest(limited(self._web, delay_ms / 1000, 2), settings, workers)
         return Found(found.urls[-1], found.seconds, found.workers)
 
@@ -130,10 +130,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.record and not options.hosts:
         parser.error("--record needs --hosts")
-    settings = dict(setting.split("=", 1) for setting in options.settings)
+    settings = {"ORDER": ORDER, **dict(setting.split("=", 1) for setting in options.settings)}
     is_short = False
     with ExitStack() as stack:
-        crawl: Callable[..., Found] = Simulated(options) if options.record else Real(stack, options)
+        crawl: Callable[..., Found]
+        crawl = Simulated(options, settings["ORDER"]) if options.record else Real(stack, options)
         print(f"{'rule':<14} {'budget':>6} {'delay ms':>8} {'URLs':>7} {'ratio':>6} {'least':>6} ", end="")
         print(f"{'seconds':>8} {'ratio':>6} {'pulls by worker':>20}")
         for rule, budget, delay_ms in product(options.rules, options.budgets, options.delays):

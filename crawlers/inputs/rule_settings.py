@@ -59,9 +59,9 @@ def chosen_rule(settings: SettingValues) -> SiteRule:
     name = rule_name(settings)
     if name in LAB_RULES:
         raise ConfigError(
-            f"RULE={name} is only for comparisons: on real sites it found on average no more links than auto, with the "
-            f"orders of harvests (docs/explanation/bandits.md); give RULE=auto, also to go on with an unfinished crawl "
-            f"that began with RULE={name}, and compare the two by scrapy lab replay --rules auto,{name}"
+            f"RULE={name} is only for comparisons: on real sites it found on average no more links than auto, with "
+            "ORDER=learnt and groups (docs/explanation/bandits.md); give RULE=auto, also to go on with an unfinished "
+            f"crawl that began with RULE={name}, and compare the two by scrapy lab replay --rules auto,{name}"
         )
     return chosen(CRAWL_RULES, "RULE", name)(rule_options(settings))
 

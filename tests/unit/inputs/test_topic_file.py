@@ -28,7 +28,7 @@ def test_documented_example_is_parsed():
         keywords={"charact": 2.0, "encod": 2.0, "unicod": 3.0, "кодировк": 1.0},
         examples=("http://encodings.example/utf8.html", "examples/unicode.html"),
         roots=("http://encodings.example/", "http://text.example/docs/"),
-        weights=STRATEGIES["mixed"],
+        weights=STRATEGIES["anchor"],
         scope="sites",
         language="auto",
         budget=2000,
