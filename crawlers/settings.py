@@ -90,7 +90,7 @@ REWARD_CACHE_KEYS = 1_000_000  # external URLs kept in memory, some 100 bytes ea
 AOPIC_VIRTUAL_SHARE = 0.15  # share of all paid cash that goes to the virtual page; above 0, at most 1
 AOPIC_WINDOW_VISITS = 2.0  # average visits to each page over which its importance is measured
 AOPIC_UNCRAWLED_WEIGHT = 1.0  # cash from the virtual page to an unfetched page, relative to fetched ones; at least 1
-LINK_PRIOR = "shipped"  # weights with which ORDER=learnt begins: shipped, or a file of scrapy lab learn; empty: none
+LINK_PRIOR = "shipped"  # weights with which ORDER=learnt begins: shipped, none, or a file of scrapy lab learn
 
 # Topics
 

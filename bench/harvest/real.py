@@ -32,7 +32,7 @@ def harvest(
     with tempfile.TemporaryDirectory() as folder:
         if weights is not None:
             (Path(folder) / "weights.json").write_text(json.dumps(weights), "utf-8")
-            settings["LINK_PRIOR"] = "weights.json" if weights else ""
+            settings["LINK_PRIOR"] = "weights.json" if weights else "none"
         command = [sys.executable, "-m", "scrapy", "crawl", "extlinks", "-a", f"hosts={hosts.resolve()}"]
         fixed = {"PAGE_BUDGET": budget, "CONCURRENT_REQUESTS": 1, "MAX_LEVEL": "", "LOG_LEVEL": "ERROR"}
         for name, value in {**fixed, "LINK_TAGS": "a,area,frame,iframe,meta", **settings}.items():

@@ -29,7 +29,7 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.inputs.link_weights_file import chosen_link_weights
+from crawlers.inputs.link_weights_file import LINK_PRIOR, chosen_link_weights
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
@@ -91,7 +91,7 @@ RECORDED = (
     "SITEMAPS_ENABLED",
     "SITEMAPS_MAX_FILES",
     "SITEMAPS_MAX_URLS",
-    "LINK_PRIOR",
+    LINK_PRIOR,
     "TOPIC_LEARNING_RATE",
     "FIT_FACTOR",
     "FIT_ELSE_FACTOR",
@@ -177,7 +177,7 @@ class CrawlSession:
                 self.name,
                 mission.name,
                 wanted,
-                self._manifest(mission, origin),
+                self._manifest(mission, origin, learns_links=first_weights is not None),
                 now,
                 keeps=mission.keeping(),
                 further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
@@ -272,8 +272,9 @@ class CrawlSession:
         value = self._settings.get("MAX_LEVEL")
         return int(value) if value not in (None, "", "None") else None
 
-    def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin) -> dict[str, Any]:
-        settings = {name: self._settings.get(name) for name in RECORDED} | recorded(self._options)
+    def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin, *, learns_links: bool) -> dict[str, Any]:
+        names = RECORDED if learns_links else [name for name in RECORDED if name != LINK_PRIOR]
+        settings = {name: self._settings.get(name) for name in names} | recorded(self._options)
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
             settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL, is_word
+from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL, MAX_WORD_CHARS, is_word
 from crawlers.algorithms.ranking.link_prior import KINDS, shipped_weights
 from crawlers.algorithms.ranking.link_values import MAX_ETA
 from crawlers.errors import ConfigError
@@ -15,25 +15,30 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_prior import LinkWeights
     from crawlers.inputs.setting_values import SettingValues
 
-SHIPPED = "shipped"
+LINK_PRIOR = "LINK_PRIOR"
+SHIPPED, NO_WEIGHTS = "shipped", "none"  # its words; anything else is a file
 MOST_BYTES = 1_000_000
 MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each crawl keeps its own in the store
-MOST_CHARS = 100  # of a word
 _TEXTS = {"anchor length": LENGTHS, "level": tuple(str(level) for level in range(MAX_LEVEL + 1))}
 _MAKE_ANOTHER = "make another file with scrapy lab learn"
 
 
 def chosen_link_weights(settings: SettingValues) -> LinkWeights:
     """Return the weights that LINK_PRIOR names; raises `ConfigError`."""
-    value = settings.get("LINK_PRIOR")
+    value = settings.get(LINK_PRIOR)
     if not value:
+        raise ConfigError(f"{LINK_PRIOR} is empty; write {SHIPPED}, {NO_WEIGHTS} or the name of a file")
+    if value == NO_WEIGHTS:
         return {}
     return shipped_weights() if value == SHIPPED else read_link_weights(value)
 
 
 def read_link_weights(path: str) -> LinkWeights:
     """Return the weights in the file *path*. Raises `ConfigError` if they are not ones, or too many."""
-    text = read_text(path, MOST_BYTES, _MAKE_ANOTHER)
+    try:
+        text = read_text(path, MOST_BYTES, _MAKE_ANOTHER)
+    except ConfigError as error:
+        raise ConfigError(f"LINK_PRIOR={path}: {error}") from error
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -62,8 +67,10 @@ def _check(kind: str, text: str, weight: Any) -> None:
     if kind in _TEXTS:
         if text not in _TEXTS[kind]:
             raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(_TEXTS[kind])}")
-    elif len(text) > MOST_CHARS or not is_word(text):
-        raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; write words with 2 or more small letters")
+    elif not is_word(text):
+        raise ValueError(
+            f"{shown(text)} of the kind {kind} occurs nowhere; write words of 2 to {MAX_WORD_CHARS} small letters"
+        )
     is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
     if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither
         raise ValueError(f"the weight of {shown(text)} must be a number from {-MAX_ETA:g} to {MAX_ETA:g}")

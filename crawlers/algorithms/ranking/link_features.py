@@ -31,6 +31,7 @@ NONE = 0  # the id of a feature that a link does not have
 ANCHOR_CHARS = 200  # that are looked at
 URL_CHARS = 500  # likewise, after the host
 TEXT_CHARS = 300  # of a place or a path
+MAX_WORD_CHARS = 100  # of a word that has a weight; a text without blanks, as in Chinese, may be one word
 MAX_LEVEL = 8  # deeper pages are alike
 _BYTES = 3  # of a number in the store
 _WORDS = 4  # of an anchor or a URL that count
@@ -148,12 +149,12 @@ def words(text: str, most: int) -> list[str]:
 
 
 def is_word(text: str) -> bool:
-    """Return whether *text* may be one of the `words` of a link.
+    """Return whether *text* may be one of the `words` of a link, and is short enough to have a weight.
 
     >>> is_word("news"), is_word("News"), is_word("the news")
     (True, False, False)
     """
-    return text == text.lower() and _WORD.fullmatch(text) is not None
+    return len(text) <= MAX_WORD_CHARS and text == text.lower() and _WORD.fullmatch(text) is not None
 
 
 def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> Iterator[str]:

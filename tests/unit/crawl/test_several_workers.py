@@ -560,3 +560,11 @@ def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, 
         assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
         opened(mission={"counts_rewards": True}, ORDER="learnt")
+
+
+def test_weights_do_not_matter_to_a_crawl_whose_order_learns_nothing_of_links(opened):
+    first = opened()
+    second = opened(LINK_PRIOR="none")
+    for crawl in (first, second):
+        crawl.crawl.session.close_all()
+    assert opened(LINK_PRIOR="mine.json").crawl.session.row.id == first.crawl.session.row.id

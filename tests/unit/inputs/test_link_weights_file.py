@@ -31,7 +31,9 @@ def test_setting_names_the_weights(tmp_path):
 
     assert chosen(write(tmp_path, GOOD)) == GOOD
     assert chosen("shipped") == shipped_weights()
-    assert chosen("") == {}
+    assert chosen("none") == {}
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR is empty; write shipped, none or the name of a file$"):
+        chosen("")
 
 
 def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
@@ -50,7 +52,7 @@ def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
         ({"anchor": 0.5}, "expected weights by kind and text"),
         ({"site": {"http://a.test": 1}}, "'site' is not a kind of weights; expected anchor, url, anchor length, level"),
         ({"words": {}}, "'words' is not a kind of weights"),
-        ({"anchor": {"Changelog": 1}}, "'Changelog' of the kind anchor occurs nowhere; write words with 2 or more"),
+        ({"anchor": {"Changelog": 1}}, "'Changelog' of the kind anchor occurs nowhere; write words of 2 to 100 small"),
         ({"url": {"two words": 1}}, "'two words' of the kind url occurs nowhere"),
         ({"url": {"x" * 101: 1}}, "of the kind url occurs nowhere"),
         ({"anchor": {"\ud800\ud800": 1}}, "of the kind anchor occurs nowhere"),
@@ -75,7 +77,9 @@ def test_wrong_file_is_refused(tmp_path, content, sentence):
 
 
 def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"none.json cannot be read: No such file or directory; check name"):
+    with pytest.raises(
+        ConfigError, match=r"^LINK_PRIOR=.*none.json: .*none.json cannot be read: No such file or directory; check name"
+    ):
         read_link_weights(str(tmp_path / "none.json"))
 
 

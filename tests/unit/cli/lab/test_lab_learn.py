@@ -97,6 +97,14 @@ def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
     assert read_link_weights("link-weights.json")["anchor"].keys() == {"news"}
 
 
+def test_word_that_is_too_long_for_a_weight_is_left_out(learn, database_url):
+    pages = [*PAGES, *(LinkedPage(f"/long/{n}.html", 5.0, "新" * 150) for n in range(9))]
+    with closing(Database(database_url)) as database:
+        store_harvest(database, dict.fromkeys(SITES, pages))
+    assert "note: 1 of 11 features left out" in learn()
+    assert "long" in read_link_weights("link-weights.json")["url"]
+
+
 @pytest.mark.parametrize("sites", [1, 2])
 def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, sites):
     store(database_url, SITES[:sites])

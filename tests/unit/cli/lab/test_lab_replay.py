@@ -209,10 +209,10 @@ def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_p
 
 
 def test_replay_begins_with_the_weights_of_today(web, project, lab):
-    harvest(project, web, ORDER="learnt", LINK_PRIOR="")
+    harvest(project, web, ORDER="learnt", LINK_PRIOR="none")
     small = ("--order", "learnt", "--budget", "40", "--rules", "auto", "-s")
     (project.folder / "mine.json").write_text('{"level": {"2": 5.0}}')
-    tables = [table(lab(project, "replay", *small, f"LINK_PRIOR={value}"))[0] for value in ("", "mine.json")]
+    tables = [table(lab(project, "replay", *small, f"LINK_PRIOR={value}"))[0] for value in ("none", "mine.json")]
     assert tables[0] != tables[1]
     with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
         lab(project, "replay", *small, "LINK_PRIOR=gone.json")

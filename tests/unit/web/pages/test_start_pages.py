@@ -39,6 +39,11 @@ def test_every_setting_has_a_field_with_its_documentation(browser):
     assert 'name="DATABASE_URL"' not in text
 
 
+def test_words_for_weights_are_offered_beside_a_file(browser):
+    choices = browser.get("/start").text.partition('<datalist id="choices-LINK_PRIOR">')[2].partition("</datalist>")[0]
+    assert re.findall('value="(.*?)"', choices) == ["shipped", "none"]
+
+
 def test_documentation_of_settings_is_in_the_language_of_the_reader(browser):
     text = browser.get("/start", **{"accept-language": "ru"}).text
     assert "<h2>Вежливость</h2>" in text
