@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 NEWS = 3.0  # times as much as another page counts a news page: there are few, and they are what we want
 FOLDS = 5
+LEAST_FOLDS = 2  # with whole pages: one is measured, the other trains
 STRINGS = 0.5  # times as much counts a page of which only some strings are known
 WHOLE = 50.0  # times as much as the blocks of a page counts its F1, of expected words
 LEAST_WORDS = 20  # of an article
@@ -209,11 +210,13 @@ def text_with(page: Example, weights: dict[str, float]) -> str:
     return "\n".join(block.text for block, one in zip(page.blocks, chosen, strict=True) if one)
 
 
+def fold_of(page: Example) -> int:
+    return int.from_bytes(blake2b(page.domain.encode(), digest_size=4).digest(), "big") // 2 % FOLDS
+
+
 def cross_validated(pages: Sequence[Example]) -> list[str]:
     """The text of each page, by weights that were fitted on other domains."""
-    folds = [
-        int.from_bytes(blake2b(page.domain.encode(), digest_size=4).digest(), "big") // 2 % FOLDS for page in pages
-    ]
+    folds = [fold_of(page) for page in pages]
     found = [""] * len(pages)
     for fold in range(FOLDS):
         others = [page for page, its in zip(pages, folds, strict=True) if its != fold]
@@ -259,6 +262,8 @@ def main() -> None:
     parser.add_argument("--set-aside", action="store_true", help="measure the other half, too")
     chosen = parser.parse_args()
     known = list(examples(chosen.folders, set_aside=False))
+    if len({fold_of(page) for page in known if page.truth}) < LEAST_FOLDS:
+        parser.error("pages of several domains for training are needed that have a body or a text")
     weights = fitted(known, sorted(known[0].columns))
     if chosen.write:
         file = Path(text_choice.__file__).with_name(WEIGHTS)

@@ -13,10 +13,12 @@ from collections import Counter, defaultdict
 from enum import IntEnum
 from functools import lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from crawlers.algorithms.news.combining_marks import COMBINING_MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -37,12 +39,14 @@ _MIN_DECLARED = 200  # characters: less is a description
 _PRIOR_CHARS = 20  # so that few neighbours prove little
 _KEY_CHARS = 80  # that identify a block in a text which breaks its lines elsewhere
 _MIN_KEY = 16  # letters of a block that isn't a line of the text
-_MOST_CHARS = 200_000  # of a declared text that are searched: hostile ones have millions
+_MOST_CHARS = 200_000  # of a declared text or a description that are searched: hostile ones have millions
 _NO_LETTERS = re.compile(r"[\W_]+")
 _FARTHEST = 4  # levels
 _FAR = 50  # blocks
 _SOON = 3  # blocks
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts of which each sign counts as a word
+_WORD = re.compile(rf"[{_WORDLESS}]|[^\W{_WORDLESS}]+(?:[{COMBINING_MARKS}]+[^\W{_WORDLESS}]*)*")
+_MOST_WORD_CHARS = 500_000  # of a page of which the words are looked at
 _MAX_ODDS = 30.0
 
 
@@ -137,15 +141,16 @@ def features(blocks: Sequence[TextBlock], extracted: str, declared: str, descrip
     keys = [_key(block.text) for block in blocks]
     page = _Page(blocks)
     voted = _found_in(keys, extracted)
-    look = _look(blocks, page)
+    look, repetition = _look(blocks, page), _repetition(keys)
+    is_slogan = repetition["occurs again"] * (1 - voted) > 0
     return {
         **look,
-        **_repetition(keys),
+        **repetition,
         **_place(blocks, page),
         **_agreement(blocks, page, voted, _found_in(keys, declared)),
         **_votes_around(blocks, page, voted),
         **_neighbours(blocks, look, voted),
-        **_vocabulary(blocks, voted, description),
+        **_vocabulary(blocks, voted, description, is_slogan),
     }
 
 
@@ -350,7 +355,7 @@ def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> di
     usual_depth = float(np.median(depths[long_voted])) if len(long_voted) else 0.0
     return {
         "votes before": (np.cumsum(chars) - chars) / all_chars,
-        "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else -1), float),
+        "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else len(blocks)), float),
         "from the last vote": np.log1p(distance) / np.log1p(_FAR),
         "as deep as votes": np.asarray(depths == usual_depth, float),
         "votes in the parent": np.array([by_parent[parent] for parent in page.parents]) / all_chars,
@@ -395,13 +400,19 @@ def _of_neighbour(column: Column, offset: int) -> Column:
     return found
 
 
-def _vocabulary(blocks: Sequence[TextBlock], voted: Column, description: str) -> dict[str, Column]:
-    """Return which share of the words of each block is in other voted blocks, and in the description."""
-    words = [set(_WORD.findall(block.text.lower())) for block in blocks]
-    described = set(_WORD.findall(description.lower()))
+def _vocabulary(
+    blocks: Sequence[TextBlock], voted: Column, description: str, is_slogan: NDArray[np.bool_]
+) -> dict[str, Column]:
+    """Return which share of the words of each block is in other voted blocks, and in the description.
+
+    Slogans, which pages repeat and extractors leave out, don't count as described: some sites describe all pages so.
+    """
+    starts = [0, *accumulate(len(block.text) for block in blocks)]
+    words = [_words(block.text[: max(_MOST_WORD_CHARS - at, 0)]) for block, at in zip(blocks, starts, strict=False)]
+    described = _words(description[:_MOST_CHARS])
     counts = Counter(word for own, vote in zip(words, voted.tolist(), strict=True) if vote for word in own)
     sizes = np.array([max(len(own), 1) for own in words], float)
-    common = np.array([len(own & described) for own in words], float)
+    common = np.array([len(own & described) for own in words], float) * ~is_slogan
     return {
         "words of votes": np.array(
             [sum(counts[word] > vote for word in own) for own, vote in zip(words, voted.tolist(), strict=True)]
@@ -410,3 +421,7 @@ def _vocabulary(blocks: Sequence[TextBlock], voted: Column, description: str) ->
         "in the description": common / sizes,
         "like the description": 2 * common / (sizes + len(described)),
     }
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))

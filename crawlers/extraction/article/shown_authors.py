@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.news.combining_marks import COMBINING_MARKS
 from crawlers.extraction.article.byline_words import BEFORE, BEHIND, CREDIT
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _MAX_CHARS = 120  # of a byline
 _NEAR = 60  # elements between the headline and its byline
 _NAMED = re.compile(r"author|byline|\bautor|verfasser|auteur|redacteur|writer|contributor|journalist", re.I)
 _OTHER = re.compile(r"comment|related|teaser|recommend|follow|share|social|bio\b|description|avatar|image|photo", re.I)
-_NAME = re.compile(r"[^\W\d_][\w.'’ʼ\u0300-\u036f\u0900-\u0dff\u0e00-\u0e7f-]*")
+_NAME = re.compile(rf"[^\W\d_][\w.'’ʼ{COMBINING_MARKS}-]*")
 _PARTICLES = frozenset(
     "al bin da das de de' del della den der di do dos du el i la le ten ter van von und y e zu zur".split()  # noqa: SIM905
 )

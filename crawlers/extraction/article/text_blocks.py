@@ -38,26 +38,24 @@ _KIND_OF_TAG = {
     "figure": Kind.FIGURE, "figcaption": Kind.FIGURE, "article": Kind.ARTICLE, "main": Kind.ARTICLE,
     "blockquote": Kind.QUOTE,
 }  # fmt: skip
-_COMMENT = re.compile(r"comment|disqus|repl(?:y|ies)|respond|forum|kommentar", re.I)
+# Of names in lower case, behind a blank: so each pattern has few first characters, which `re` looks for quickly.
+_COMMENT = re.compile(r"comment|disqus|repl(?:y|ies)|respond|forum|kommentar")
 _PROMOTION = re.compile(
-    r"(?:^|[\s_-])(?:ads?(?![a-z])|adv|banner|cookie|consent|gdpr|login|menu|nav|newsletter|outbrain|pag(?:er|ination)"
+    r"[\s_-](?:ads?(?![a-z])|adv|banner|cookie|consent|gdpr|login|menu|nav|newsletter|outbrain|pag(?:er|ination)"
     r"|paywall|popup|promo|recommend|recirc|related|rss|shop|sidebar|sign-?up|sponsor|subscri|taboola|teaser|toolbar"
     r"|trending|widget|most|more|read-?more|infobox|toc|overlay|modal|donat|legal|copyright|foot|masthead|breadcrumb"
     r"|poll|survey|rating|next|prev)",
-    re.I,
 )
 _BYLINE = re.compile(
-    r"(?:^|[\s_-])(?:byline|auth?or|bio|profile|caption|credit|meta|shar(?:e|ing)|social|tags?|topics?|date|time"
+    r"[\s_-](?:byline|auth?or|bio|profile|caption|credit|meta|shar(?:e|ing)|social|tags?|topics?|date|time"
     r"|publish|kicker|copyright|source|label)",
-    re.I,
 )
-_CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|picture|player|credit", re.I)
+_CAPTION = re.compile(r"caption|image|img|photo|foto|gallery|video|media|figure|picture|player|credit")
 _LEAD = re.compile(
     r"lead|teaser|intro|standfirst|summary|subtitle|sub-?head|dek|excerpt|abstract|description|chapo|sapo|entradilla"
     r"|deck|preamble|ingress",
-    re.I,
 )
-_QUOTE = re.compile(r"quote|zitat|pull|embed|tweet|instagram|twitter", re.I)
+_QUOTE = re.compile(r"quote|zitat|pull|embed|tweet|instagram|twitter")
 _NAMES = (
     (_COMMENT, Kind.COMMENT), (_PROMOTION, Kind.PROMOTION), (_BYLINE, Kind.BYLINE), (_CAPTION, Kind.CAPTION),
     (_LEAD, Kind.LEAD), (_QUOTE, Kind.QUOTE),
@@ -122,7 +120,7 @@ class _Walk:
 
     def _enter(self, node: HtmlElement) -> None:
         names = (node.get("class") or "")[:NAME_CHARS]
-        kind = _KIND_OF_TAG.get(node.tag, 0) | _kind_of_names(f"{names} {(node.get('id') or '')[:NAME_CHARS]}")
+        kind = _KIND_OF_TAG.get(node.tag, 0) | _kind_of_names(f" {names} {(node.get('id') or '')[:NAME_CHARS]}".lower())
         style = node.get("style")
         if node.get("hidden") is not None or (style and "display:none" in style.replace(" ", "").lower()):
             kind |= Kind.HIDDEN

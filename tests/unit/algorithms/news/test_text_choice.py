@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlers.algorithms.news import text_choice as module
 from crawlers.algorithms.news.text_choice import (
     Kind,
     TextBlock,
@@ -68,6 +69,40 @@ def test_lead_is_known_by_the_description():
     assert columns["like the description"].argmax() == 3
     assert columns["in the description"][3] == pytest.approx(7 / 11)
     assert columns["words of votes"][3] > columns["words of votes"][0]
+
+
+@pytest.mark.parametrize(
+    ("text", "other"), [("हिन्दी", "हादसा नदी"), ("ไทยรัฐที่นี่", "ไฟ น"), ("العَرَبِيَّة", "الع دار"), ("İzmir", "Zmir")]
+)
+def test_marks_do_not_cut_words(text, other):
+    columns = features([block(text), block(other)], "", "", text)
+    assert columns["in the description"].tolist() == [1, 0]
+    assert columns["like the description"].tolist() == [1, 0]
+
+
+def test_mark_is_no_word_and_danda_ends_one():
+    columns = features([block("दिन\u0964रात"), block("\u0301 day")], "", "", "दिन day")
+    assert columns["in the description"].tolist() == [0.5, 1]
+
+
+def test_repeated_slogan_is_not_the_lead_though_it_is_the_description():
+    slogan = "The Daily Town brings you the latest news, sport, politics and opinion from the town and the region."
+    blocks = [block(slogan, MENU), *paragraphs(), block(slogan, COMMENTS)]
+    assert article_blocks(blocks, "\n".join(STORY), "", slogan) == paragraphs()
+    voted = features(blocks, "\n".join([slogan, *STORY]), "", slogan)
+    assert voted["like the description"][0] == voted["like the description"][-1] == 1
+
+
+def test_words_of_large_pages_are_not_all_read(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_WORD_CHARS", 13)
+    blocks = [block(text) for text in ("wind roof", "roof wind", "wind")]
+    columns = features(blocks, "", "", "wind roof")
+    assert columns["in the description"].tolist() == [1, 1, 0]
+    assert columns["like the description"].tolist() == pytest.approx([1, 2 / 3, 0])
+
+
+def test_nothing_stands_after_votes_that_are_missing():
+    assert features(paragraphs(), "", "")["after the votes"].tolist() == [0] * len(STORY)
 
 
 def test_second_article_below_stands_after_the_votes():

@@ -54,6 +54,8 @@ def test_containers_begin_with_the_outermost_and_are_shared():
         ("<p class=standfirst>x", {"lead"}),
         ("<blockquote>x</blockquote>", {"quote"}),
         ("<p class=headline>x", set()),
+        ("<p class=Author-Name id=Ad>x", {"byline", "promotion"}),
+        ("<p class=reauthorised id=broad>x", set()),
     ],
 )
 def test_kinds_come_from_tags_and_classes(html, expected):
