@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,6 +62,7 @@ class RuleLearner:
         self._seen = 0  # URLs ever labelled
         self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
+        self._retry_at = math.inf  # after a task that failed
         self._task: LearningTask | None = None  # the latest one, while its rules are being learnt
         self._failures = 0  # of the latest tasks
         self._judged: deque[bool] = deque(maxlen=JUDGED)
@@ -88,11 +90,12 @@ class RuleLearner:
         if min(len(self._articles), len(self._others)) < MIN_KIND:
             return False
         has_failed = len(self._judged) == JUDGED and sum(self._judged) < MIN_PRECISION * JUDGED
-        return self._seen >= self._due_at or (has_failed and self._seen - self._learnt_from >= MIN_NEW_LABELS)
+        are_new = has_failed and self._seen - self._learnt_from >= MIN_NEW_LABELS
+        return self._seen >= min(self._due_at, self._retry_at) or are_new
 
     def has_learnt(self) -> None:
         """Mark the labels as learnt, so that rules are not due before there are more labels."""
-        self._learnt_from = self._seen
+        self._learnt_from, self._retry_at = self._seen, math.inf
         while self._due_at <= self._seen:
             self._due_at = next((count for count in DUE_AT if count > self._due_at), 2 * self._due_at)
         self._judged.clear()
@@ -117,7 +120,7 @@ class RuleLearner:
             return False
         self._task = None
         if has_failed:
-            self._due_at = min(self._due_at, self._seen + 2**self._failures)
+            self._retry_at = self._seen + 2**self._failures
             self._failures += 1
         else:
             self._failures = 0

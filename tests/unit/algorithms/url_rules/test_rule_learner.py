@@ -6,6 +6,8 @@ import pickle
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from bench.news.url_rules import SCHEMAS, labelled
 from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule, learn_rules
@@ -63,6 +65,18 @@ def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_
             assert learner.ended(learner.task(), has_failed=True) is False
             assert not learner.is_due
     assert due == [30, 31, 33, 37, 45, 61, 93, 100, 228, 300]
+
+
+@pytest.mark.parametrize(("recovers_at", "learnt_at"), [(1_001, 1_001), (1_500, 1_511), (1_600, 2_000), (3_000, 3_024)])
+def test_failures_do_not_change_the_usual_numbers(recovers_at: int, learnt_at: int) -> None:
+    learner = RuleLearner("example.org")
+    learnt = []
+    for number in range(1, 9_001):
+        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+        if learner.is_due and learner.ended(learner.task(), has_failed=1_000 <= number < recovers_at):
+            learnt.append(number)
+    usual = [at for at in (2_000, 4_000, 8_000) if at > learnt_at]
+    assert learnt == [30, 100, 300, learnt_at, *usual]
 
 
 def test_failures_before_rules_were_learnt_do_not_count() -> None:
