@@ -46,7 +46,8 @@ class Crew:
         with self._web.held():
             run = self._crawl.start(**settings)
             joined = f"SELECT id FROM worker WHERE process = {run.pid}"
-            run.until(lambda: bool(self._crawl.query(joined)), "a worker that has joined")
+            has_joined = run.until(lambda: bool(self._crawl.query(joined)), "a worker that has joined")
+        assert has_joined, f"the worker ended before it joined:\n{run.log}"
         return run
 
     def active(self) -> list[int]:

@@ -31,10 +31,17 @@ class LoopThread:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Do nothing until the end of the block."""
-        is_over = threading.Event()
-        self.loop.call_soon_threadsafe(is_over.wait)
+        """Do nothing in the loop during the block, in which `run`, another `held` and `end` therefore fail."""
+        is_held, is_over = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            is_held.set()
+            is_over.wait()
+
+        self.loop.call_soon_threadsafe(hold)
         try:
+            if not is_held.wait(END_S):
+                raise TimeoutError(f"the loop was not free within {END_S} s")
             yield
         finally:
             is_over.set()
