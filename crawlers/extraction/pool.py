@@ -56,25 +56,37 @@ class ExtractionPool:
         one site whose pages all time out would block the workers for the others.
 
         A call whose worker died, which may have been killed for the memory of others, is repeated up to `REPEATS`
-        times. Only one such call runs at a time, while the others go on, so deadly pages take one worker at most. If
-        all of its workers die, later calls of its owner are not repeated until one returns.
+        times. Only one call is repeated at a time, while the others go on, so repeats of deadly pages take one worker
+        at most; each attempt waits for those of earlier ones, which may take up to their limits. If all of its workers
+        die, later calls of its owner are not repeated until one returns.
 
         The worker imports *function* by name. Its exceptions are raised here, except for lack of memory.
         """
-        turn = self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
-        async with turn:
-            call, timeout_s = pickle.dumps((function, args, named)), self._timeout_s / 4 ** self._strikes[owner]
-            try:
-                result: T | str = await self._run(call, timeout_s)
-            except _Died:
-                result = KILLED if owner in self._killers else await self._repeat(owner, call, timeout_s)
-            else:
-                self._killers.discard(owner)
+        async with self._turn(owner):
+            timeout_s = self._timeout_s / 4 ** self._strikes[owner]
+            result: T | str = await self._result(owner, pickle.dumps((function, args, named)), timeout_s)
             if result == _too_slow(timeout_s):
                 self._strikes[owner] = min(MAX_STRIKES, self._strikes[owner] + 1)
             else:
                 del self._strikes[owner]
             return result
+
+    async def run_patiently(self, owner: str, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
+        """Return the same as `run`, but always with the whole time, for calls that are rare after timeouts."""
+        async with self._turn(owner):
+            result: T | str = await self._result(owner, pickle.dumps((function, args, named)), self._timeout_s)
+            return result
+
+    def _turn(self, owner: str) -> asyncio.Semaphore:
+        return self._turns.setdefault(owner, asyncio.Semaphore(max(1, len(self._workers) - 1)))
+
+    async def _result(self, owner: str, call: bytes, timeout_s: float) -> Any:
+        try:
+            result = await self._run(call, timeout_s)
+        except _Died:
+            return KILLED if owner in self._killers else await self._repeat(owner, call, timeout_s)
+        self._killers.discard(owner)
+        return result
 
     async def _run(self, call: bytes, timeout_s: float) -> Any:
         async with self._taking:
@@ -94,8 +106,11 @@ class ExtractionPool:
         return KILLED
 
     async def close(self) -> None:
-        """End the workers, including busy ones."""
-        await asyncio.gather(*(worker.end() for worker in self._workers))
+        """End the workers, including busy ones; calls that have no result yet end as killed, and later ones, too."""
+        await asyncio.gather(*(worker.close() for worker in self._workers))
+        idle = [await self._idle.get() for _ in self._workers]  # none is starting any more
+        for worker in idle:
+            self._idle.put_nowait(worker)
 
 
 class _Died(Exception):
@@ -113,6 +128,7 @@ class _Worker:
         self._memory_bytes = memory_bytes
         self._process: asyncio.subprocess.Process | None = None
         self._tasks = 0
+        self._is_closed = False
 
     async def run(self, call: bytes, timeout_s: float) -> Any:
         """Return the result of *call*, or the reason for having none; raises `_Died`."""
@@ -148,18 +164,21 @@ class _Worker:
         if self._tasks >= TASKS_PER_WORKER or (self._process is not None and self._process.returncode is not None):
             await self.end()
         attempts = 0
-        while self._process is None:
+        process = self._process
+        while process is None:
             try:
-                self._process = await self._start()
+                process = await self._start()
             except asyncio.IncompleteReadError:  # no page is to blame
                 attempts += 1
                 if attempts == STARTS:
                     raise
         self._tasks += 1
-        return self._process
+        return process
 
     async def _start(self) -> asyncio.subprocess.Process:
-        process = await asyncio.create_subprocess_exec(
+        if self._is_closed:
+            raise OSError("the pool is closed")
+        process = self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "crawlers.extraction.worker", str(self._memory_bytes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -168,10 +187,12 @@ class _Worker:
         )
         assert process.stdout is not None
         try:
+            if self._is_closed:
+                raise OSError("the pool was closed meanwhile")
             async with asyncio.timeout(START_S):
                 await process.stdout.readexactly(1)
         except BaseException as error:
-            await _ended(process)
+            await self.end()
             if isinstance(error, TimeoutError):
                 raise OSError("the worker did not start") from error
             raise
@@ -180,10 +201,11 @@ class _Worker:
     async def end(self) -> None:
         process, self._process, self._tasks = self._process, None, 0
         if process is not None:
-            await _ended(process)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
 
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.kill()
-    await process.wait()
+    async def close(self) -> None:
+        """End the process, also one that starts; no other one is started."""
+        self._is_closed = True
+        await self.end()

@@ -13,6 +13,7 @@ import pickle
 import resource
 import struct
 import sys
+import traceback
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct(">Q")
@@ -49,6 +50,7 @@ def _result(call: bytes) -> tuple[str, Any]:
     except MemoryError:
         return MEMORY, "out of memory"
     except Exception as error:
+        error.add_note(traceback.format_exc())  # which is not pickled
         return RAISED, error
 
 

@@ -119,7 +119,7 @@ class NewsSpider(SiteSpider):
             self._sources,
             self.scope,
             news_options(settings),
-            self._pool.run,
+            self._pool.run_patiently,
         )
         self._news = NewsReader(
             lambda news: self.reader(settings, analysis=news.analysis),

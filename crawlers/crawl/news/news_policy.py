@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Call = Callable[..., Awaitable[Any]]  # of `ExtractionPool.run`
+Call = Callable[..., Awaitable[Any]]  # of `ExtractionPool.run_patiently`
 
 _FIGURES = re.compile(r"\d[\d.,]*")
 ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
@@ -84,6 +84,7 @@ class NewsPolicy(CrawlPolicy):
         self._call = call
         self._due: dict[str, tuple[str, float]] = {}  # domains whose rules are to be learnt, with a site and a time
         self._learning: set[str] = set()  # domains whose rules are being learnt
+        self._raised: set[str] = set()  # domains whose learning raised an exception
         self._frontier = parts.frontier
         self.classifier = parts.classifier
         self._requeue = parts.requeue
@@ -391,12 +392,15 @@ class NewsPolicy(CrawlPolicy):
             try:
                 rules = await self._call(f"rules of {domain}", learn_rules, task, now)
             except Exception as error:  # no page is to be lost by it
-                logger.debug("%s: learning failed", domain, exc_info=True)
+                if domain not in self._raised:
+                    self._raised.add(domain)
+                    logger.exception("%s: learning its URL rules raised an exception", domain)
                 rules = f"raised {type(error).__name__}: {error}"
             finally:
                 self._learning.discard(domain)
             if isinstance(rules, str):
-                logger.warning("%s: its URL rules can't be learnt: learning %s; it is tried again", domain, rules)
+                message = "%s: its URL rules can't be learnt: learning %s; it is tried again with its next labels"
+                logger.warning(message, domain, rules)
                 self.classifier.failed(domain, task)
                 continue
             if (learnt := self.classifier.learnt(domain, task, rules)) is None:

@@ -8,6 +8,7 @@ import os
 import pickle
 import select
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -131,7 +132,7 @@ class LoopWorkers:
             raise pool_module._Died
         return name
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         pass
 
 
@@ -191,12 +192,13 @@ def test_lack_of_memory_yields_a_reason_and_the_pool_continues():
     assert run(scenario, memory_bytes=2**30) == ("out of memory", 3.0)
 
 
-def test_exception_of_a_function_is_raised():
+def test_exception_of_a_function_is_raised_with_its_traceback():
     async def scenario(pool):
-        await pool.run("site", math.sqrt, -1.0)
+        await pool.run("site", statistics.mean, [])
 
-    with pytest.raises(ValueError, match="math domain error"):
+    with pytest.raises(statistics.StatisticsError, match="at least one data point") as raised:
         run(scenario)
+    assert "in mean" in raised.value.__notes__[0]
 
 
 def test_workers_are_replaced_after_a_number_of_tasks(monkeypatch):
@@ -249,6 +251,41 @@ def test_timeout_of_a_slow_site_shrinks_until_a_page_is_read():
         return [*late, await pool.run("slow", time.sleep, 60)]
 
     assert run(scenario, timeout_s=0.8) == [f"took longer than {limit} s" for limit in ("0.8", "0.2", "0.8")]
+
+
+def test_timeouts_of_patient_calls_leave_the_next_one_the_whole_time():
+    async def scenario(pool):
+        return [await pool.run_patiently("rules", time.sleep, duration_s) for duration_s in (60, 60, 0.1)]
+
+    assert run(scenario, timeout_s=0.8) == ["took longer than 0.8 s"] * 2 + [None]
+
+
+@pytest.mark.parametrize("turns", [0, 3, 30])  # of the loop: the workers have not started, are starting, or are busy
+@pytest.mark.parametrize("is_warm", [False, True])
+def test_closed_pool_starts_no_process_and_its_calls_end_as_killed(monkeypatch, is_warm, turns):
+    started = []
+    start = asyncio.create_subprocess_exec
+
+    async def noted(*args, **options):
+        started.append(await start(*args, **options))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+
+    async def scenario(pool):
+        if is_warm:
+            await asyncio.gather(*(pool.run(site, math.sqrt, 9.0) for site in "ab"))
+        calls = [asyncio.ensure_future(pool.run(f"site {n}", time.sleep, 60)) for n in range(5)]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await pool.close()
+        ended = [process.returncode is not None for process in started]
+        results = [*await asyncio.gather(*calls), await pool.run("another", math.sqrt, 9.0)]
+        assert ended == [True] * len(started)  # no further one was started
+        return results
+
+    assert run(scenario, processes=2) == ["killed its process"] * 6
+    assert len(started) <= 2
 
 
 def test_no_site_gets_all_workers():

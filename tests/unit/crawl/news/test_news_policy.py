@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -460,8 +461,13 @@ def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
     assert [rule.support for rule in rules_by_domain(crawl.database)["one.test"]] == [60]
 
 
-@pytest.mark.parametrize("failure", ["killed its process", ValueError("no")])
-def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_page_is_lost(runs, caplog, failure):
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [("killed its process", "killed its process"), (ValueError("no"), "raised ValueError: no")],
+)
+def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_page_is_lost(
+    runs, caplog, failure, reason
+):
     failures = [failure]
 
     async def call(owner, function, *args):
@@ -475,13 +481,28 @@ def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_p
     taught(crawl, range(20))
     ended_label(crawl, leases[0])
     assert crawl.end(leases[1], news=News(odds=-3.0)).state is State.DONE  # learning fails before it
-    assert [record.getMessage() for record in caplog.records if "rules" in record.getMessage()] == [
-        "one.test: its URL rules can't be learnt: learning "
-        f"{'raised ValueError: no' if isinstance(failure, Exception) else failure}; it is tried again"
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.getMessage() for record in warnings if "rules" in record.getMessage()] == [
+        f"one.test: its URL rules can't be learnt: learning {reason}; it is tried again with its next labels"
     ]
     assert not crawl.policy.classifier.has_rules(SITE)
     crawl.end(leases[2])
     assert crawl.policy.classifier.has_rules(SITE)
+
+
+def test_exception_while_rules_are_learnt_is_logged_with_its_traceback_once_for_each_domain(runs, caplog):
+    async def call(owner, function, *args):
+        raise ValueError("no")
+
+    crawl = runs(learns=True, call=call)
+    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
+    taught(crawl, range(20))
+    for lease in crawl.leases().values():
+        assert crawl.end(lease, news=News(odds=-3.0)).state is State.DONE
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert [record.getMessage() for record in errors] == ["one.test: learning its URL rules raised an exception"]
+    assert "ValueError: no" in errors[0].exc_text
+    assert sum("can't be learnt" in record.getMessage() for record in caplog.records) > 1
 
 
 def test_rules_that_change_while_the_links_of_a_page_are_decided_on_in_slices_hold_for_these_links(runs):
