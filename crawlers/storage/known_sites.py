@@ -28,12 +28,12 @@ def known_sites(database: Database, crawl_id: int, reward: Reward) -> list[Known
     The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
     bytes for each page, 8 for each link to a page and 200 for each external link.
     """
-    sites = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    sites = select(site.c.id, site.c.site, site.c.max_level).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
     with database.read() as connection:
-        return [_known(connection, site_id, name, reward) for site_id, name in connection.execute(sites).all()]
+        return [_known(connection, *row, reward) for row in connection.execute(sites).all()]
 
 
-def _known(connection: Connection, site_id: int, name: str, reward: Reward) -> KnownSite:
+def _known(connection: Connection, site_id: int, name: str, max_level: int | None, reward: Reward) -> KnownSite:
     stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
     of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
     downloads = {number: count for number, count in connection.execute(of_pages)}
@@ -63,4 +63,4 @@ def _known(connection: Connection, site_id: int, name: str, reward: Reward) -> K
         pages[number] = KnownPage(
             downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, group, features
         )
-    return KnownSite(name, home, pages)
+    return KnownSite(name, home, pages, max_level)

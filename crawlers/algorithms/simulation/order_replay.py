@@ -48,6 +48,7 @@ class KnownSite:
     site: str
     home: int
     pages: Mapping[int, KnownPage]
+    max_level: int | None = None  # deepest level that is read; None: there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +135,13 @@ def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Wait
             return []
         age = ages[page.moved_to] = len(ages)
         return [replace(waiting, page=page.moved_to, age=age, hops=waiting.hops + 1)]
-    found = []
+    found, level = list[Waiting](), waiting.level + 1
+    if site.max_level is not None and level > site.max_level:
+        return found
     for number in page.links:
         target = site.pages.get(number)
         if target is not None and target.downloads and number not in ages:
             ages[number] = len(ages)
-            level = waiting.level + 1
             features = None if target.features is None else _as_found(target.features, site.site, waiting.page, level)
             found.append(Waiting(number, ages[number], level, 0, target.group, features))
     return found

@@ -48,10 +48,11 @@ if TYPE_CHECKING:
 
 HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
 SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
+LEARNT = "learnt"
 KNOWN_BY = {
     "bfs": None,
-    "groups": ("groups", "learnt"),
-    "learnt": ("learnt",),
+    "groups": ("groups", LEARNT),
+    LEARNT: (LEARNT,),
 }  # orders of crawls that store what is needed
 
 
@@ -68,7 +69,7 @@ class Replayed:
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the replay to *parser*."""
     parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
-    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="replay: another page order than that of the crawl")
+    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="replay: page order (default: that of the crawl)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -78,7 +79,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     check(opts, settings)
     reward = opts.reward or settings.get("REWARD")
     counts = chosen(REWARDS, "REWARD", reward)
-    weights = chosen_link_weights(settings) if opts.order == "learnt" else {}
     database = Database(settings.get("DATABASE_URL"), create=False)
     try:
         crawl = crawl_named(database, named_by(opts.crawl, settings))
@@ -88,8 +88,11 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
                 f"--order {opts.order}: CRAWL={crawl.name} has ORDER={order}, and only crawls with "
                 f"ORDER={' or '.join(known_by)} store what it needs of links; crawl with one of these first"
             )
+        # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
+        replayed = opts.order or (order if order == LEARNT else None)
+        weights = chosen_link_weights(settings) if replayed == LEARNT else {}
         sites = site_yields(database, crawl.id, counts)
-        known = known_sites(database, crawl.id, counts) if opts.order else []
+        known = known_sites(database, crawl.id, counts) if replayed else []
     finally:
         database.close()
     downloads = sum(len(site.yields) for site in sites)
@@ -102,13 +105,13 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for warning in _warnings(sites, crawl.state, budget):
         print(f"note: {warning}")
-    if opts.order:
-        print(f"replayed with ORDER={opts.order}, by the links between the pages that the crawl read")
-    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": opts.order or order}))
+    if replayed:
+        print(f"replayed with ORDER={replayed}, by the links between the pages that the crawl read")
+    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": replayed or order}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
-    if opts.order:
+    if replayed:
         runs = {
-            rule: {n: replay_in_order(known, rule, options, n, opts.order, weights, counts) for n in budgets}
+            rule: {n: replay_in_order(known, rule, options, n, replayed, weights, counts) for n in budgets}
             for rule in rules
         }
     else:
@@ -162,7 +165,7 @@ def replay_in_order(
 
 
 def _orders(name: str, number: int, weights: LinkWeights) -> list[SiteOrder]:
-    if name == "learnt":
+    if name == LEARNT:
         values = LinkValues(prior_of(weights))
         return [ByValue(values) for _ in range(number)]
     return [LevelByLevel() if name == "bfs" else ByGroup() for _ in range(number)]

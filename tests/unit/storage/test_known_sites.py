@@ -31,6 +31,8 @@ def stored(database, **options):
 def test_sites_have_their_pages_and_the_links_between_them(database):
     crawl_id, pages = stored(database)
     home, news, old = pages["/"], pages["/news/"], pages["/old"]
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE site SET max_level = 2 WHERE site = '{A}'")
     write_rows(database, PageLinks(home, {old: 1, news: 3}), PageLinks(news, {home: 1}))
     site, other = known_sites(database, crawl_id, REWARDS["new_links"])
     assert (site.site, site.home, other.site, len(other.pages)) == (A, home, B, 1)
@@ -39,6 +41,7 @@ def test_sites_have_their_pages_and_the_links_between_them(database):
         news: [home],
         old: [],
     }
+    assert (site.max_level, other.max_level) == (2, None)
     assert isinstance(site.pages[home].links, array)
     assert [page.downloads for page in site.pages.values()] == [1, 1, 1]
     row = link_features(A, f"{A}/news/", 1, 0, LinkPlace("ul/li", "ul/li", "News"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,23 @@ def test_what_the_crawl_never_read_is_left_out(make):
     assert read(known, make()) == ([0, 2], [0, 0, 1])
     assert read(site(p0=page(downloads=0)), make()) == ([], [0])
     assert read(KnownSite(SITE, 0, {}), make()) == ([], [0])
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_pages_are_read_up_to_the_deepest_level_of_their_site(make):
+    chain = {n: page(*([n + 1] if n < 9 else []), keys={n}) for n in range(2, 10)}
+    known = KnownSite(SITE, 0, {0: home(1, 9), 1: page(2), **chain}, 2)
+    pages, _ = read(known, make())
+    assert sorted(pages) == [0, 1, 2, 9]
+    assert len(read(replace(known, max_level=None), make())[0]) == 10
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_page_that_was_too_deep_is_read_when_a_nearer_link_is_found(make):
+    known = KnownSite(SITE, 0, {0: home(1, 2), 1: page(3), 2: page(4), 3: page(4, keys={1}), 4: page(keys={2})}, 2)
+    pages, _ = read(known, make())
+    assert sorted(pages) == [0, 1, 2, 3, 4]
+    assert pages.index(2) < pages.index(4)
 
 
 @pytest.mark.parametrize("make", ORDERS)

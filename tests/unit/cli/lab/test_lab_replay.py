@@ -208,6 +208,14 @@ def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_p
         assert abs(int(table(output)[0][-4]) - found) <= 0.05 * found
 
 
+def test_replay_of_a_crawl_that_learnt_learns_by_default(web, project, lab):
+    harvest(project, web, ORDER="learnt", **ONE_REQUEST)
+    options = ("--budget", str(BUDGET), "--rules", "auto,sequential")
+    output = lab(project, "replay", *options)
+    assert "replayed with ORDER=learnt, by the links between the pages that the crawl read" in output
+    assert output == lab(project, "replay", *options, "--order", "learnt")
+
+
 def test_replay_begins_with_the_weights_of_today(web, project, lab):
     harvest(project, web, ORDER="learnt", LINK_PRIOR="none")
     small = ("--order", "learnt", "--budget", "40", "--rules", "auto", "-s")
