@@ -19,8 +19,8 @@ from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking import link_prior
-from crawlers.algorithms.ranking.link_features import FEATURES, link_feature_names
-from crawlers.algorithms.ranking.link_prior import FILE, KINDS
+from crawlers.algorithms.ranking.link_features import SHARED, link_feature_names
+from crawlers.algorithms.ranking.link_prior import FILE
 from crawlers.algorithms.ranking.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.algorithms.simulation.order_replay import LevelByLevel
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.link_regression import Example, Name
     from crawlers.algorithms.simulation.order_replay import Waiting
-
-SHARED = [at for at, feature in enumerate(FEATURES) if feature.kind in KINDS]
 
 
 class _Recorded(LevelByLevel):
@@ -44,10 +42,15 @@ class _Recorded(LevelByLevel):
         self.read.append((page, reward))
 
 
+def _link_as_group(site: int, link: int, level: int) -> tuple[int, None]:
+    """Let the number of a link be that of its group, so that `_Recorded` knows by which link a page was found."""
+    return link, None
+
+
 def examples(site: SitePages, seed: int = 0) -> list[Example]:
     """Return the features of links and the new links of the pages behind them, of a breadth-first crawl of *site*."""
     order = _Recorded()
-    harvest(Web([site]), Sequential(), [order], 10**9, lambda _, link, level: (link, None))  # each is a group
+    harvest(Web([site]), Sequential(), [order], 10**9, _link_as_group)
     pages = [(page, reward) for page, reward in order.read if page.level]
     if len(pages) > PAGES:
         pages = random.Random(seed).sample(pages, PAGES)
@@ -55,7 +58,7 @@ def examples(site: SitePages, seed: int = 0) -> list[Example]:
     found = []
     for page, reward in pages:
         names = link_feature_names(*rows.arguments(page.group, page.level))
-        found.append(([(FEATURES[at].kind, names[at]) for at in SHARED if names[at]], float(reward)))
+        found.append(([(kind, names[at]) for at, kind in SHARED if names[at]], float(reward)))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.link_features import LENGTHS, MAX_LEVEL, MAX_WORD_CHARS, is_word
+from crawlers.algorithms.ranking.link_features import MAX_WORD_CHARS, TEXTS, is_word
 from crawlers.algorithms.ranking.link_prior import KINDS, shipped_weights
 from crawlers.algorithms.ranking.link_values import MAX_ETA
 from crawlers.errors import ConfigError
@@ -19,7 +19,6 @@ LINK_PRIOR = "LINK_PRIOR"
 SHIPPED, NO_WEIGHTS = "shipped", "none"  # its words; anything else is a file
 MOST_BYTES = 1_000_000
 MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each crawl keeps its own in the store
-_TEXTS = {"anchor length": LENGTHS, "level": tuple(str(level) for level in range(MAX_LEVEL + 1))}
 _MAKE_ANOTHER = "make another file with scrapy lab learn"
 
 
@@ -64,9 +63,9 @@ def _checked(found: Any) -> LinkWeights:
 
 
 def _check(kind: str, text: str, weight: Any) -> None:
-    if kind in _TEXTS:
-        if text not in _TEXTS[kind]:
-            raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(_TEXTS[kind])}")
+    if kind in TEXTS:
+        if text not in TEXTS[kind]:
+            raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
     elif not is_word(text):
         raise ValueError(
             f"{shown(text)} of the kind {kind} occurs nowhere; write words of 2 to {MAX_WORD_CHARS} small letters"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from array import array
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from sqlalchemy import select
 
 from crawlers.algorithms.ranking.link_features import (
-    FEATURES,
-    LENGTHS,
-    MAX_LEVEL,
     NONE,
+    SHARED,
+    TEXTS,
     feature_id,
-    features_of,
     is_word,
     link_features,
     words,
@@ -23,6 +23,7 @@ from crawlers.algorithms.ranking.link_prior import KINDS
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import link_features as stored_features
 from crawlers.storage.schema.tables import page, pull, site
+from crawlers.storage.stored_features import damaged, read_features
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -34,15 +35,13 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 10_000
 WORDS_OF_PAGE = 50  # of a title or a URL
-_SHARED = [(at, feature.kind) for at, feature in enumerate(FEATURES) if feature.kind in KINDS]
 _OF_URL = ("url", "level")  # the kinds that the URL and the level of a page tell
-_TEXTS = {"anchor length": LENGTHS, "level": [str(level) for level in range(MAX_LEVEL + 1)]}
 
 
 class _Read(NamedTuple):
     """A download of a page."""
 
-    features: str | None
+    features: array[int] | None
     url: str | None
     level: int | None
     reward: float
@@ -63,7 +62,10 @@ class LinkExamples:
         self.pages = 0
 
     def add(self, database: Database, crawl_id: int) -> bool:
-        """Add the downloads of a crawl; return whether the features of links are stored of any."""
+        """Add the downloads of a crawl; return whether the features of links are stored of any.
+
+        Raises `StoreError` if the store is damaged.
+        """
         rows = (
             select(site.c.site, stored_features.c.features, page.c.url, page.c.level, pull.c.reward)
             .select_from(pull)
@@ -74,9 +76,12 @@ class LinkExamples:
             .order_by(pull.c.id)
         )
         has_features = False
-        with database.read() as connection:
-            for name, *values in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows):
-                read = _Read(*values)
+        with (
+            database.read() as connection,
+            connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows) as downloads,
+        ):
+            for name, *values in downloads:
+                read = _read(database.name, *values)
                 if read.features is not None or read.level:
                     self._sample(name, read)
                     has_features |= read.features is not None
@@ -98,14 +103,21 @@ class LinkExamples:
         return [[_example(name, read) for read in reads] for name, reads in sorted(self._chosen.items())]
 
 
+def _read(store: str, features: str | None, url: str | None, level: int | None, reward: Any) -> _Read:
+    if not isinstance(reward, float) or not 0.0 <= reward < math.inf:
+        raise damaged(store, f"the reward {reward!r} of a page is not one")
+    ids = None if features is None else array("I", read_features(features, store).tolist())
+    return _Read(ids, url, level, reward)
+
+
 def _example(name: str, read: _Read) -> Example:
     if read.features is not None:
-        ids, kinds = features_of(read.features).tolist(), KINDS
+        ids, kinds = read.features, KINDS
     else:
         assert read.url is not None
         assert read.level is not None
-        ids, kinds = [*link_features(name, read.url, read.level, 0, LinkPlace("", "", ""))], _OF_URL
-    return [(kind, ids[at]) for at, kind in _SHARED if ids[at] != NONE and kind in kinds], read.reward
+        ids, kinds = link_features(name, read.url, read.level, 0, LinkPlace("", "", "")), _OF_URL
+    return [(kind, ids[at]) for at, kind in SHARED if ids[at] != NONE and kind in kinds], read.reward
 
 
 def names_of(database: Database, crawl_id: int, wanted: Collection[Name]) -> dict[Name, str]:
@@ -114,7 +126,7 @@ def names_of(database: Database, crawl_id: int, wanted: Collection[Name]) -> dic
     Features are stored as numbers. A word of links on several sites is nearly always in the title or the URL of a page.
     """
     found: dict[Name, str] = {}
-    for kind, texts in _TEXTS.items():
+    for kind, texts in TEXTS.items():
         found |= {(kind, number): text for text in texts if (kind, number := feature_id(kind, "", text)) in wanted}
     with database.read() as connection:
         for word in _words(connection, crawl_id):

@@ -71,6 +71,10 @@ FEATURES: tuple[Feature, ...] = (
     Feature("level", 0.05, False),
 )
 WIDTH = len(FEATURES)
+COLUMNS = {feature.kind: at for at, feature in enumerate(FEATURES)}  # of the kinds that have one column only
+# The columns that have a meaning on other sites, with their kinds; and all texts of those kinds that have few.
+SHARED = tuple((at, one.kind) for at, one in enumerate(FEATURES) if not one.is_of_site and one.kind != "all links")
+TEXTS = {"anchor length": LENGTHS, "level": tuple(str(level) for level in range(MAX_LEVEL + 1))}
 OPTIMISTIC = slice(0, 3)  # the columns whose uncertainty is a reason to try a link: all links, its site, its group
 
 

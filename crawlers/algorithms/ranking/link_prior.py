@@ -11,7 +11,7 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, TypeAlias
 
-from crawlers.algorithms.ranking.link_features import FEATURES, feature_id
+from crawlers.algorithms.ranking.link_features import SHARED, feature_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILE = "link_prior.json"
 # Those that have a meaning on other sites.
-KINDS = tuple(dict.fromkeys(one.kind for one in FEATURES if not one.is_of_site and one.kind != "all links"))
+KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
 
 
 def shipped_weights() -> LinkWeights:

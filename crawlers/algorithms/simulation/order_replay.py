@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_features import FEATURES, MAX_LEVEL, WIDTH, feature_id
+from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, WIDTH, feature_id
 from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit
 from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_values import LinkValues
     from crawlers.items import ExternalLink
 
-_COLUMNS = {feature.kind: at for at, feature in enumerate(FEATURES)}
-LEVEL, PAGE = _COLUMNS["level"], _COLUMNS["page"]
+LEVEL, PAGE = COLUMNS["level"], COLUMNS["page"]
 
 
 @dataclass(frozen=True, slots=True)

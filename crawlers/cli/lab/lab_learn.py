@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 HELP = "makes first weights for ORDER=learnt from crawls: scrapy lab learn [CRAWL, file or URL of a store …]."
 FILE = "link-weights.json"
 MISSION = "extlinks"
-MOST_PAGES = 200_000  # that are learnt from; some 300 bytes each
+MOST_PAGES = 50_000  # that are learnt from; some 3 KB each
 MAX_SHOWN = 10  # words that raise what is expected most, and that lower it most
 
 
@@ -51,6 +51,7 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Learn from the crawls `opts.names`, print the greatest weights and write all of them; raises `ConfigError`."""
     opts.out = opts.out or FILE
+    _refuse_others(opts)
     check(opts, settings)
     with ExitStack() as stores:
         crawls = _crawls(stores, opts.names or [named_by(opts.crawl, settings) or ""], settings)
@@ -91,6 +92,15 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     print(f"{opts.out}: {counted(len(kept), 'weight')}, for -s ORDER=learnt -s LINK_PRIOR={opts.out}")
 
 
+def _refuse_others(opts: argparse.Namespace) -> None:
+    """Raise `ConfigError` for an option that only other parts have, and for --crawl with further names."""
+    for option in ("rules", "budget", "picture"):
+        if getattr(opts, option) is not None:
+            raise ConfigError(f"--{option} does not apply to learn; leave it out")
+    if opts.crawl is not None and opts.names:
+        raise ConfigError(f"--crawl {opts.crawl} and {opts.names[0]} both name crawls; write all names without --crawl")
+
+
 def _crawls(stores: ExitStack, names: Sequence[str], settings: BaseSettings) -> list[tuple[Database, NamedCrawl]]:
     """Return the crawls called *names*, all harvests of a file or a URL, or of the usual store if a name is empty.
 
@@ -101,10 +111,15 @@ def _crawls(stores: ExitStack, names: Sequence[str], settings: BaseSettings) -> 
     for name in names:
         url = name if "://" in name else f"sqlite:///{name}" if _is_file(name) else ""
         of_store = url or settings.get("DATABASE_URL")
-        if of_store not in opened:
-            opened[of_store] = stores.enter_context(closing(Database(of_store, create=False)))
-        database = opened[of_store]
-        crawls = [crawl_named(database, name)] if name and not url else crawls_of_mission(database, MISSION)
+        try:
+            if of_store not in opened:
+                opened[of_store] = stores.enter_context(closing(Database(of_store, create=False)))
+            database = opened[of_store]
+            crawls = [crawl_named(database, name)] if name and not url else crawls_of_mission(database, MISSION)
+        except ConfigError as error:
+            if name and not url:
+                raise ConfigError(f"{name} is neither a crawl nor a file: {error}") from error
+            raise
         if not crawls or crawls[0].mission != MISSION:
             what = f"{crawls[0]} is no crawl of {MISSION}" if crawls else f"{database.name} has no crawl of {MISSION}"
             raise ConfigError(f"{what}, which alone counts new links; run scrapy crawl {MISSION}, or name another")

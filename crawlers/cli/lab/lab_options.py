@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
 
 
+PAGE_BUDGET = 2000
 MOST = 10_000_000  # pages or webs: the oracle alone takes 24 bytes per page
 
 
@@ -30,7 +31,7 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     """Add the shared options to *parser*."""
     parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
     parser.add_argument(
-        "--budget", type=int, metavar="N", default=2000, help="simulate, replay: pages to read (default: %(default)s)"
+        "--budget", type=int, metavar="N", help=f"simulate, replay: pages to read (default: {PAGE_BUDGET})"
     )
     parser.add_argument(
         "--raw-ucb-c",
@@ -39,8 +40,11 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
         default=1.0,
         help="simulate, replay: width of the bonus of raw-ucb, in standard deviations (default: %(default)s)",
     )
-    parser.add_argument("--crawl", help="replay, report, topic: name or number of the crawl (default: the latest)")
-    parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table")
+    parser.add_argument(
+        "--crawl",
+        help="replay, report, learn, topic: name or number of the crawl (default: the latest; learn: all harvests)",
+    )
+    parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table; learn: the weights, as JSON")
     parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
 
 
@@ -70,6 +74,11 @@ def rule_names(text: str | None) -> list[str]:
     if unknown:
         raise ConfigError(f"--rules: {unknown[0]!r} is unknown; choose one of: {', '.join(sorted(known))}")
     return names
+
+
+def page_budget(opts: argparse.Namespace) -> int:
+    """Return the pages that `--budget` gives, or the usual ones; raises `ConfigError`."""
+    return whole_number("--budget", PAGE_BUDGET if opts.budget is None else opts.budget, 1)
 
 
 def whole_number(name: str, value: int, least: int) -> int:

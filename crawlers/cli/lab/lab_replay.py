@@ -20,7 +20,7 @@ from crawlers.algorithms.simulation.experiment import OMNISCIENT, ORACLE, Measur
 from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 from crawlers.algorithms.simulation.order_replay import replay as replay_order
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
-from crawlers.cli.lab.lab_options import check, lab_rule_options, rule_names, whole_number
+from crawlers.cli.lab.lab_options import check, lab_rule_options, page_budget, rule_names
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_weights_file import chosen_link_weights
@@ -74,7 +74,7 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Replay, print the table and write the files that *opts* names; raises `ConfigError` before anything is done."""
-    budget = whole_number("--budget", opts.budget, 1)
+    budget = page_budget(opts)
     rules = rule_names(opts.rules)
     check(opts, settings)
     reward = opts.reward or settings.get("REWARD")

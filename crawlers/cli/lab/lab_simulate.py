@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
 from crawlers.algorithms.simulation.web_generator import PROFILES
-from crawlers.cli.lab.lab_options import check, lab_rule_options, rule_names, whole_number
+from crawlers.cli.lab.lab_options import check, lab_rule_options, page_budget, rule_names, whole_number
 from crawlers.reports import yield_chart
 from crawlers.storage.files.atomic import replacing
 
@@ -53,27 +53,28 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Measure, print the tables and write the files that *opts* names; raises `ConfigError` before anything is done."""
-    for name, least in (("webs", 1), ("budget", 1), ("jobs", 1), ("seed", 0)):
+    budget = page_budget(opts)
+    for name, least in (("webs", 1), ("jobs", 1), ("seed", 0)):
         if (value := getattr(opts, name)) is not None:
             whole_number(f"--{name}", value, least)
     check(opts, settings)
     rules = rule_names(opts.rules)
     # These webs have no time.
-    options = replace(lab_rule_options(opts, settings), page_budget=opts.budget, quantum_s=0.0)
+    options = replace(lab_rule_options(opts, settings), page_budget=budget, quantum_s=0.0)
     suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
     work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
     measured = _measured(work, opts.jobs or os.cpu_count() or 1)
     by_suite = {name: [web for web in measured if web.suite == name] for name in suites}
     tables = {name: compare(webs, SUITES[name].groups) for name, webs in by_suite.items()}
     for name, rows in tables.items():
-        print(f"{name}: {len(by_suite[name])} webs, {opts.budget} pages each\n{_table(rows)}\n")
-    if opts.budget == PAPER_BUDGET and set(tables) & set(PROFILES):
+        print(f"{name}: {len(by_suite[name])} webs, {budget} pages each\n{_table(rows)}\n")
+    if budget == PAPER_BUDGET and set(tables) & set(PROFILES):
         print(_beside_the_paper(tables))
     if opts.out:
-        _write(Path(opts.out), measured, opts.budget)
+        _write(Path(opts.out), measured, budget)
         print(f"{opts.out}: {len(measured)} webs")
     if opts.picture:
-        yield_chart.draw(Path(opts.picture), by_suite, opts.budget)
+        yield_chart.draw(Path(opts.picture), by_suite, budget)
         print(f"{opts.picture}: {len(by_suite)} kinds of webs")
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from array import array
 
+import pytest
+
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.ranking.link_features import FEATURES, link_features
 from crawlers.algorithms.urls.keys import page_key
+from crawlers.errors import StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -78,3 +81,13 @@ def test_crawl_with_groups_has_their_numbers(database):
         connection.exec_driver_sql(f"UPDATE page SET link_group = 3 WHERE id = {pages['/news/']}")
     page = known_sites(database, crawl_id, REWARDS["links"])[0].pages[pages["/news/"]]
     assert (page.group, page.features) == (3, None)
+
+
+@pytest.mark.parametrize("features", ["AQA", "ж", "////"])
+def test_damaged_features_name_the_store(database, features):
+    crawl_id, _ = stored(database)
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE link_features SET features = '{features}'")
+    with pytest.raises(StoreError) as error:
+        known_sites(database, crawl_id, REWARDS["links"])
+    assert str(error.value).startswith(f"{database.name} is damaged: features of a link cannot be read; restore it")

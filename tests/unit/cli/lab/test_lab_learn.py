@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.cli.lab import lab_learn
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, StoreError
 from crawlers.inputs.link_weights_file import read_link_weights
 from crawlers.storage.database import Database
 from tests.support.stored_links import LinkedPage, store_harvest
@@ -33,7 +33,8 @@ def learn(tmp_path, monkeypatch, database_url, capsys):
 
     def run(*names, **options):
         lab_learn.run(
-            Namespace(names=list(names), **({"crawl": None, "out": None, "picture": None} | options)), settings
+            Namespace(names=list(names), **(dict.fromkeys(("crawl", "out", "picture", "rules", "budget")) | options)),
+            settings,
         )
         return capsys.readouterr().out
 
@@ -120,9 +121,9 @@ def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, si
             ["graph"],
             "crawl graph (number 2, finished) is no crawl of extlinks, which alone counts new links; run scrapy",
         ),
-        (["gone"], "CRAWL=gone: "),
+        (["gone.sqlite"], "gone.sqlite is neither a crawl nor a file: CRAWL=gone.sqlite: "),
         (["sqlite:///gone.sqlite"], "gone.sqlite does not exist"),
-        (["folder"], "CRAWL=folder: "),
+        (["folder"], "folder is neither a crawl nor a file: "),
         (["text.txt"], "is not an SQLite database"),
         (["empty.sqlite"], "has no crawl of extlinks, which alone counts new links"),
         (["first", "hosts"], "crawl hosts (number 3, finished) has REWARD=new_hosts; name those with one"),
@@ -140,3 +141,37 @@ def test_errors_are_reported_in_one_sentence(learn, database_url, tmp_path, name
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "link-weights.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"picture": "a.svg"}, "--picture does not apply to learn; leave it out"),
+        ({"rules": "auto"}, "--rules does not apply to learn"),
+        ({"budget": 2000}, "--budget does not apply to learn"),
+        ({"crawl": "first"}, "--crawl first and second both name crawls; write all names without --crawl"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(learn, database_url, tmp_path, options, sentence):
+    store(database_url, SITES, name="first")
+    with pytest.raises(ConfigError, match=rf"^{sentence}"):
+        learn("second", **options)
+    assert not (tmp_path / "link-weights.json").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE link_features SET features = 'AQAA'  || 'A' WHERE page_id = 2",
+        "UPDATE link_features SET features = 'ж' WHERE page_id = 2",
+        "UPDATE pull SET reward = -5 WHERE page_id = 2",
+    ],
+)
+def test_damaged_store_is_named(learn, database_url, damage):
+    store(database_url, SITES)
+    with closing(Database(database_url)) as database:
+        with database.write() as connection:
+            connection.exec_driver_sql(damage)
+        with pytest.raises(StoreError) as error:
+            learn()
+        assert str(error.value).startswith(f"{database.name} is damaged: ")
