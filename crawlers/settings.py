@@ -11,8 +11,8 @@ SETTINGS_FILE = ""  # a TOML file with further settings; empty: none
 DATABASE_URL = "sqlite:///crawl.sqlite"  # the database of everything; postgresql+psycopg://user@host/name
 CRAWL = ""  # name of the crawl; empty: the spider's name
 RULE = ""  # which site next, see docs/explanation/bandits.md; empty: chosen by PROFILE
-PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin
-# Which page of it next: bfs, groups, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic
+PROFILE = ""  # kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks
+# Which page of it next: bfs, groups, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic
 ORDER = "bfs"
 SCOPE = "sites"  # sites of a broad crawl: sites (the listed ones), all, or comma-separated domains
 MAX_LEVEL = None  # deepest level fetched, inclusive; None: no limit; hosts.txt takes precedence

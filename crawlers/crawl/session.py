@@ -149,6 +149,7 @@ class CrawlSession:
         joins: int | None = None,
     ) -> None:
         rule = chosen_rule(settings)
+        patience = chosen_patience(settings)
         topic_weights = mission.topic.weights if mission.topic is not None else None
         order = chosen_order(settings, topic_weights)
         check_order(settings.get("ORDER"), order, mission, rule)
@@ -230,7 +231,7 @@ class CrawlSession:
                 cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
                 head_urls=settings.getint("FRONTIER_HEAD_URLS"),
                 page_budget=mission.page_budget,
-                patience=chosen_patience(settings),
+                patience=patience,
                 records_pulls=self._records_pulls,
                 worker_id=self.row.worker_id,
                 is_divided=self.members.is_divided and isinstance(scores, DivisibleScores),

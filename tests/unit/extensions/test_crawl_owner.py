@@ -186,6 +186,15 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert rows == [("interrupted", "could not begin")]
 
 
+@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"RULE_INDEX_SHARE": 90}])
+def test_wrong_setting_is_refused_before_a_crawl_is_stored(opened, wrong):
+    one = opened(OneSite, **wrong)
+    assert one.owner.open(one.spider, lambda: None) is None
+    assert isinstance(one.owner.failure, ConfigError)
+    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
+        assert connection.exec_driver_sql("SELECT * FROM crawl").all() == []
+
+
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     one = opened(OneSite, RULE="chess")
     assert one.owner.open(one.spider, lambda: None) is None
