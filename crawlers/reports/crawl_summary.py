@@ -16,6 +16,7 @@ from crawlers.reports.news_summary import news_summary
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawl_results import crawl_results, external_results
 from crawlers.storage.pulls import totals
+from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import page
 from crawlers.storage.site_rows import count_excluded
@@ -214,16 +215,19 @@ def _next(database: Database, crawl: NamedCrawl, results: CrawlResults, places: 
         lines.append("The crawl was paused when it stopped; the next run goes on without a pause")
     if results.end.state != "finished":
         lines.append(f"To resume: {_remedy(database, crawl, results, places)}")
+    is_latest = crawl_named(database, None).id == crawl.id  # which commands mean if no crawl is named
+    of_crawl = "" if is_latest else f" --crawl {shlex.quote(crawl.name)}"
+    explain, graph = (f"{places.command(name)}{of_crawl}" for name in ("explain", "graph"))
     problems = [(not ending.is_error, -number, ending) for ending, number in results.endings.items()]
     if problems:
         url = results.examples[min(problems)[2]]
-        lines.append(f"To see why a URL is missing: {places.command('explain')} {shlex.quote(url)}")
+        lines.append(f"To see why a URL is missing: {explain} {shlex.quote(url)}")
     if crawl.mission == "broad":
-        lines.append(f"To list the most important pages: {places.command('graph')} --top 100")
+        lines.append(f"To list the most important pages: {graph} --top 100")
     elif crawl.mission == "extlinks":
-        lines.append(f"To see which site links to which: {places.command('graph')} --level site")
+        lines.append(f"To see which site links to which: {graph} --level site")
     elif crawl.mission == "sitegraph" and any(site.pages for site in results.sites):
-        lines.append(f"For other formats of the graph: {places.command('graph')} --format csv --format graphml")
+        lines.append(f"For other formats of the graph: {graph} --format csv --format graphml")
     return lines
 
 

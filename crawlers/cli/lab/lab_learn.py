@@ -87,9 +87,13 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if len(sites) >= FOLDS:
         share = explained(sites)
         print(f"of the differences between pages of a site, weights from other sites explain {share:.1%}")
+        if share <= 0:
+            print("note: such weights may mislead; replay a crawl of other sites with them before you use them")
+    else:
+        print(f"note: {FOLDS} sites are needed to say how much such weights explain on other sites")
     with replacing(Path(opts.out)) as stream:
         stream.write(f"{json.dumps(by_kind(kept.items()), ensure_ascii=False, indent=0)}\n".encode())
-    print(f"{opts.out}: {counted(len(kept), 'weight')}, for -s ORDER=learnt -s LINK_PRIOR={opts.out}")
+    print(f"{opts.out}: {counted(len(kept), 'weight')}, for crawls with ORDER=learnt: -s LINK_PRIOR={opts.out}")
 
 
 def _refuse_others(opts: argparse.Namespace) -> None:

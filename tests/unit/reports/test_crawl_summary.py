@@ -161,6 +161,14 @@ def test_suggested_command_can_be_pasted_into_a_shell(database):
     assert "To see why a URL is missing: scrapy explain 'http://a.test/gone?a=1&b=2'" in crawl.summary()
 
 
+def test_suggested_command_names_the_crawl_if_another_one_is_the_latest(database):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
+    crawls.begin(database, "later", "sitegraph", [SiteRow(0, "http://a.test", 2, None, 0.0)], {"settings": {}}, 150.0)
+    lines = crawl.summary(finished=False, reason="page_budget")
+    assert "To see why a URL is missing: scrapy explain --crawl mine http://a.test/gone" in lines
+
+
 def test_harvest_has_external_urls_and_hosts(database):
     crawl = Stored(database, "a.test", "b.test", mission="extlinks")
     first, second = crawl.page("a.test/"), crawl.page("b.test/")

@@ -54,7 +54,7 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, t
     assert lines[2].split()[1:] in (["anchor", "latest"], ["anchor", "news"], ["url", "news"])
     assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
     assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
-    assert lines[-1] == "link-weights.json: 8 weights, for -s ORDER=learnt -s LINK_PRIOR=link-weights.json"
+    assert lines[-1] == "link-weights.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=link-weights.json"
     weights = read_link_weights("link-weights.json")
     assert weights.keys() == {"anchor", "anchor length", "level", "url"}
     assert weights["anchor"].keys() == {"latest", "news", "next", "chapter"}
@@ -75,8 +75,9 @@ def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
     ):
         output = learn(*names, out="mine.json")
         assert output.splitlines()[0].startswith(f"{crawls} crawl{'s' * (crawls > 1)}, {sites} sites: ")
-        assert "mine.json: 8 weights, for -s ORDER=learnt -s LINK_PRIOR=mine.json" in output
-        assert ("explain" in output) == (sites >= 5), "with fewer, too little is left to learn from without one"
+        assert "mine.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=mine.json" in output
+        few = "note: 5 sites are needed to say how much such weights explain on other sites" in output
+        assert few == (sites < 5), "too little is left to learn from without one"
     assert json.loads((tmp_path / "mine.json").read_text())["url"]["news"] > 0
 
 
