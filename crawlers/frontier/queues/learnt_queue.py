@@ -189,15 +189,16 @@ class LearntQueue:
         """Remove and return the `first`."""
         while self.has_more and self._size < self._most:
             self.refill(self._most)
-        while (page_id := (best := self._next())[0]) not in self._entries:
-            missing = [one for one in best if one not in self._entries]
+        while (page_id := self._next(1)[0]) not in self._entries:
+            missing = [one for one in self._next(LOADED) if one not in self._entries]
             self._entries.update((found.id, found) for found in self._store.entries(missing))
         self._remove(page_id)
         return self._entries.pop(page_id)
 
-    def _next(self) -> list[int]:
-        """Return the id of the URL that comes next, and of some that may follow it."""
+    def _next(self, most: int) -> list[int]:
+        """Return the id of the URL that comes next; with *most* above 1, also those of some that may follow it."""
         if self._homes:
-            return sorted(self._homes)
+            return sorted(self._homes)[:most]
         found, values = self._compared()
-        return [*self._oldest(found, values, LOADED), *self._best(found, values, LOADED)]
+        following = self._best(found, values, most) if most > 1 else []
+        return [*self._oldest(found, values, most), *following]

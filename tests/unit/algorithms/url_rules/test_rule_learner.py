@@ -14,7 +14,7 @@ from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLea
 from tests.support.expressions import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 SITE = "https://www.example.org"
 
@@ -44,13 +44,19 @@ def test_a_manual_rule_was_not_learnt() -> None:
     assert (rule.is_pinned, rule.support, rule.precision_low, rule.learnt_at) == (False, 0, 0.0, 0.0)
 
 
+def taught_one_by_one(learner: RuleLearner, labels: int) -> Iterator[int]:
+    """Label so many URLs, two articles for each other page; yield their number after each."""
+    for number in range(labels):
+        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+        yield number + 1
+
+
 def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling() -> None:
     learner = RuleLearner("example.org")
     due = []
-    for number in range(9_000):
-        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+    for number in taught_one_by_one(learner, 9_000):
         if learner.is_due:
-            due.append(number + 1)
+            due.append(number)
             learn(learner, 0.0)
     assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
 
@@ -58,10 +64,9 @@ def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling
 def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_numbers() -> None:
     learner = RuleLearner("example.org")
     due = []
-    for number in range(700):
-        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+    for number in taught_one_by_one(learner, 700):
         if learner.is_due:
-            due.append(number + 1)
+            due.append(number)
             assert learner.ended(learner.task(), has_failed=True) is False
             assert not learner.is_due
     assert due == [30, 31, 33, 37, 45, 61, 93, 100, 228, 300]
@@ -71,8 +76,7 @@ def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_
 def test_failures_do_not_change_the_usual_numbers(recovers_at: int, learnt_at: int) -> None:
     learner = RuleLearner("example.org")
     learnt = []
-    for number in range(1, 9_001):
-        learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
+    for number in taught_one_by_one(learner, 9_000):
         if learner.is_due and learner.ended(learner.task(), has_failed=1_000 <= number < recovers_at):
             learnt.append(number)
     usual = [at for at in (2_000, 4_000, 8_000) if at > learnt_at]
