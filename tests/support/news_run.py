@@ -38,7 +38,7 @@ from crawlers.storage.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.crawl.news.news_policy import Call
+    from crawlers.crawl.news.rule_learning import Call
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Target
     from crawlers.storage.database import Database
@@ -125,7 +125,7 @@ class Crawl:
             [OUT],
             SourceOwners([(SITE, [])]),
         )
-        announcements = Announcements(database, begun.id, self.commits, self.frontier)
+        announcements = Announcements(database, begun.id, self.commits, self.frontier, self.polls)
         parts = NewsParts(self.frontier, classifier, requeue, self.polls, feeds, announcements)
         self.policy = NewsPolicy(
             parts,

@@ -20,7 +20,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.news.article_labels import Label, StoredLabel
     from crawlers.algorithms.news.url_prior import UrlPrior
@@ -71,6 +71,7 @@ class UrlClassifier:
         self._fit_factor = fit_factor
         self._else_factor = else_factor
         self._learners: dict[str, RuleLearner] = {}
+        self._learning: dict[str, LearningTask] = {}  # by domain, while its rules are being learnt
 
     def replace(self, domain: str, rules: Sequence[UrlRule]) -> None:
         """Replace the rules of *domain* by the stored ones."""
@@ -80,6 +81,7 @@ class UrlClassifier:
     def forget_labels(self, domain: str) -> None:
         """Forget the labels of *domain*, from which another worker learns from now on; its rules are kept."""
         self._learners.pop(domain, None)
+        self._learning.pop(domain, None)
         self._yields.forget(domain)
         if self._prior is not None:
             self._prior.forget(domain)
@@ -186,22 +188,40 @@ class UrlClassifier:
         learner = self._learners.get(rule_domain(site))
         return learner is not None and learner.is_due
 
+    @property
+    def learning(self) -> Collection[str]:
+        """The domains whose rules are being learnt."""
+        return self._learning.keys()
+
     def task(self, site: str) -> LearningTask | None:
-        """Return the task of `learn_rules` for the domain of *site*, for `learnt`; None if it is not due."""
-        return self._learner(site).task(self._rules.rules_of(rule_domain(site))) if self.is_due(site) else None
+        """Return the task of `learn_rules` for the domain of *site*, which is `learning` until `learnt` or `failed`.
+
+        None if it is not due, or is being learnt.
+        """
+        domain = rule_domain(site)
+        if domain in self._learning or not self.is_due(site):
+            return None
+        task = self._learning[domain] = self._learner(site).task(self._rules.rules_of(domain))
+        return task
 
     def failed(self, domain: str, task: LearningTask) -> None:
         """Record that no rules were learnt by *task*; they are due again soon."""
-        if (learner := self._learners.get(domain)) is not None:
-            learner.ended(task, has_failed=True)
+        self._end(domain, task, has_failed=True)
+
+    def _end(self, domain: str, task: LearningTask, *, has_failed: bool) -> bool:
+        """End *task*; return whether the labels of its domain are still known."""
+        if self._learning.get(domain) is not task:
+            return False
+        del self._learning[domain]
+        self._learners[domain].ended(has_failed=has_failed)
+        return True
 
     def learnt(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:
         """Apply the *rules* that *task* gave for *domain*.
 
-        Returns None if the labels of the domain were forgotten in the meantime, or there was a later task.
+        Returns None if the labels of the domain were forgotten in the meantime.
         """
-        learner = self._learners.get(domain)
-        if learner is None or not learner.ended(task):
+        if not self._end(domain, task, has_failed=False):
             return None
         before = self._rules.rules_of(domain)
         learnt = tuple(rules)

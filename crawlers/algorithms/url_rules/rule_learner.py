@@ -63,7 +63,6 @@ class RuleLearner:
         self._learnt_from = 0  # URLs labelled before the rules were last learnt
         self._due_at = DUE_AT[0]
         self._retry_at = math.inf  # after a task that failed
-        self._task: LearningTask | None = None  # the latest one, while its rules are being learnt
         self._failures = 0  # of the latest tasks
         self._judged: deque[bool] = deque(maxlen=JUDGED)
 
@@ -107,24 +106,19 @@ class RuleLearner:
         """
         self.has_learnt()
         forbidden = frozenset(rule.regex for rule in known if rule.origin == HAND and rule.weight == 0)
-        self._task = LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
-        return self._task
+        return LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
 
-    def ended(self, task: LearningTask, *, has_failed: bool = False) -> bool:
-        """Record the end of *task*; return whether its result counts, that is, it is the latest one and did not fail.
+    def ended(self, *, has_failed: bool) -> None:
+        """Record the end of the latest task.
 
         After a task that failed, rules are due at the next label; after a second one in a row at the next but one, then
         after 4, 8, … further labels, but not later than otherwise.
         """
-        if task is not self._task:
-            return False
-        self._task = None
         if has_failed:
             self._retry_at = self._seen + 2**self._failures
             self._failures += 1
         else:
             self._failures = 0
-        return not has_failed
 
 
 class LearningTask(NamedTuple):

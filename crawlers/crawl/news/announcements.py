@@ -11,6 +11,7 @@ from crawlers.storage.news.stored_polls import known_items, pages_without_docume
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
 
+    from crawlers.crawl.news.polls import Polls
     from crawlers.frontier.protocols import CrawlFrontier, Lease, SeenPage
     from crawlers.items import Announced
     from crawlers.storage.database import Database
@@ -32,11 +33,14 @@ class StoredItems(NamedTuple):
 class Announcements:
     """The announcements of the crawl *crawl_id* in *database*, which *commits*, the writer, writes."""
 
-    def __init__(self, database: Database, crawl_id: int, commits: Commits, frontier: CrawlFrontier) -> None:
+    def __init__(
+        self, database: Database, crawl_id: int, commits: Commits, frontier: CrawlFrontier, polls: Polls
+    ) -> None:
         self._database = database
         self._crawl_id = crawl_id
         self._commits = commits
         self._frontier = frontier
+        self._polls = polls
         self._announced: dict[int, None] = {}  # keys, the most recent last
         # By key, the most recent last: the number of change sets that were submitted before the page was read.
         self._read: dict[int, int] = {}
@@ -103,21 +107,14 @@ class Announcements:
             self._commits.wait_for(self._read[following])  # so many pages ago that it need not wait
             del self._read[oldest]
 
-    def read_again(
-        self,
-        feed_id: int | None,
-        items: Iterable[Announced],
-        stored: StoredItems,
-        is_list: Callable[[int], bool],
-        now: float,
-    ) -> None:
+    def read_again(self, feed_id: int | None, items: Iterable[Announced], stored: StoredItems, now: float) -> None:
         """Fetch again those new *items* whose pages were fetched before the announcement without becoming documents.
 
-        A page for which *is_list* is true is polled anyway, and is no article: a feed, or a home page.
+        Pages that are polled as lists are no articles.
         """
         if any(self._read.get(item.target.key, -1) >= stored.submitted for item in items):
             stored = self.look_up(feed_id, items)()  # some were read since the look-up
-        self._fetch_again([one for one in stored.unread if not is_list(one.page_id)], now)
+        self._fetch_again([one for one in stored.unread if not self._polls.is_list(one.page_id)], now)
 
     def _fetch_again(self, pages: Sequence[UnreadArticle], now: float) -> None:
         self._announce(one.key for one in pages)  # targets of redirects are announced by them

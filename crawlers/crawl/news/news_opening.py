@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.sources import Source
     from crawlers.algorithms.urls.scope import Scope
-    from crawlers.crawl.news.news_policy import Call
+    from crawlers.crawl.news.rule_learning import Call
     from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.items import Target
@@ -82,13 +82,14 @@ def open_news_policy(
         left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
+    polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages)
     parts = NewsParts(
         frontier,
         classifier,
         Requeue(classifier, frontier, Rejudging(classifier, frontier, database, writer, options.explore_share), writer),
-        Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages),
+        polls,
         feeds,
-        Announcements(database, crawl_id, writer, frontier),
+        Announcements(database, crawl_id, writer, frontier, polls),
     )
     return NewsPolicy(
         parts,

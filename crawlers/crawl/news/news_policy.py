@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import logging
-import re
 from asyncio import sleep
-from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.slices import Slices, sliced
-from crawlers.algorithms.url_rules.rule_learner import learn_rules
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.crawl.news.next_visits import NO_LINKS, FoundLinks, NextVisits
+from crawlers.crawl.news.polls import ANNOUNCERS
+from crawlers.crawl.news.rule_learning import RuleLearning
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, StoreError
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.protocols import Decision
-from crawlers.frontier.revisits import may_pass
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, UNSURE, Announced, News, QueueSlot, State
+from crawlers.items import HOME, NEW, PAGE, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.stored_rules import LearntRulesRow
-from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
+from crawlers.storage.schema.news_tables import PageLabelRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import StoredItems
     from crawlers.crawl.news.articles import ArticlePolicy, StoredArticle
     from crawlers.crawl.news.news_sites import NewsParts, NewsSites
     from crawlers.crawl.news.requeue import Found
+    from crawlers.crawl.news.rule_learning import Call
     from crawlers.frontier.link_messages import Details
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
@@ -47,22 +44,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Call = Callable[..., Awaitable[Any]]  # of `ExtractionPool.run_patiently`
-
-_FIGURES = re.compile(r"\d[\d.,]*")
-ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
-
-PERMANENT = frozenset({301, 308})  # redirects; after others a page may be there again
 MAX_SITEMAPS = 20  # sitemaps of an index that are read before articles; the others are archives
 MAX_NESTED = 2  # clicks from a root at which a sitemap may still name others; an index of indexes is against the rules
 LATE = QueueSlot(ARCHIVE, BEFORE_ARTICLES.value)  # the slot of these
-CHECK_S = 60.0  # between two checks whether there is time for all polls
-REPEAT_S = 3600.0  # after which a warning is repeated
-REPEAT_VISIT_S = 3600.0  # after a second visit that failed
-MAX_REPEATS = 3  # of a second visit
 SHARE_S = 10.0  # between two looks at the number of polls of all workers
 STEPS = 10  # of judging pages again in a second in which nothing is in flight
-MIN_NEW = 2  # articles that a page must show to be worth another visit
 
 
 class NewsPolicy(CrawlPolicy):
@@ -81,10 +67,6 @@ class NewsPolicy(CrawlPolicy):
         recheck_s: float,
         call: Call,
     ) -> None:
-        self._call = call
-        self._due: dict[str, tuple[str, float]] = {}  # domains whose rules are to be learnt, with a site and a time
-        self._learning: set[str] = set()  # domains whose rules are being learnt
-        self._raised: set[str] = set()  # domains whose learning raised an exception
         self._frontier = parts.frontier
         self.classifier = parts.classifier
         self._requeue = parts.requeue
@@ -95,11 +77,9 @@ class NewsPolicy(CrawlPolicy):
         self._iterations = iterations
         self._sites = sites
         self._scope = scope
-        self._recheck_s = recheck_s
+        self._learning = RuleLearning(parts, call)
+        self._visits = NextVisits(parts, recheck_s)
         self._stored: dict[int, _Stored] = {}  # what was looked up for the pages that are about to end, by lease
-        self._repeats: Counter[int] = Counter()  # of second visits that failed, by page
-        self._check_at = self._repeat_at = 0.0
-        self._warned = ""
         self._share_at = 0.0
 
     # Sites, and other workers -------------------------------------------------------------------------
@@ -123,16 +103,16 @@ class NewsPolicy(CrawlPolicy):
 
     @property
     def has_more(self) -> bool:
-        return self._requeue.has_more or bool(self._due) or bool(self._learning)
+        return self._requeue.has_more or self._learning.has_more
 
     @property
     def is_queueing(self) -> bool:
-        return self._requeue.is_queueing or bool(self._due) or bool(self._learning)
+        return self._requeue.is_queueing or self._learning.has_more
 
     async def _judge_again(self, run: Run, now: float) -> None:
         """Requeue and judge pages while none is in flight whose end would do that."""
         if not self._frontier.leases:
-            await self._learn()
+            await self._learning.run()
         for _ in range(STEPS):
             if self._frontier.leases or not self.has_more:
                 return
@@ -169,7 +149,7 @@ class NewsPolicy(CrawlPolicy):
             if source_id in names:
                 self._feeds.named(key, names[source_id])
         self._announcements.new_of(items, stored)
-        self._announcements.read_again(None, items, stored, self._is_list, now)
+        self._announcements.read_again(None, items, stored, now)
         return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]
 
     def _queued(self, link: _Link) -> Message:
@@ -200,7 +180,7 @@ class NewsPolicy(CrawlPolicy):
 
     def kind(self, lease: Lease) -> str:
         """Return the kind of poll of a lease; "" if it is none."""
-        return self._polls.kind(lease.id) or self._feeds.kind(lease.key)
+        return self._visits.kind(lease)
 
     def is_in_feed(self, lease: Lease) -> bool:
         """Return whether a feed announced the leased URL in this run."""
@@ -219,7 +199,7 @@ class NewsPolicy(CrawlPolicy):
 
         Rules that earlier pages made due are learnt first.
         """
-        await self._learn()
+        await self._learning.run()
         targets = (target for target, _ in (*page.links, *page.cross_site_links))
         read_article, links = self.articles.look_up(lease, page), self.articles.look_up_links(targets)
         items = self._announced_by(lease, page)
@@ -275,9 +255,8 @@ class NewsPolicy(CrawlPolicy):
                 odds = self._label(lease, page, news, changes, now)
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
-        rules = self._requeue.changes
-        found = (yield from self._slots(lease, page, news, new, now)) if has_links else _NOTHING_FOUND
-        self._requeue.changed_since(rules, changes)
+        with self._requeue.repeating_changes(changes):
+            found = (yield from self._slots(lease, page, news, new, now)) if has_links else NO_LINKS
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
             site, articles = site_of(page.url), found.fits
             if self.classifier.listed(site, page.url, articles):
@@ -286,18 +265,19 @@ class NewsPolicy(CrawlPolicy):
             changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
-        if self._has_moved(lease, page):
-            slots = self._moved(lease, page, news, changes, now)
-            self._announcements.read_again(_feed_id(lease), new, items, self._is_list, now)
-        elif is_read and self._must_be_read_again(lease, page, news):
+        if has_moved := self._visits.has_moved(lease, page):
+            slots = self._visits.moved(lease, page, news, changes, now)
+        elif is_read and self._visits.must_be_read_again(lease, page, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
         else:
-            is_poll, revisit_at = self._next_visit(lease, page, news, new, items, found, changes, now)
+            is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
+        if has_moved or (is_read and news.announces):
+            self._announcements.read_again(_feed_id(lease), new, items, now)
         if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.group != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
-        self._warn_of_polls(now)
+        self._polls.warn(now)
         self._iterations.count(page, changes, now, is_revisit=lease.is_revisit)
         return Decision(page, slots, revisit_at, records_changes=not is_poll, changes=changes)
 
@@ -307,27 +287,11 @@ class NewsPolicy(CrawlPolicy):
             return [Announced(page.moved_to, None, "")]
         return page.news.items if page.news is not None else ()
 
-    def _is_list(self, page_id: int) -> bool:
-        """Whether a page is polled as a feed, a sitemap or a home page."""
-        return self._polls.kind(page_id) in (HOME, *ANNOUNCERS)
-
     def _warn_of_feed(self, lease: Lease, page: Page, news: News) -> None:
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
         if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
             logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), problem)
-
-    def _warn_of_polls(self, now: float) -> None:
-        """Warn when there is too little time for all polls: on every change, and once an hour."""
-        if now < self._check_at:
-            return
-        self._check_at = now + CHECK_S
-        warning = self._polls.warning
-        pattern = _FIGURES.sub("", warning)  # which change all the time
-        if pattern != self._warned or now >= self._repeat_at:
-            self._warned, self._repeat_at = pattern, now + REPEAT_S
-            if warning:
-                logger.warning("%s", warning)
 
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
         """Whether the first request for a start page got a response that is not the page."""
@@ -346,7 +310,7 @@ class NewsPolicy(CrawlPolicy):
 
     def _slots(
         self, lease: Lease, page: Page, news: News, new: list[Announced], now: float
-    ) -> Generator[None, None, _Found]:
+    ) -> Generator[None, None, FoundLinks]:
         """Return the queue slots of the page's new and announced links."""
         yield
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
@@ -364,7 +328,7 @@ class NewsPolicy(CrawlPolicy):
                 slots[target.key] = slot
             yield
         fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
-        return _Found({**announced, **slots}, len(slots), fits)
+        return FoundLinks({**announced, **slots}, len(slots), fits)
 
     def _label(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> float:
         """Learn from what a page says about its URL; return the log-odds that it is an article."""
@@ -374,143 +338,8 @@ class NewsPolicy(CrawlPolicy):
             odds = ALTERNATE_URL if news.is_alternate_url else min(odds, SURE) if news.is_variant else odds
         if self.classifier.label(site, page.url, odds):
             self._requeue.changed(rule_domain(site), changes)
-        if self.classifier.is_due(site):
-            self._due[rule_domain(site)] = site, now
+        self._learning.labelled(site, now)
         return odds
-
-    async def _learn(self) -> None:
-        """Let rules that are due be learnt in another process, and apply them.
-
-        A page waits for those that became due before it was read: with one request in flight, that is the next one.
-        There is one task of a domain at a time, so its rules never go back to those of fewer labels.
-        """
-        while (domain := next((one for one in self._due if one not in self._learning), None)) is not None:
-            site, now = self._due.pop(domain)
-            if (task := self.classifier.task(site)) is None:
-                continue
-            self._learning.add(domain)
-            try:
-                rules = await self._call(f"rules of {domain}", learn_rules, task, now)
-            except Exception as error:  # no page is to be lost by it
-                if domain not in self._raised:
-                    self._raised.add(domain)
-                    logger.exception("%s: learning its URL rules raised an exception", domain)
-                rules = f"raised {type(error).__name__}: {error}"
-            finally:
-                self._learning.discard(domain)
-            if isinstance(rules, str):
-                message = "%s: its URL rules can't be learnt: learning %s; it is tried again with its next labels"
-                logger.warning(message, domain, rules)
-                self.classifier.failed(domain, task)
-                continue
-            if (learnt := self.classifier.learnt(domain, task, rules)) is None:
-                continue
-            changes = ChangeSet(LearntRulesRow(domain, learnt.rules))
-            if learnt.is_change:
-                self._requeue.changed(domain, changes)
-            try:
-                self._frontier.add((), now, changes)
-            except StoreError:
-                return  # the next page meets it again, and ends the crawl
-
-    def _is_loop(self, lease: Lease, page: Page) -> bool:
-        return page.moved_to is not None and page.moved_to.key == lease.key and lease.level == 0
-
-    def _has_moved(self, lease: Lease, page: Page) -> bool:
-        """Whether the page redirects, and not only temporarily (maintenance, a consent page)."""
-        is_brief = bool(self._polls.kind(lease.id)) and page.status not in PERMANENT
-        return page.state is State.MOVED and not (is_brief or self._is_loop(lease, page))
-
-    def _moved(self, lease: Lease, page: Page, news: News, changes: ChangeSet, now: float) -> dict[int, QueueSlot]:
-        """Let the target of a redirect take the place of a poll or root; return its slot."""
-        assert page.moved_to is not None
-        kind = self.kind(lease)
-        if kind in ANNOUNCERS and self._feeds.reason_against(lease.key) is None:
-            problem = _redirect_problem(page)  # shown to people
-            self._polls.failed(lease.id, lease.site_id, kind, now, changes, problem)
-        self._polls.forget(lease.id)
-        if not news.kind and lease.level > 0:
-            return {}
-        self._feeds.moved(lease.key, page.moved_to.key)
-        return {page.moved_to.key: BEFORE_ARTICLES}
-
-    def _must_be_read_again(self, lease: Lease, page: Page, news: News) -> bool:
-        """Whether a feed announced the page, or a rule for its URL was learnt, while it was in flight."""
-        if news.fits or news.outcome or news.announces or lease.is_revisit:
-            return False
-        if lease.key in self._announcements:
-            return True
-        is_unjudged = news.reason in ("", UNSURE) and news.kind in ("", PAGE) and lease.level > 0
-        return is_unjudged and self.classifier.weight(site_of(page.url), page.url) > 0.0
-
-    def _next_visit(
-        self,
-        lease: Lease,
-        page: Page,
-        news: News,
-        new: list[Announced],
-        items: StoredItems,
-        found: _Found,
-        changes: ChangeSet,
-        now: float,
-    ) -> tuple[bool, float | None]:
-        """Return whether the page is a poll, and the time of its next visit, if there is to be one."""
-        polls, here = self._polls, (lease.id, lease.site_id)
-        is_home = self._feeds.is_home(lease.key)
-        if page.state is State.REJECTED:
-            kind = self.kind(lease) or (HOME if is_home else "")
-            if kind in (HOME, *ANNOUNCERS) and self._feeds.reason_against(lease.key) is None:
-                # robots.txt may be accessible later, or allow the page.
-                return True, polls.failed(*here, kind, now, changes, page.reason)
-            polls.forget(lease.id)
-            return False, None
-        if page.state is not State.DONE:
-            is_root = lease.level == 0 and page.state in (State.FAILED, State.REFUSED)  # which may appear later
-            if polls.kind(lease.id) or is_root or self._is_loop(lease, page):
-                kind = self.kind(lease) or (HOME if is_home else FEED)
-                return True, polls.failed(*here, kind, now, changes, page.reason or _redirect_problem(page))
-            if lease.is_revisit and may_pass(page) and self._repeats[lease.id] < MAX_REPEATS:
-                self._repeats[lease.id] += 1  # else its article would never be looked for again
-                return True, now + REPEAT_VISIT_S
-            self._repeats.pop(lease.id, None)
-            return False, None
-        self._repeats.pop(lease.id, None)
-        if page.is_unchanged:
-            if kind := polls.kind(lease.id):
-                return True, polls.ended(*here, kind, now, changes, new_items=0, shown=0)
-            return False, None
-        if news.announces:
-            changes.add(*(FeedItemRow(lease.id, i.target.key, i.published_at, now, i.title) for i in new))
-            self._announcements.read_again(_feed_id(lease), new, items, self._is_list, now)
-            shown, span_s, problem = len(news.items), news.span_s, news.problem
-            counts = {"new_items": len(new), "shown": shown}
-            return True, polls.ended(*here, news.kind, now, changes, **counts, span_s=span_s, problem=problem)
-        if news.outcome == NEW and self._recheck_s and not lease.is_revisit:
-            due_at = now + self._recheck_s
-            changes.add(PollRow(*here, ARTICLE, due_at, now, 0, 0, 0, None, "[]", None))
-            return True, due_at
-        if not news.fits or polls.kind(lease.id) or lease.level == 0:
-            return True, self._next_visit_of_hub(lease, page, news, found, changes, now)
-        return False, None
-
-    def _next_visit_of_hub(
-        self, lease: Lease, page: Page, news: News, found: _Found, changes: ChangeSet, now: float
-    ) -> float | None:
-        """Return the time of the next visit to a page that may show new articles."""
-        is_poll = bool(self._polls.kind(lease.id))
-        count = found.fits if self.classifier.has_rules(site_of(page.url)) else found.new
-        is_old = lease.group == ARCHIVE or (lease.group == LISTS and is_archive(lease.url))
-        if is_old and not is_poll:
-            return None  # an older sitemap of an index, or a page of an archive, which is read once
-        is_home = lease.level == 0 or news.kind == SITEMAP
-        is_near = found.fits or lease.level == 1  # without rules, the sections
-        is_worth = count >= MIN_NEW and is_near and self._polls.has_room(lease.site_id)
-        if not (is_poll or is_home) and (not is_worth or news.outcome == NEW):
-            return None
-        kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0
-        return self._polls.ended(
-            lease.id, lease.site_id, kind, now, changes, new_items=new, shown=len(page.links), problem=news.problem
-        )
 
 
 def _with_links(page: Page, feeds: Sequence[Target]) -> Page:
@@ -560,18 +389,3 @@ def _link(message: Message) -> _Link:
 def _feed_id(lease: Lease) -> int | None:
     """Return the number of a page whose items may be known; None if it was never read before."""
     return lease.id if lease.is_revisit else None
-
-
-def _redirect_problem(page: Page) -> str:
-    return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no response"
-
-
-class _Found(NamedTuple):
-    """The links of a page that get a queue slot."""
-
-    slots: dict[int, QueueSlot]  # by key, including announced links that are known
-    new: int  # links to URLs that were never seen before
-    fits: int  # of these, to possible articles
-
-
-_NOTHING_FOUND = _Found({}, 0, 0)

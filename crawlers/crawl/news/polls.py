@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.change_rates import ArrivalRate
 from crawlers.algorithms.news.poll_plan import NEVER, PollState
-from crawlers.items import ARTICLE, FEED, PAGE, SITEMAP
+from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP
 from crawlers.storage.schema.news_tables import PollRow
 
 if TYPE_CHECKING:
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.poll_plan import PollPlan
     from crawlers.storage.change_set import ChangeSet
 
+logger = logging.getLogger(__name__)
+
+_FIGURES = re.compile(r"\d[\d.,]*")
+ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
+
+CHECK_S = 60.0  # between two checks whether there is time for all polls
+REPEAT_S = 3600.0  # after which a warning is repeated
 MAX_FAILURES = 20  # in a row, after which a page that is not a feed is no longer polled
 STALE_AFTER_S = 14 * 86_400.0  # without new items, after which a page is no longer polled
 
@@ -39,6 +48,8 @@ class Polls:
         self._most_pages = most_pages
         self._polls: dict[int, _Poll] = {}
         self._pages: dict[int, int] = {}  # number of polls of a site that are not feeds
+        self._check_at = self._repeat_at = 0.0
+        self._warned = ""
 
     def __len__(self) -> int:
         return len(self._polls)
@@ -80,10 +91,21 @@ class Polls:
         """Let the site be polled at most once in *delay_s* seconds."""
         self._plan.set_delay(site_id, delay_s)
 
-    @property
-    def warning(self) -> str:
-        """What the plan lacks to keep its times, in a sentence; "" if nothing."""
-        return self._plan.warning
+    def is_list(self, page_id: int) -> bool:
+        """Return whether a page is polled as a feed, a sitemap or a home page: it is no article."""
+        return self.kind(page_id) in (HOME, *ANNOUNCERS)
+
+    def warn(self, now: float) -> None:
+        """Warn when there is too little time for all polls: on every change, and once an hour."""
+        if now < self._check_at:
+            return
+        self._check_at = now + CHECK_S
+        warning = self._plan.warning
+        pattern = _FIGURES.sub("", warning)  # which change all the time
+        if pattern != self._warned or now >= self._repeat_at:
+            self._warned, self._repeat_at = pattern, now + REPEAT_S
+            if warning:
+                logger.warning("%s", warning)
 
     def ended(
         self,
@@ -105,7 +127,7 @@ class Polls:
         if page_id not in self._polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
-        if kind in (FEED, SITEMAP) and poll.kind != kind:  # its first poll failed, or its kind has changed
+        if kind in ANNOUNCERS and poll.kind != kind:  # its first poll failed, or its kind has changed
             self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
         due_at = self._plan.ended(page_id, now, new_items, shown, span_s)

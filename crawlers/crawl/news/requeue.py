@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.crawl.news.rejudging import Rejudging, Slice
@@ -50,7 +51,7 @@ class Requeue:
         self._classifier = classifier
         self._commits = commits
         self._changes = 0  # of rules, and of the sites
-        self._changed: dict[str, int] = {}  # the number of the last change of a domain's rules
+        self._noted: list[dict[str, None]] = []  # domains whose rules changed, for each open `repeating_changes`
         self._is_reading = False  # one look-up at a time
         self._waiting: Waiting | None = None  # to be requeued by the next step
         self.rejudging = rejudging
@@ -98,24 +99,26 @@ class Requeue:
         """Whether `step` has anything to do even if no page is fetched before."""
         return bool(self._unfinished) or self.rejudging.is_queueing
 
-    @property
-    def changes(self) -> int:
-        """A number that grows whenever rules change; see `changed_since`."""
-        return self._changes
+    @contextmanager
+    def repeating_changes(self, changes: ChangeSet) -> Iterator[None]:
+        """Requeue the sites of domains whose rules change meanwhile once more at the end, as `changed` does.
 
-    def changed_since(self, number: int, changes: ChangeSet) -> None:
-        """Requeue the sites of domains whose rules changed since `changes` was *number* once more, as `changed` does.
-
-        URLs that got their slots since then, and are written with *changes*, may have them by the rules before.
+        URLs that get their slots meanwhile, and are written with *changes*, may have them by the rules before.
         """
-        if self._changes != number:
-            for domain in [domain for domain, last in self._changed.items() if last > number]:
-                self.changed(domain, changes)
+        noted: dict[str, None] = {}
+        self._noted.append(noted)
+        try:
+            yield
+        finally:
+            self._noted = [other for other in self._noted if other is not noted]
+        for domain in noted:
+            self.changed(domain, changes)
 
     def changed(self, domain: str, changes: ChangeSet) -> None:
         """Requeue the sites of *domain*, whose rules changed; *changes* must be written before the next `step`."""
         self._forget_look_up()
-        self._changed[domain] = self._changes
+        for noted in self._noted:
+            noted[domain] = None
         below = f".{domain}"
         for name, sites in self._domains.items():
             if name == domain or name.endswith(below):
@@ -141,7 +144,7 @@ class Requeue:
             return None
         self._is_reading = True
         site_id, after = next(iter(self._unfinished.items()))
-        # URLs that are found from now on get their slots by the same rules: see `changed_since`.
+        # URLs that are found from now on get their slots by the same rules: see `repeating_changes`.
         submitted = self._commits.submitted if after == BEFORE_ALL else 0
         return partial(self._read, site_id, self._changes, self._frontier.waiting(site_id, after), submitted)
 

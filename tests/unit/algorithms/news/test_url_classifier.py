@@ -11,7 +11,7 @@ from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule, learn_rules
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, LearningTask, UrlRule, learn_rules
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import QueueSlot
@@ -127,14 +127,16 @@ def test_rules_of_a_domain_that_was_given_up_meanwhile_are_ignored():
     assert learn(book, SITE, 0.0)
 
 
-def test_rules_of_a_task_are_ignored_after_a_later_one():
+def test_domain_has_one_task_at_a_time():
     book = classifier(learns=True)
     labelled(book, range(20))
     first = book.task(SITE)
+    assert list(book.learning) == ["paper.example"]
     labelled(book, range(20, 60))
-    second = book.task(SITE)
-    assert book.learnt("paper.example", first, learn_rules(first, 0.0)) is None
-    assert [rule.support for rule in book.learnt("paper.example", second, learn_rules(second, 0.0)).rules] == [60]
+    assert book.task(SITE) is None
+    assert [rule.support for rule in book.learnt("paper.example", first, learn_rules(first, 0.0)).rules] == [20]
+    assert not book.learning
+    assert [rule.support for rule in learn(book, SITE, 0.0).rules] == [60]
 
 
 def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
@@ -144,7 +146,7 @@ def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
     assert not book.is_due(SITE)
     labelled(book, [20])
     assert learn(book, SITE, 0.0)
-    book.failed("given-up.example", book.task(SITE))
+    book.failed("given-up.example", LearningTask({}, {}, frozenset(), None))
 
 
 def test_rules_that_fail_are_learnt_again():

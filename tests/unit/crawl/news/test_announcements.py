@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MAX_REMEMBERED, MAX_UNSURE, Announcements
+from crawlers.crawl.news.polls import Polls
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
@@ -57,7 +59,8 @@ def commits() -> NothingPending:
 
 @pytest.fixture
 def announcements(store: NewsStore, frontier: Recorder, commits: NothingPending) -> Announcements:
-    return Announcements(store.database, store.id, commits, frontier)  # type: ignore[arg-type]
+    polls = Polls(PollPlan(1.0, PollLimits(60.0, 3600.0, 3600.0)), most_pages=2)
+    return Announcements(store.database, store.id, commits, frontier, polls)  # type: ignore[arg-type]
 
 
 def lease(path: str = "/rss", *, id: int = 7, group: int = 0, is_revisit: bool = False) -> Lease:
@@ -82,7 +85,7 @@ def new_of(announcements: Announcements, items: Sequence[Announced], lease: Leas
 
 
 def read_again(announcements: Announcements, items: Sequence[Announced]) -> None:
-    announcements.read_again(None, items, announcements.look_up(None, items)(), lambda _: False, NOW)
+    announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
 
 
 def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcements, store: NewsStore) -> None:
@@ -162,7 +165,7 @@ def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
     stored = announcements.look_up(None, items)()
     announcements.was_read(key("/a1"))
     here = store.page("/a1", NOW - 9.0)
-    announcements.read_again(None, items, stored, lambda _: False, NOW)
+    announcements.read_again(None, items, stored, NOW)
     assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
 
 

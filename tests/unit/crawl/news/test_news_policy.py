@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,22 +11,15 @@ from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.slices import Slices
-from crawlers.algorithms.url_rules.rule_learner import LEARNT, learn_rules
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
-from crawlers.crawl.news.polls import Polls
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.protocols import Candidate
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, Article, KnownCopy, News, Page, QueueSlot, State
-from crawlers.storage.news.stored_rules import rules_by_domain
+from crawlers.items import FEED, HOME, SITEMAP, Article, KnownCopy, News, Page, State
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
-
-if TYPE_CHECKING:
-    from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
-    from crawlers.frontier.protocols import Lease
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -87,14 +78,6 @@ def test_index_within_an_index_within_an_index_leads_no_further(runs):
     assert not crawl.rows("SELECT id FROM page WHERE key", "/4.xml")
 
 
-@pytest.mark.parametrize("status", [301, 302])
-def test_given_feed_that_leads_to_itself_is_tried_again(runs, status):
-    crawl = runs(roots=("/rss",))
-    crawl.end(crawl.leases()["/rss"], state=State.MOVED, status=status, moved_to=target("/rss"))
-    assert crawl.poll("/rss") == (FEED, 1, 0)
-    assert "/rss" in crawl.leases(NOW + HOUR)
-
-
 def test_older_sitemaps_are_no_feeds_of_the_next_run(runs):
     crawl = runs()
     many = tuple(f"/{n}.xml" for n in range(MAX_SITEMAPS + 1))
@@ -146,20 +129,6 @@ def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     assert crawl.feeds() == {"/new"}, "given ones are the store's already"
 
 
-def test_start_page_and_feed_that_robots_txt_forbids_are_looked_at_again(runs):
-    crawl = runs(roots=("/rss",))
-    for run, now in ((crawl, NOW), (crawl, NOW + HOUR), (None, NOW + 9 * HOUR)):
-        run = run or runs(roots=("/rss",))
-        leases = run.leases(now)
-        assert set(leases) == {"/", "/rss"}
-        for lease in leases.values():
-            run.end(lease, state=State.REJECTED, status=0, reason="robots.txt", now=now)
-    assert (run.poll("/"), run.poll("/rss")) == ((HOME, 3, 0), (FEED, 3, 0))
-    leases = run.leases(NOW + 30 * HOUR)
-    run.end(leases["/"], "/x", now=NOW + 30 * HOUR)
-    assert (run.poll("/"), run.frontier.counts()[run.site_id][State.DONE]) == ((HOME, 0, 1), 1)
-
-
 def test_discovered_feed_is_stored_with_its_first_response(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=News(feeds=[target("/feed"), target("/rss")]))
@@ -177,26 +146,6 @@ def test_feed_at_a_site_that_is_left_out_is_not_asked_for(runs):
     crawl = runs()
     page = crawl.end(crawl.lease(), news=News(feeds=[resolve(OUT, "/feed"), target("/feed")]))
     assert (page.links, page.cross_site_links) == ([(target("/feed"), 1)], [])
-
-
-def test_want_of_polls_is_told_when_it_begins_and_each_hour(runs, caplog, monkeypatch):
-    crawl = runs(RULE)
-    said = ""
-    monkeypatch.setattr(Polls, "warning", property(lambda _: said))
-    crawl.end(crawl.lease(), *(f"/a{n}" for n in range(9)), news=News(feeds=[target("/feed")]))
-    told = []
-    for minute, warning in (
-        (0.5, "5 too few"),
-        (1, "7 too few"),
-        (2, "8 too few"),
-        (2.5, "others"),
-        (3, "others"),
-        (64, "others"),
-    ):
-        said = warning
-        crawl.end(crawl.lease(), now=NOW + 60 * minute)
-        told.append(len(caplog.messages))
-    assert told == [0, 1, 1, 1, 2, 3]
 
 
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
@@ -269,45 +218,11 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert crawl.policy.is_announced(due["/a1"])
 
 
-def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed")]))
-    found = crawl.leases()
-    crawl.end(found["/feed"], "/a1", news=feed("/a1"))
-    crawl.end(found["/a1"], etag='"1"', last_modified="yesterday")
-    again = crawl.leases()["/a1"]
-    assert (again.is_revisit, again.previous.etag, again.previous.last_modified) == (True, None, None)
-    crawl.end(again, etag='"1"', news=News())
-    assert "/a1" not in crawl.leases(NOW + 99 * HOUR), "once is enough"
-
-
 def test_announcement_of_pages_that_nobody_read_waits_for_no_commit(runs):
     crawl = runs()
     crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
     assert crawl.commits.waits == 0
-
-
-def test_page_that_shows_articles_comes_back_and_one_that_shows_few_does_not(runs):
-    crawl = runs(RULE)
-    crawl.end(crawl.lease(), "/section", "/about")
-    found = crawl.leases()
-    crawl.end(found["/section"], "/a1", "/a2")
-    crawl.end(found["/about"], "/a3")
-    assert crawl.poll("/section") == (PAGE, 0, 0)
-    assert crawl.poll("/about") == ()
-    due = crawl.leases(NOW + 9 * HOUR)
-    crawl.end(due["/section"], "/a1", "/a4", now=NOW + 9 * HOUR)
-    assert crawl.poll("/section") == (PAGE, 0, 1)
-    assert crawl.slot("/a4") == (FRESH, NOW + 9 * HOUR)
-
-
-def test_home_page_that_moved_is_one_at_its_new_address(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target("/en/"))
-    assert crawl.slot("/en/") == BEFORE_ARTICLES
-    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
-    assert crawl.poll("/en/") == (HOME, 1, 0)
 
 
 def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
@@ -399,112 +314,6 @@ def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(run
     assert again.policy.classifier.fingerprint(SITE) == crawl.policy.classifier.fingerprint(SITE)
 
 
-def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
-    crawl = runs(learns=True)
-    news, others = [f"/x/{n:08x}f3a77c0" for n in range(20)], [f"/b/{n}" for n in range(20)]
-    crawl.end(crawl.leases()["/"], *news, *others)
-    leases = crawl.leases()
-    for number, path in enumerate(path for pair in zip(news, others, strict=True) for path in pair):
-        crawl.end(leases[path], news=News(odds=3.0 if path in news else -3.0))
-        assert crawl.policy.classifier.has_rules(SITE) == (number >= 29)  # with the home page, there are 30 labels
-        assert crawl.policy.has_more or number < 28
-        if number == 30:
-            break
-    crawl.writer.flush()
-    assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]
-
-
-def taught(crawl: Crawl, numbers: range) -> None:
-    """Give the classifier labels, two for each number."""
-    for number in numbers:
-        for path, odds in ((f"/b/{number}", 3.0), (f"/tag/{number}", -3.0)):
-            crawl.policy.classifier.label(SITE, SITE + path, odds)
-
-
-def ended_label(crawl: Crawl, lease: Lease) -> Page:
-    """Let a page end that is a label; return it."""
-    page = Page(lease.id, lease.url, 1, State.DONE, 200, news=News(odds=-3.0), content_hash=lease.url.encode())
-    crawl.frontier.acknowledge(lease, crawl.policy.decide(lease, page, NOW), NOW)
-    return page
-
-
-def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
-    """Tasks of several processes end in any order: here, the one that began last ends first."""
-    calls: list[tuple[LearningTask, asyncio.Future[list[UrlRule]]]] = []
-
-    async def call(owner, function, task, now):
-        calls.append((task, asyncio.get_running_loop().create_future()))
-        return await calls[-1][1]
-
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    one, two, *waiting = crawl.leases().values()
-
-    async def learn():
-        running = []
-        for lease, numbers, other in ((one, range(20), waiting[0]), (two, range(20, 60), waiting[1])):
-            taught(crawl, numbers)
-            ended_label(crawl, lease)
-            page = Page(other.id, other.url, 1, State.DONE)
-            running.append(asyncio.create_task(crawl.policy.prepare(other, page, at_once)))
-            await asyncio.sleep(0)
-        while open_calls := [(task, result) for task, result in calls if not result.done()]:
-            task, result = open_calls[-1]
-            result.set_result(learn_rules(task, NOW))
-            for _ in range(5):
-                await asyncio.sleep(0)
-        await asyncio.gather(*running)
-
-    asyncio.run(learn())
-    assert [len(task.articles) for task, _ in calls] == [20, 60]
-    crawl.writer.flush()
-    assert [rule.support for rule in rules_by_domain(crawl.database)["one.test"]] == [60]
-
-
-@pytest.mark.parametrize(
-    ("failure", "reason"),
-    [("killed its process", "killed its process"), (ValueError("no"), "raised ValueError: no")],
-)
-def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_page_is_lost(
-    runs, caplog, failure, reason
-):
-    failures = [failure]
-
-    async def call(owner, function, *args):
-        if failures and isinstance(failures[-1], Exception):
-            raise failures.pop()
-        return failures.pop() if failures else function(*args)
-
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    leases = list(crawl.leases().values())
-    taught(crawl, range(20))
-    ended_label(crawl, leases[0])
-    assert crawl.end(leases[1], news=News(odds=-3.0)).state is State.DONE  # learning fails before it
-    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert [record.getMessage() for record in warnings if "rules" in record.getMessage()] == [
-        f"one.test: its URL rules can't be learnt: learning {reason}; it is tried again with its next labels"
-    ]
-    assert not crawl.policy.classifier.has_rules(SITE)
-    crawl.end(leases[2])
-    assert crawl.policy.classifier.has_rules(SITE)
-
-
-def test_exception_while_rules_are_learnt_is_logged_with_its_traceback_once_for_each_domain(runs, caplog):
-    async def call(owner, function, *args):
-        raise ValueError("no")
-
-    crawl = runs(learns=True, call=call)
-    crawl.end(crawl.leases()["/"], *(f"/other/{n}" for n in range(4)))
-    taught(crawl, range(20))
-    for lease in crawl.leases().values():
-        assert crawl.end(lease, news=News(odds=-3.0)).state is State.DONE
-    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert [record.getMessage() for record in errors] == ["one.test: learning its URL rules raised an exception"]
-    assert "ValueError: no" in errors[0].exc_text
-    assert sum("can't be learnt" in record.getMessage() for record in caplog.records) > 1
-
-
 def test_rules_that_change_while_the_links_of_a_page_are_decided_on_in_slices_hold_for_these_links(runs):
     crawl = runs(learns=True)
     news, others = [f"/b/{n}" for n in range(20)], [f"/tag/{n}" for n in range(20)]
@@ -528,12 +337,3 @@ def test_rules_that_change_while_the_links_of_a_page_are_decided_on_in_slices_ho
     while crawl.policy.is_queueing:
         asyncio.run(crawl.policy.share(0, at_once, NOW))
     assert [crawl.slot(link) for link in links] == rules
-
-
-@pytest.mark.parametrize(("path", "kind"), [("/archive/2019/05", None), ("/tag/storm", PAGE)])
-def test_page_of_an_archive_that_shows_new_articles_is_read_once(runs, path, kind):
-    crawl = runs(RULE)
-    crawl.end(crawl.leases()["/"])
-    crawl.frontier.add([Candidate(crawl.site_id, target(path), level=1, slot=QueueSlot(LISTS, 1.0))], NOW)
-    crawl.end(crawl.leases()[path], "/a1", "/a2", "/a3")
-    assert crawl.poll(path)[:1] == ((kind,) if kind else ())

@@ -137,3 +137,22 @@ def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
     polls.ended(8, 1, FEED, NOW + 60, ChangeSet(), new_items=0, shown=20)
     polls.ended(9, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
     assert polls.has_room(1)
+
+
+def test_want_of_polls_is_told_when_it_begins_and_each_hour(polls, caplog, monkeypatch):
+    said = ""
+    monkeypatch.setattr(PollPlan, "warning", property(lambda _: said))
+    polls.warn(NOW)
+    told = []
+    for minute, warning in (
+        (0.5, "5 too few"),
+        (1, "7 too few"),
+        (2, "8 too few"),
+        (2.5, "others"),
+        (3, "others"),
+        (64, "others"),
+    ):
+        said = warning
+        polls.warn(NOW + 60 * minute)
+        told.append(len(caplog.messages))
+    assert told == [0, 1, 1, 1, 2, 3]
