@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exists, func, or_, select
 
 from crawlers.items import State
+from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
 from crawlers.storage.files.names import file_stem, of_worker
 from crawlers.storage.result_folders import recorded_folder
 from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site, worker
+from crawlers.storage.schema.tables import crawl as stored_crawl
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.storage.queries import NamedCrawl
 
-GRAPH_MISSIONS = ("sitegraph", "extlinks")  # whose sites have a graph each
 MAX_FILES = 5  # that are named
 _FILES = ("RESULT_FOLDER", "WARC_FILE")
 
@@ -47,7 +49,7 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         crawler_setting.c.crawl_id == crawl.id, crawler_setting.c.name.in_(_FILES)
     )
     files = {name: value for name, value in connection.execute(recorded)}
-    if crawl.mission in GRAPH_MISSIONS and row.state == State.DONE:
+    if row.state == State.DONE and not crawl.is_foreign and _writes_gexf(connection, crawl.id):
         insecure = f"http://{site_row.site.partition('://')[2]}"  # the only other site on which the name depends
         with_name = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site == insecure)
         names = connection.execute(with_name).scalars().all()
@@ -71,6 +73,13 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
             )
             facts.append(Fact(Topic.KEPT, of_workers))
     return facts
+
+
+def _writes_gexf(connection: Connection, crawl_id: int) -> bool:
+    """Return whether the crawl began with GEXF files of its sites: most missions write none."""
+    manifest = connection.execute(select(stored_crawl.c.manifest).where(stored_crawl.c.id == crawl_id)).scalar_one()
+    settings = {line.name: line.text for line in setting_lines(json.loads(manifest))}
+    return "gexf" in settings.get("GRAPH_FORMATS", "").split(",")
 
 
 def _shown(folder: Path | None) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from sqlalchemy import delete, insert, update
@@ -48,7 +49,8 @@ class Stored:
     def __init__(self, database):
         self.database = database
         settings = {"USER_AGENT": "crawlers/1", "RESULT_FOLDER": "out", "WARC_FILE": "all.warc.gz", "PAGE_BUDGET": 0}
-        begun = crawls.begin(database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {"settings": settings}, 0.0)
+        manifest = {"settings": settings, "further_settings": {"GRAPH_FORMATS": ["gexf"]}}
+        begun = crawls.begin(database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], manifest, 0.0)
         self.id, self.site = begun.id, begun.sites[0].id
         self.set_site(robots_status=200, robots_text=ROBOTS, robots_at=1.0)
         self.add(1, "/", level=0, found_on=None)
@@ -109,6 +111,14 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
         "    put in the queue of links like nav /#",
         f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
     ]
+
+
+@pytest.mark.parametrize("formats", [[], ["csv", "graphml"]])
+def test_graph_file_is_named_only_if_the_crawl_writes_one(stored, formats):
+    stored.add(2, "/x")
+    assert any("out/a.test.gexf" in line for line in stored.lines("/x"))
+    stored.set_crawl(manifest=json.dumps({"further_settings": {"GRAPH_FORMATS": formats}}))
+    assert not any("gexf" in line for line in stored.lines("/x"))
 
 
 def test_workers_that_joined_others_have_files_of_their_own(stored):
