@@ -35,8 +35,8 @@ class FeatureWorth(NamedTuple):
 def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[FeatureWorth]:
     """Return the features of the links to at least *least_pages* pages, those that promise most first.
 
-    Only numbers of features are stored: those are named that the URL and the title of a page tell, and the page on
-    which its link was found. Positions and elements around links are missing. Raises `StoreError`.
+    Only numbers of features are stored: those are named that the URL, the title and the level of a page tell.
+    Positions, elements around links and the pages on which they stand are missing. Raises `StoreError`.
     """
     rows = (
         select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
@@ -65,7 +65,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
                 found[number] = found.get(number, 0.0) + reward
                 where = of if feature.is_of_site else ""
                 if number not in names and name and feature_id(feature.kind, where, name) == number:
-                    names[number] = feature.kind, name, where
+                    names[number] = feature.kind, _path(name) if feature.kind == "directory" else name, where
     numbers = [number for number in names if pages[number] >= least_pages]
     worths = [
         FeatureWorth(*names[number], pages[number], found[number], weight)
@@ -77,3 +77,12 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
 def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
     """Return what a crawl knew of links before its first page."""
     return LinkValues(prior_of(first_weights_of(connection, crawl_id)))
+
+
+def _path(directory: str) -> str:
+    """Return the path of a *directory*: in its host, digits are folded as well.
+
+    >>> _path("http://0.0.0.0:0/docs/v0/")
+    '/docs/v0/'
+    """
+    return "/" + directory.partition("://")[2].partition("/")[2]
