@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.simulation.pull_trace import Moment
     from crawlers.reports.link_worths import FeatureWorth
-    from crawlers.reports.pull_log import PullLog
+    from crawlers.reports.pull_log import LoggedSite, PullLog
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
 LATE = 50  # last pulls of a site, for its current yield
@@ -63,7 +63,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     rule = rules.new_rule()
     if rule is None:
         raise ConfigError(f"CRAWL={crawl.name} had RULE={rules.rule}, which is unknown here; report with its version")
-    moments = list(trace(rule, [number for number, _, _ in log.sites], log.pulls, every))
+    moments = list(trace(rule, [site.id for site in log.sites], log.pulls, every))
     earned = sum(reward for _, reward in log.pulls)
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rules.rule}, "
@@ -74,7 +74,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     if worths:
         print(f"\nfactors that features of links give to what is expected, of at least {LEAST_PAGES} pages read")
         print(_features(worths))
-    names: dict[Hashable, str] = {number: name for number, name, _ in log.sites}
+    names: dict[Hashable, str] = {site.id: site.name for site in log.sites}
     if opts.out:
         _write(Path(opts.out), moments, names)
         print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
@@ -84,7 +84,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 
 
 def _why_empty(log: PullLog) -> str:
-    unavailable = [f"{name} is not available ({why})" for _, name, why in log.sites if why]
+    unavailable = [f"{one.name} is not available ({one.availability})" for one in log.sites if one.availability]
     if unavailable:
         return ", ".join(shortened_list(unavailable))
     return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
@@ -94,20 +94,29 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
     late: dict[int, list[float]] = {}
     for number, reward in log.pulls:
         late.setdefault(number, []).append(reward)
-    about = {number: (name, why) for number, name, why in log.sites}
+    sites = {site.id: site for site in log.sites}
     lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'per page':>8} {'recent':>8} {'index':>9}"]
     for moment in sorted(last, key=lambda one: -one.own_pulls)[:MAX_SITES]:
         assert isinstance(moment.arm, int)
-        name, why = about[moment.arm]
+        site = sites[moment.arm]
         recent = late.get(moment.arm, [])[-LATE:]
         lines.append(
-            f"{name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} {moment.earned:>9,.0f} "
+            f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} {moment.earned:>9,.0f} "
             f"{_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} {_index(moment.index)}"
-            + (f"  not available: {why}" if why else "")
+            + _why_left(site)
         )
     if len(last) > MAX_SITES:
         lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
     return "\n".join(lines)
+
+
+def _why_left(site: LoggedSite) -> str:
+    """Return why a site is not chosen any more; "" if it may be."""
+    if site.availability:
+        return f"  not available: {site.availability}"
+    if not site.is_read:
+        return ""
+    return "  read completely" + ("" if site.max_level is None else f" down to level {site.max_level}")
 
 
 def _features(worths: Sequence[FeatureWorth]) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import sys
 from argparse import Namespace
+from contextlib import closing
 
 import pytest
 from scrapy.settings import Settings
@@ -14,6 +15,7 @@ from sqlalchemy import update
 from crawlers import settings as defaults
 from crawlers.cli.lab import lab_report
 from crawlers.errors import ConfigError
+from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -23,6 +25,7 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.processes import until
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
+from tests.support.topic_store import add_page
 
 BUDGET = 30
 
@@ -168,6 +171,20 @@ def test_settings_are_those_of_the_crawl(project, lab):
     output = lab(project, "report", *given)
     assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
     assert cells(output)["http://s00.example"][-1] == "due"
+
+
+@pytest.mark.parametrize(("level", "text"), [(None, "read completely"), (5, "read completely down to level 5")])
+def test_site_of_which_nothing_waits_is_read_completely(project, lab, level, text):
+    store(project, 3, [(0, 1.0), (1, 2.0)], RULE="auto")
+    with closing(Database(project.database_url)) as database:
+        sites = {name: number for number, name in project.query("SELECT id, site FROM site")}
+        add_page(database, 1, sites["http://s00.example"], "http://s00.example/")
+        add_page(database, 2, sites["http://s01.example"], "http://s01.example/", state=State.WAITING)
+        with database.write() as connection:
+            connection.execute(update(site).values(max_level=level))
+    about = {line.split()[0]: line for line in lab(project, "report").splitlines()}
+    assert about["http://s00.example"].endswith(f"  {text}")
+    assert not any("read" in about[f"http://s0{n}.example"] for n in (1, 2))
 
 
 @pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
