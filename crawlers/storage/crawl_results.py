@@ -190,7 +190,7 @@ class ExternalResult(NamedTuple):
     """The external links of a crawl."""
 
     urls: int  # different ones
-    hosts: int  # different sites of these
+    hosts: int  # different hosts of these, with their ports: http and https of one host are the same
     by_site: dict[str, int]  # different URLs that each site of the crawl links to
 
 
@@ -206,9 +206,8 @@ def external_results(database: Database, crawl_id: int) -> ExternalResult:
     by_site = (
         select(site.c.site, func.count()).join(found, found.c.site_id == site.c.id).group_by(site.c.id, site.c.site)
     )
-    all_urls = select(func.count(), func.count(external_url.c.site.distinct())).where(
-        external_url.c.id.in_(select(found.c.url_id))
-    )
+    host = func.replace(func.replace(external_url.c.site, "https://", ""), "http://", "")
+    all_urls = select(func.count(), func.count(host.distinct())).where(external_url.c.id.in_(select(found.c.url_id)))
     with database.read() as connection:
         urls, hosts = connection.execute(all_urls).one()
         return ExternalResult(urls, hosts, {name: number for name, number in connection.execute(by_site)})

@@ -32,11 +32,11 @@ class ExternalHosts(ComputedReport):
     """External sites by number of links."""
 
     name = "external-hosts"
-    title = "External hosts"
+    title = "External sites"
     group = Group.LINKS
     about = (
-        "The other sites that pages link to, those with the most links first. A site is a host with its port; a link "
-        "from one site of the crawl to another one is external, too."
+        "The other sites that pages link to, those with the most links first. http and https of a host are two sites; "
+        "a link from one site of the crawl to another one is external, too."
     )
     columns = (
         Column("site", "Site", Kind.URL),

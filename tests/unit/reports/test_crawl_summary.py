@@ -186,6 +186,19 @@ def test_harvest_has_external_urls_and_hosts(database):
     assert any("scrapy graph --level site" in line for line in lines)
 
 
+def test_http_and_https_are_one_host_and_ports_are_several(database):
+    crawl = Stored(database, "a.test", mission="extlinks")
+    number = crawl.page("a.test/")
+    sites = ("http://x.test", "https://x.test", "http://x.test:8080", "https://http.test")
+    write_rows(
+        database,
+        LinkContextRow(7, "text", "", "", "", "a"),
+        *(ExternalUrlRow(n, site, f"{site}/", n) for n, site in enumerate(sites)),
+        *(ExternalLinkRow(number, n, 7, 1) for n in range(len(sites))),
+    )
+    assert "4 external URLs of 3 hosts on 1 page" in crawl.summary()[0]
+
+
 def test_harvest_says_what_its_downloads_earned(database):
     crawl = Stored(database, "a.test", mission="extlinks")
     for reward in (1_000.0, 234.0):
