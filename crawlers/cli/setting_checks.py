@@ -11,8 +11,10 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
+from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
+from crawlers.inputs.link_weights_file import LINK_PRIOR
 from crawlers.inputs.text_file import shortened_list
 from crawlers.inputs.url_settings import url_selection
 
@@ -162,11 +164,28 @@ def _wrong_names(settings: BaseSettings) -> Iterator[str]:
 
 
 def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
-    """Raise `ConfigError` for a setting of Scrapy without effect on the scheduler, or on a spider of ours."""
+    """Raise `ConfigError` for a setting without effect: of Scrapy, on the scheduler or on a spider of ours; LINK_PRIOR.
+
+    *settings* are those of the crawl, with the ORDER of its spider.
+    """
     without = {**WITHOUT_EFFECT, **(WITHOUT_EFFECT_ON_MISSIONS if is_mission else {})}
     for name, remedy in without.items():
-        if name in settings and settings.getpriority(name) == CMDLINE:
+        if _is_given(name, settings):
             raise ConfigError(f"{name} has no effect here; {remedy}")
+    check_link_prior(settings.get("ORDER"), settings)
+
+
+def check_link_prior(order: str, settings: BaseSettings) -> None:
+    """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
+    if order in ORDERS and order not in PLACING and _is_given(LINK_PRIOR, settings):
+        raise ConfigError(
+            f"{LINK_PRIOR} has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
+            f"ORDER={order}: leave it out"
+        )
+
+
+def _is_given(name: str, settings: BaseSettings) -> bool:
+    return name in settings and settings.getpriority(name) == CMDLINE
 
 
 def _wrong_texts(settings: BaseSettings) -> Iterator[str]:

@@ -66,7 +66,7 @@ class Command(ProjectCommand, ScrapyCrawl):
             self.check_settings()
             crawler = self._crawler = self._crawler_of(args[0])
             opts.spargs |= _argument(crawler.spidercls, args[1:], opts.spargs)
-            check_effects(self.crawler_process.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
+            check_effects(crawler.settings, is_mission=issubclass(crawler.spidercls, SiteSpider))
             if has_several := crawler.settings.getint("WORKERS") > 1:
                 check_workers(crawler.settings, crawler.spidercls, opts)
         except ConfigError as error:

@@ -108,6 +108,13 @@ def test_a_wrong_file_of_weights_is_refused(refusal):
     assert "LINK_PRIOR=mine.json: 'site' is not a kind of weights; expected anchor, url" in sentence
 
 
+def test_weights_of_links_are_refused_where_no_order_learns_from_them(refusal):
+    sentence = refusal(LINK_PRIOR="none")
+    assert (
+        "LINK_PRIOR has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here ORDER=bfs" in sentence
+    )
+
+
 def test_a_database_of_a_newer_version_is_refused(refusal):
     def prepare(crawl):
         assert crawl.run(MAX_LEVEL=0).status == 0

@@ -21,6 +21,7 @@ from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelB
 from crawlers.algorithms.simulation.order_replay import replay as replay_order
 from crawlers.algorithms.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.cli.lab.lab_options import check, lab_rule_options, page_budget, rule_names
+from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_weights_file import chosen_link_weights
@@ -90,6 +91,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             )
         # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
         replayed = opts.order or (order if order == LEARNT else None)
+        check_link_prior(replayed or order, settings)
         weights = chosen_link_weights(settings) if replayed == LEARNT else {}
         sites = site_yields(database, crawl.id, counts)
         known = known_sites(database, crawl.id, counts) if replayed else []

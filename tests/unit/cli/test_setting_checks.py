@@ -66,6 +66,13 @@ def test_setting_without_effect_is_refused_with_a_remedy(name):
     check_effects(given(), is_mission=True)  # Scrapy's own value is no mistake
 
 
+def test_weights_of_links_are_refused_if_the_order_does_not_learn_from_links():
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; it is for ORDER=learnt .*here ORDER=bfs: "):
+        check_effects(given(LINK_PRIOR="none"), is_mission=True)
+    check_effects(given(LINK_PRIOR="none", ORDER="learnt"), is_mission=True)
+    check_effects(given(ORDER="bfs"), is_mission=True)
+
+
 @pytest.mark.parametrize("name", WITHOUT_EFFECT_ON_MISSIONS)
 def test_plain_spiders_have_the_middlewares_of_scrapy(name):
     check_effects(given(**{name: "{}"}), is_mission=False)

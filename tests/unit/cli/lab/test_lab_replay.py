@@ -224,6 +224,8 @@ def test_replay_begins_with_the_weights_of_today(web, project, lab):
     assert tables[0] != tables[1]
     with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
         lab(project, "replay", *small, "LINK_PRIOR=gone.json")
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; .*ORDER=groups: leave it out"):
+        lab(project, "replay", "--order", "groups", "-s", "LINK_PRIOR=none")
 
 
 def test_limits_of_a_replay_are_reported(project, lab):
