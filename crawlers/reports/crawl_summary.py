@@ -65,10 +65,21 @@ def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, second
         ending = "is finished"
     else:
         ending = "ended" if results.end.reason == "finished" else f"stopped ({results.end.reason})"
-    lines = [f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}", ""]
+    lines = [f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}", *_idle(results, began_at), ""]
     lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
     lines += [*_reasons(results), *_where(database, places), *_next(database, crawl, results, places)]
     return lines
+
+
+def _idle(results: CrawlResults, began_at: float) -> list[str]:
+    """Return why a run of an unfinished crawl ended at once, if it did."""
+    if results.end.state == "finished" or results.requested_at >= began_at:
+        return []
+    if results.end.reason == "page_budget":
+        return ["Nothing was left to do in this run: PAGE_BUDGET was used up before it began"]
+    if results.end.reason == "finished":
+        return ["Nothing was left to do in this run"]
+    return []
 
 
 class _Mission(NamedTuple):

@@ -61,6 +61,7 @@ class CrawlResults(NamedTuple):
     examples: dict[Ending, str]  # one URL of each
     redirects: int
     waiting: int
+    requested_at: float  # when a page was requested last, or is to be retried; 0: none was
 
 
 def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
@@ -87,7 +88,8 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         (page.c.status >= MIN_ERROR_STATUS).label("is_error"),
         case((page.c.state.in_([int(state) for state in _ENDED]), page.c.reason)).label("why"),
     )
-    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))
+    requested = func.max(func.coalesce(page.c.retry_at, page.c.fetched_at, 0.0))
+    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates), requested)
     # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
     urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
     if guesses:
@@ -105,10 +107,12 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     endings: Counter[Ending] = Counter()
     examples: dict[Ending, str] = {}
     states: Counter[State] = Counter()
+    requested_at = 0.0
     with database.read() as connection:
         end = crawl_end(connection, crawl_id)
         sites = connection.execute(named).all()
-        for site_id, number, is_error, why, count, url, merged in connection.execute(urls):
+        for site_id, number, is_error, why, count, url, merged, at in connection.execute(urls):
+            requested_at = max(requested_at, at)
             state = State(number)
             states[state] += count
             if state is State.DONE:
@@ -135,7 +139,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         )
         for row in sites
     ]
-    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING])
+    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING], requested_at)
 
 
 def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:

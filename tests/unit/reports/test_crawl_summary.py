@@ -217,6 +217,25 @@ def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(databas
     assert "To resume: add the sites that are missing from the host list, then run the same command again" in lines
 
 
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        ("page_budget", "Nothing was left to do in this run: PAGE_BUDGET was used up before it began"),
+        ("finished", "Nothing was left to do in this run"),
+        ("stop_file", ""),
+    ],
+)
+def test_run_without_a_request_says_that_nothing_was_left_to_do(database, reason, sentence):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/")  # before the run
+    crawl.page("a.test/later", State.WAITING)
+    lines = crawl.summary(finished=False, reason=reason)
+    assert lines[1] == sentence
+    assert any(line.startswith("To resume: ") for line in lines)
+    add_page(database, 7, crawl.sites["a.test"], "http://a.test/now", fetched_at=150.0)
+    assert crawl.summary(finished=False, reason=reason)[1] == ""
+
+
 def test_topic_has_its_most_relevant_pages(database):
     crawl_id, (a, _b) = begin_topic(database, "mine", unicod=1.0)
     for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
