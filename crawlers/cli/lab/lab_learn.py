@@ -50,8 +50,11 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Learn from the crawls `opts.names`, print the greatest weights and write all of them; raises `ConfigError`."""
-    opts.out = opts.out or FILE
     _refuse_others(opts)
+    if opts.out is None:
+        if Path(FILE).exists():
+            raise ConfigError(f"{FILE} exists; name it to replace it: --out {FILE}, or name another file")
+        opts.out = FILE
     check(opts, settings)
     with ExitStack() as stores:
         crawls = _crawls(stores, opts.names or [named_by(opts.crawl, settings) or ""], settings)

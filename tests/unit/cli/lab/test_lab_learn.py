@@ -59,9 +59,20 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, t
     assert weights.keys() == {"anchor", "anchor length", "level", "url"}
     assert weights["anchor"].keys() == {"latest", "news", "next", "chapter"}
     assert weights["url"]["news"] > 0.2 > -0.2 > weights["url"]["manual"]
-    before = (tmp_path / "link-weights.json").read_bytes()
+
+
+def test_file_is_replaced_only_if_the_command_names_it(learn, database_url, tmp_path):
+    store(database_url, SITES)
     learn()
-    assert (tmp_path / "link-weights.json").read_bytes() == before
+    file = tmp_path / "link-weights.json"
+    weights = file.read_bytes()
+    file.write_text("mine")
+    sentence = "link-weights.json exists; name it to replace it: --out link-weights.json, or name another file"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        learn()
+    assert file.read_text() == "mine"
+    learn(out="link-weights.json")
+    assert file.read_bytes() == weights
 
 
 def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
