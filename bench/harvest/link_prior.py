@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
+from crawlers import algorithms
 from crawlers.algorithms.bandits.turns import Sequential
-from crawlers.algorithms.ranking import link_prior
 from crawlers.algorithms.ranking.link_features import SHARED, link_feature_names
-from crawlers.algorithms.ranking.link_prior import FILE
 from crawlers.algorithms.ranking.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
+from crawlers.algorithms.shipped_weights import OF_LINKS
 from crawlers.algorithms.simulation.order_replay import LevelByLevel
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def weights(sites: Sequence[Sequence[Example]], most: int = LARGEST, min_sites: 
 def main() -> None:
     folder = Path(sys.argv[1])
     found = weights([examples(cached(folder, name)) for name in sorted(sys.argv[2:])])
-    file = Path(link_prior.__file__).with_name(FILE)
+    file = Path(algorithms.__file__).parent / OF_LINKS
     file.write_text(json.dumps(by_kind(found.items()), ensure_ascii=False, indent=0) + "\n", "utf-8")
 
 

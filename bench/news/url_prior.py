@@ -31,10 +31,11 @@ from selectolax.lexbor import LexborHTMLParser
 
 from bench.halves import is_set_aside
 from bench.news.url_rules import COMMON, SCHEMAS, UNSEEN, drawn, filled
-from crawlers.algorithms.news import url_prior
+from crawlers import algorithms
 from crawlers.algorithms.news.url_classifier import PROBABLE
 from crawlers.algorithms.news.url_features import GROUP_OF, features_of
-from crawlers.algorithms.news.url_prior import WEIGHTS, UrlPrior
+from crawlers.algorithms.news.url_prior import UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import domain_group
 
@@ -226,7 +227,7 @@ def main() -> None:
     aside = [one for one in labels if is_set_aside(one.domain)]
     weights = trained([*known, *made_up(SCHEMAS), *worded()])
     if chosen.write:
-        file = Path(url_prior.__file__).with_name(WEIGHTS)
+        file = Path(algorithms.__file__).parent / OF_URLS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
     prior = UrlPrior(weights)
     print(f"{len(weights)} weights from {len(known):,} labels of {len({one.domain for one in known})} domains")

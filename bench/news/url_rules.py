@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import RuleLearner, UrlRule, learn_rules
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
@@ -216,7 +217,7 @@ def labelled(schema: str, articles: int, others: int, noise: float, rng: random.
 
 def learnt(labels: dict[str, bool]) -> list[UrlRule]:
     """The rules of these labels, learnt as a crawl does."""
-    learner = RuleLearner("example.org", UrlPrior(shipped_weights()).base)
+    learner = RuleLearner("example.org", UrlPrior(shipped_weights(OF_URLS)).base)
     for target, is_article in labels.items():
         learner.label(f"https://example.org{target}", is_article)
     return learn_rules(learner.task(), 0.0)

@@ -29,8 +29,9 @@ from trafilatura import load_html
 
 from bench.halves import is_set_aside
 from bench.quality.extraction import overlap, tokens, whole
-from crawlers.algorithms.news import text_choice
-from crawlers.algorithms.news.text_choice import WEIGHTS, TextBlock, best_set, features
+from crawlers import algorithms
+from crawlers.algorithms.news.text_choice import TextBlock, best_set, features
+from crawlers.algorithms.shipped_weights import OF_BLOCKS
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.extraction.article.article_parts import ArticleParts
@@ -266,7 +267,7 @@ def main() -> None:
         parser.error("pages of several domains for training are needed that have a body or a text")
     weights = fitted(known, sorted(known[0].columns))
     if chosen.write:
-        file = Path(text_choice.__file__).with_name(WEIGHTS)
+        file = Path(algorithms.__file__).parent / OF_BLOCKS
         file.write_text(json.dumps(weights, indent=0, sort_keys=True) + "\n", "utf-8")
     print(f"{len(weights)} weights from {sum(len(one.blocks) for one in known):,} blocks of {len(known)} pages")
     print("| F1 | pages | extractor | ours | all right blocks |\n|---|--:|--:|--:|--:|")

@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.link_features import MAX_WORD_CHARS, TEXTS, is_word
-from crawlers.algorithms.ranking.link_prior import KINDS, shipped_weights
+from crawlers.algorithms.ranking.link_prior import KINDS
 from crawlers.algorithms.ranking.link_values import MAX_ETA
+from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
 from crawlers.inputs.text_file import read_text, shown
 
@@ -29,7 +30,10 @@ def chosen_link_weights(settings: SettingValues) -> LinkWeights:
         raise ConfigError(f"{LINK_PRIOR} is empty; write {SHIPPED}, {NO_WEIGHTS} or the name of a file")
     if value == NO_WEIGHTS:
         return {}
-    return shipped_weights() if value == SHIPPED else read_link_weights(value)
+    if value == SHIPPED:
+        shipped: LinkWeights = shipped_weights(OF_LINKS)
+        return shipped
+    return read_link_weights(value)
 
 
 def read_link_weights(path: str) -> LinkWeights:

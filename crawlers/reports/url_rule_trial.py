@@ -8,7 +8,8 @@ from sqlalchemy import select
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
-from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
@@ -115,7 +116,7 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
         return None
     if is_archive(url):
         return 0.0
-    domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights())
+    domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
     if is_on(connection, crawl_id, "NEWS_LEARN_RULES"):
         for labelled, odds in _labels_of(connection, crawl_id, domain):
             if (found := label(odds)) is not None:

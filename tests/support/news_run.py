@@ -9,9 +9,10 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.algorithms.urls.scope import Scope
@@ -109,7 +110,7 @@ class Crawl:
         self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
         with database.write() as connection:
             replace_rules(connection, HAND, {"one.test": rules})
-        prior = UrlPrior(shipped_weights()) if learns else None
+        prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None
         classifier = UrlClassifier({}, learns=learns, fit_factor=1.0, else_factor=0.01, prior=prior)
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)

@@ -7,18 +7,16 @@ with the greatest expected F1 are chosen. The weights (`text_weights.json`) are 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from enum import IntEnum
-from functools import lru_cache
-from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crawlers.algorithms.news.combining_marks import COMBINING_MARKS
+from crawlers.algorithms.shipped_weights import OF_BLOCKS, shipped_weights
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
 
-WEIGHTS = "text_weights.json"
 
 _SENTENCE = 25  # characters: shorter blocks don't make their container look like an article
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।][\"”’»)'」』]*\s*\Z")
@@ -84,13 +81,6 @@ class TextBlock(NamedTuple):
     kind: int  # the sum of its kinds
 
 
-@lru_cache(maxsize=1)
-def shipped_weights() -> Mapping[str, float]:
-    """Return the weights that come with the project, by feature; "" is the constant."""
-    found: dict[str, float] = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
-    return found
-
-
 def article_blocks(
     blocks: Sequence[TextBlock], extracted: str, declared: str = "", description: str = ""
 ) -> list[TextBlock]:
@@ -111,7 +101,7 @@ def article_blocks(
     if not blocks:
         return []
     columns = features(blocks, extracted, declared, description)
-    weights = shipped_weights()
+    weights: Mapping[str, float] = shipped_weights(OF_BLOCKS)
     odds = np.full(len(blocks), weights[""])
     for name, weight in weights.items():
         if name:

@@ -7,10 +7,7 @@ those learnt from the pages of the site, which change fastest.
 
 from __future__ import annotations
 
-import json
 import math
-from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.url_features import features_of
@@ -18,18 +15,10 @@ from crawlers.algorithms.news.url_features import features_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WEIGHTS = "url_prior.json"
 OF_SITE, OF_CRAWL = 2.0, 0.1  # how far a label of an unexpected kind moves the log-odds of a URL with its features
 MAX_LABELS = 64  # of a domain that teach; then it has rules, or its URLs don't tell articles
 MAX_FEATURES = 20_000  # of the crawl, 0.1 KB each
 _MAX_ODDS = 8.0
-
-
-@lru_cache(maxsize=1)
-def shipped_weights() -> Mapping[str, float]:
-    """Return the weights that come with the project, by feature; "" is the constant."""
-    found: dict[str, float] = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
-    return found
 
 
 class UrlPrior:

@@ -7,8 +7,6 @@ them. `link_regression` makes others.
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
 from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.algorithms.ranking.link_features import SHARED, feature_id
@@ -18,15 +16,8 @@ if TYPE_CHECKING:
 
     LinkWeights: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
 
-FILE = "link_prior.json"
 # Those that have a meaning on other sites.
 KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
-
-
-def shipped_weights() -> LinkWeights:
-    """Return the weights that come with the project."""
-    weights: dict[str, dict[str, float]] = json.loads(files(__package__).joinpath(FILE).read_text("utf-8"))
-    return weights
 
 
 def prior_of(weights: LinkWeights) -> dict[int, float]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.news.poll_plan import PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.announcements import Announcements
 from crawlers.crawl.news.articles import ArticlePolicy
@@ -70,7 +71,7 @@ def open_news_policy(
         applies=options.uses_rules,
         fit_factor=options.fit_factor,
         else_factor=options.else_factor,
-        prior=UrlPrior(shipped_weights()) if options.uses_prior else None,
+        prior=UrlPrior(shipped_weights(OF_URLS)) if options.uses_prior else None,
     )
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)

@@ -7,7 +7,7 @@ import json
 import pytest
 from scrapy.settings import Settings
 
-from crawlers.algorithms.ranking.link_prior import shipped_weights
+from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
 from crawlers.inputs import link_weights_file
 from crawlers.inputs.link_weights_file import chosen_link_weights, read_link_weights
@@ -30,14 +30,14 @@ def test_setting_names_the_weights(tmp_path):
         return chosen_link_weights(Settings({"LINK_PRIOR": value}))
 
     assert chosen(write(tmp_path, GOOD)) == GOOD
-    assert chosen("shipped") == shipped_weights()
+    assert chosen("shipped") == shipped_weights(OF_LINKS)
     assert chosen("none") == {}
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR is empty; write shipped, none or the name of a file$"):
         chosen("")
 
 
 def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
-    assert read_link_weights(write(tmp_path, shipped_weights())) == shipped_weights()
+    assert read_link_weights(write(tmp_path, shipped_weights(OF_LINKS))) == shipped_weights(OF_LINKS)
 
 
 @pytest.mark.parametrize(

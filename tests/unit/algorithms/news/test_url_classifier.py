@@ -8,9 +8,10 @@ import pytest
 
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, StoredLabel
 from crawlers.algorithms.news.url_classifier import UrlClassifier
-from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, LearningTask, UrlRule, learn_rules
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve
@@ -212,7 +213,7 @@ def test_rules_that_are_not_applied_are_learnt_all_the_same():
 
 
 def with_prior(**more):
-    return classifier(prior=UrlPrior(shipped_weights()), **more)
+    return classifier(prior=UrlPrior(shipped_weights(OF_URLS)), **more)
 
 
 TITLE = f"{SITE}/politics/mayor-wins-the-cup-after-all"

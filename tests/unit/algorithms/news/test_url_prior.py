@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from bench.news.url_rules import COMMON, UNSEEN, drawn
+from crawlers import algorithms
 from crawlers.algorithms.news import url_prior
 from crawlers.algorithms.news.url_features import MAX_CHARS, features_of
-from crawlers.algorithms.news.url_prior import MAX_LABELS, WEIGHTS, UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 
 SITE = "paper.example"
 
 
 def shipped() -> UrlPrior:
-    return UrlPrior(shipped_weights())
+    return UrlPrior(shipped_weights(OF_URLS))
 
 
 @pytest.mark.parametrize(
@@ -109,8 +111,8 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_weights_are_small_enough_to_be_shipped() -> None:
-    assert Path(url_prior.__file__).with_name(WEIGHTS).stat().st_size < 50_000
-    assert "" in shipped_weights()
+    assert (Path(algorithms.__file__).parent / OF_URLS).stat().st_size < 50_000
+    assert "" in shipped_weights(OF_URLS)
 
 
 def test_features_are_bounded_and_depend_on_the_url_only() -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.news.url_rules import SCHEMAS, labelled
-from crawlers.algorithms.news.url_prior import UrlPrior, shipped_weights
+from crawlers.algorithms.news.url_prior import UrlPrior
+from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule, learn_rules
 from tests.support.expressions import matches
 
@@ -174,7 +175,7 @@ def test_rules_depend_on_the_labels_only() -> None:
 
 
 def test_rules_are_learnt_in_another_process_as_in_this_one() -> None:
-    prior = UrlPrior(shipped_weights())
+    prior = UrlPrior(shipped_weights(OF_URLS))
     learner = RuleLearner("example.org", prior.base)
     for target, is_article in labelled(next(iter(SCHEMAS)), 50, 50, 0.1, random.Random(1)).items():
         learner.label(f"{SITE}{target}", is_article)
