@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 OPTIMISM = 0.8  # weight of the standard deviation of what is known of a site and a group, c in the formula
 CLOSE = 0.4  # values U that differ by less tell links apart no better than their age does: the oldest comes first
 MIN_ETA, MAX_ETA = -6.0, 8.0  # of predictions: 0.002 and 3,000 new links
+# Waiting links of a site whose values are compared at most, those found first. A frontier with more than 100 sites
+# compares fewer, because all of them share its memory (a tenth of FRONTIER_HEAD_URLS has room for 10,000 of one).
+MOST_COMPARED = 10_000
 NOISE = 1.0  # phi: the variance of a reward, in means
 BLOCK = 1024  # links whose values are computed together: the temporary arrays stay in the cache
 SCATTER = 1.0  # sigma squared: that of the logarithms of the means of pages with the same features

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from crawlers.algorithms.ranking.link_features import FEATURES, features_of
-from crawlers.algorithms.ranking.link_values import CLOSE
+from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_values import LinkValues
 
 PULLS_AT_ONCE = 1_000
-MOST_COMPARED = 10_000  # links of a site that wait, as in the frontier
 
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),
