@@ -7,7 +7,7 @@ import csv
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from scrapy.settings import Settings
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.bandits.reward_kinds import Reward
-    from crawlers.algorithms.bandits.site_rules import RuleOptions
+    from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_prior import LinkWeights
     from crawlers.algorithms.simulation.order_replay import KnownSite, SiteOrder
     from crawlers.storage.yields import SiteYields
@@ -65,6 +65,63 @@ class Replayed:
     found: list[int]  # rewards of the first 0, 1, 2 … pages
     urls: int  # distinct external URLs of all sites
     hosts: int
+
+
+class Replay(Protocol):
+    """A stored crawl that rules can be tried on."""
+
+    @property
+    def about(self) -> str:
+        """How it differs from the crawl, as a line; "" if it does not."""
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        """Return the result of *rule*, which must be new, with *page_budget* pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsRead:
+    """Each site in the order in which the crawl read it."""
+
+    sites: Sequence[SiteYields]
+    about: str = ""
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        made = simulate(rule, [site.yields for site in self.sites], page_budget)
+        urls: set[int] = set()
+        hosts: set[int] = set()
+        for site, pulls in zip(self.sites, made.pulls, strict=True):
+            urls = urls.union(*site.urls[:pulls])
+            hosts = hosts.union(*site.hosts[:pulls])
+        return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Each site in an *order*, as far as the crawl knows its links; `learnt` begins with *weights*."""
+
+    order: str
+    sites: Sequence[KnownSite]
+    reward: Reward
+    weights: LinkWeights
+
+    @property
+    def about(self) -> str:
+        return f"replayed with ORDER={self.order}, by the links between the pages that the crawl read"
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        made = replay_order(self.sites, rule, self._orders(), page_budget, only_new=self.reward.only_new)
+        downloads = Counter(zip(made.choices, made.pages, strict=True))
+        pages = ((self.sites[chosen].pages[number], times) for (chosen, number), times in downloads.items())
+        read = [page for page, times in pages if times == page.downloads]
+        urls = set[int]().union(*(REWARDS["new_links"].keys(page.external) for page in read))
+        hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
+        return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+    def _orders(self) -> list[SiteOrder]:
+        if self.order == LEARNT:
+            values = LinkValues(prior_of(self.weights))
+            return [ByValue(values) for _ in self.sites]
+        return [LevelByLevel() if self.order == "bfs" else ByGroup() for _ in self.sites]
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -90,11 +147,14 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
                 f"ORDER={' or '.join(known_by)} store what it needs of links; crawl with one of these first"
             )
         # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
-        replayed = opts.order or (order if order == LEARNT else None)
-        check_link_prior(replayed or order, settings)
+        is_as_read = opts.order is None and order != LEARNT
+        replayed = opts.order or order
+        check_link_prior(replayed, settings)
         weights = chosen_link_weights(settings) if replayed == LEARNT else {}
         sites = site_yields(database, crawl.id, counts)
-        known = known_sites(database, crawl.id, counts) if replayed else []
+        replay: Replay = (
+            AsRead(sites) if is_as_read else InOrder(replayed, known_sites(database, crawl.id, counts), counts, weights)
+        )
     finally:
         database.close()
     downloads = sum(len(site.yields) for site in sites)
@@ -107,17 +167,11 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for warning in _warnings(sites, crawl.state, budget):
         print(f"note: {warning}")
-    if replayed:
-        print(f"replayed with ORDER={replayed}, by the links between the pages that the crawl read")
-    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": replayed or order}))
+    if replay.about:
+        print(replay.about)
+    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": replayed}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
-    if replayed:
-        runs = {
-            rule: {n: replay_in_order(known, rule, options, n, replayed, weights, counts) for n in budgets}
-            for rule in rules
-        }
-    else:
-        runs = {rule: {n: replay(sites, rule, options, n) for n in budgets} for rule in rules}
+    runs = {rule: {n: replay.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}
     yields = [site.yields for site in sites]
     bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
     print(_table(runs, bounds, budgets))
@@ -130,47 +184,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         found |= {name: _at(curve, points) for name, curve in bounds.items()}
         yield_chart.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
         print(f"{opts.picture}: {counted(len(rules), 'rule')}")
-
-
-def replay(sites: Sequence[SiteYields], rule: str, options: RuleOptions, page_budget: int) -> Replayed:
-    """Return the result of *rule* on *sites* with *page_budget* pages, each site in its own order."""
-    made = simulate(
-        RULES[rule](replace(options, page_budget=page_budget)), [site.yields for site in sites], page_budget
-    )
-    urls: set[int] = set()
-    hosts: set[int] = set()
-    for site, pulls in zip(sites, made.pulls, strict=True):
-        urls = urls.union(*site.urls[:pulls])
-        hosts = hosts.union(*site.hosts[:pulls])
-    return Replayed(made.choices, made.found, len(urls), len(hosts))
-
-
-def replay_in_order(
-    sites: Sequence[KnownSite],
-    rule: str,
-    options: RuleOptions,
-    page_budget: int,
-    order: str,
-    weights: LinkWeights,
-    reward: Reward,
-) -> Replayed:
-    """Return the result of *rule* and *order* on *sites* with *page_budget* pages; `learnt` begins with *weights*."""
-    chooses = RULES[rule](replace(options, page_budget=page_budget))
-    orders = _orders(order, len(sites), weights)
-    made = replay_order(sites, chooses, orders, page_budget, only_new=reward.only_new)
-    downloads = Counter(zip(made.choices, made.pages, strict=True))
-    pages = ((sites[chosen].pages[number], times) for (chosen, number), times in downloads.items())
-    read = [page for page, times in pages if times == page.downloads]
-    urls = set[int]().union(*(REWARDS["new_links"].keys(page.external) for page in read))
-    hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
-    return Replayed(made.choices, made.found, len(urls), len(hosts))
-
-
-def _orders(name: str, number: int, weights: LinkWeights) -> list[SiteOrder]:
-    if name == LEARNT:
-        values = LinkValues(prior_of(weights))
-        return [ByValue(values) for _ in range(number)]
-    return [LevelByLevel() if name == "bfs" else ByGroup() for _ in range(number)]
 
 
 def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]:
