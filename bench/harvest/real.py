@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
 
 ROOT = Path(__file__).resolve().parents[2]
 _PULLS = "SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id ORDER BY p.id"
@@ -23,7 +23,7 @@ Pull = tuple[str, float]  # site, reward
 
 
 def harvest(
-    hosts: Path, budget: int, weights: LinkWeights | None = None, **settings: object
+    hosts: Path, budget: int, weights: LinkPrior | None = None, **settings: object
 ) -> tuple[list[Pull], int, int]:
     """Return the pulls of a real run, and how many different external URLs and sites it stored.
 

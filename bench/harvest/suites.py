@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.ranking.link_regression import Example
 
 BUDGETS = (300, 600, 1000, 2000)
@@ -67,7 +67,7 @@ def _examples(folder: Path, name: str) -> list[Example]:
 
 
 @cache
-def weights_without(folder: Path, sites: tuple[str, ...]) -> LinkWeights:
+def weights_without(folder: Path, sites: tuple[str, ...]) -> LinkPrior:
     """Return the weights learnt from the sites in *folder* that are not among *sites*."""
     others = sorted({path.stem for path in folder.glob("*.pickle")} - set(sites))
     return by_kind(weights([_examples(folder, name) for name in others]).items())

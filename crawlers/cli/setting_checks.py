@@ -14,7 +14,7 @@ from crawlers import settings as defaults
 from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
-from crawlers.inputs.link_weights_file import LINK_PRIOR
+from crawlers.inputs.link_prior_file import LINK_PRIOR
 from crawlers.inputs.text_file import shortened_list
 from crawlers.inputs.url_settings import url_selection
 

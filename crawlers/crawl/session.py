@@ -29,14 +29,13 @@ from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
-from crawlers.inputs.link_weights_file import LINK_PRIOR, chosen_link_weights
+from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_file
-from crawlers.storage.first_weights import first_weights_of
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.own_links import adopt_links, own_urls
@@ -48,6 +47,7 @@ from crawlers.storage.schema.tables import site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
+from crawlers.storage.stored_link_prior import stored_link_prior
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
@@ -164,9 +164,9 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        first_weights = None if order.link_values is None else partial(chosen_link_weights, settings)
-        if first_weights is not None and joins is None and is_missing(settings.get("DATABASE_URL")):
-            first_weights()  # a wrong file is refused before a store is created
+        link_prior = None if order.link_values is None else partial(chosen_link_prior, settings)
+        if link_prior is not None and joins is None and is_missing(settings.get("DATABASE_URL")):
+            link_prior()  # a wrong file is refused before a store is created
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, joins)
         self.reader = ReaderThreads()
         self._lock: WorkerLock | None = None
@@ -178,7 +178,7 @@ class CrawlSession:
                 self.name,
                 mission.name,
                 wanted,
-                self._manifest(mission, origin, learns_links=first_weights is not None),
+                self._manifest(mission, origin, learns_links=link_prior is not None),
                 now,
                 keeps=mission.keeping(),
                 further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
@@ -189,11 +189,11 @@ class CrawlSession:
                 # With a budget, the first one would soon have spent it on its part: it gives up sites to the others.
                 share=1 if mission.page_budget else share,
                 rejoins=joins,
-                first_weights=first_weights,
+                link_prior=link_prior,
             )
-            if first_weights is not None:
+            if link_prior is not None:
                 with self.database.read() as connection:
-                    order = chosen_order(settings, topic_weights, first_weights_of(connection, self.row.id))
+                    order = chosen_order(settings, topic_weights, stored_link_prior(connection, self.row.id))
             self._order = order
             self._has_grown = self.row.has_grown
             scores = self._order.scores

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.algorithms.topic.vectors import Weights
     from crawlers.inputs.setting_values import SettingValues
@@ -85,11 +85,11 @@ def virtual_share(settings: SettingValues) -> float:
 
 
 def chosen_order(
-    settings: SettingValues, weights: Weights | None = None, link_weights: LinkWeights = MappingProxyType({})
+    settings: SettingValues, weights: Weights | None = None, link_prior: LinkPrior = MappingProxyType({})
 ) -> PageOrder:
     """Return the page order that ORDER names; raises `ConfigError`.
 
-    *weights* are those of topics, and *link_weights* those with which an order begins that learns from links.
+    *weights* are those of topics; an order that learns from links begins with the *link_prior*.
     """
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
     window = settings.getfloat("AOPIC_WINDOW_VISITS")
@@ -112,6 +112,6 @@ def chosen_order(
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         explore_share=shares[0],
         archive_share=shares[1],
-        link_weights=link_weights,
+        link_prior=link_prior,
     )
     return make(options if weights is None else replace(options, weights=weights))

@@ -10,8 +10,8 @@ from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.storage.first_weights import first_weights_of
 from crawlers.storage.schema.tables import link_features, page, pull, site
+from crawlers.storage.stored_link_prior import stored_link_prior
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -76,7 +76,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
 
 def values_at_first(connection: Connection, crawl_id: int) -> LinkValues:
     """Return what a crawl knew of links before its first page."""
-    return LinkValues(prior_of(first_weights_of(connection, crawl_id)))
+    return LinkValues(prior_of(stored_link_prior(connection, crawl_id)))
 
 
 def _path(directory: str) -> str:

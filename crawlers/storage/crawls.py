@@ -21,7 +21,6 @@ from crawlers.items import State
 from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.first_weights import keep_first_weights
 from crawlers.storage.joining import Command, check_joining, check_mission, check_rejoining
 from crawlers.storage.locks import is_free
 from crawlers.storage.page_selection import reselect
@@ -29,6 +28,7 @@ from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, crawler_setting, link_anchor, page, site
 from crawlers.storage.site_opening import open_sites, set_leaders
 from crawlers.storage.site_rows import find_sites, site_rows
+from crawlers.storage.stored_link_prior import keep_link_prior
 from crawlers.storage.topic.topics import TOPIC
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.storage.database import Database
     from crawlers.storage.page_selection import Selection
     from crawlers.storage.site_rows import SiteRow
@@ -89,7 +89,7 @@ def begin(
     can_be_joined: bool = True,
     share: int = 1,
     rejoins: int | None = None,
-    first_weights: Callable[[], LinkWeights] | None = None,
+    link_prior: Callable[[], LinkPrior] | None = None,
 ) -> CrawlRow:
     """Resume the crawl *name*, or begin a new one; if other workers are active, join it and change nothing of it.
 
@@ -102,10 +102,10 @@ def begin(
     *hold* takes the `WorkerLock` of the new worker, whose number is its argument. Without others it claims all sites,
     or if *share* processes are started at once, one of *share* parts. *can_be_joined* is false for spiders of which
     one process runs a crawl. *rejoins* is the number of the crawl that this process belonged to before.
-    *first_weights* returns the weights with which an order that learns begins; the crawl keeps them until its end, so
+    *link_prior* returns the weights with which an order that learns begins; the crawl keeps them until its end, so
     that it is not called for a crawl that has some.
 
-    Raises what *first_weights* raises; `ConfigError` if the unfinished crawl of that name has another mission or other
+    Raises what *link_prior* raises; `ConfigError` if the unfinished crawl of that name has another mission or other
     fixed settings, or is run by others and can't be joined; `CrawlEnded` if the crawl *rejoins* has ended, and
     `StoreError` if there is none.
     """
@@ -148,8 +148,8 @@ def begin(
             opened = [row if row.is_new else replace(row, asked_at=asked_at) for row in opened]
             if selection is not None and reselect(connection, crawl_id, opened, selection, now):
                 write_changes(connection, grown(crawl_id))
-        if first_weights is not None:
-            keep_first_weights(connection, crawl_id, first_weights)
+        if link_prior is not None:
+            keep_link_prior(connection, crawl_id, link_prior)
         worker_id = workers.join(connection, crawl_id, platform.node(), os.getpid(), __version__, server_now)
         hold(worker_id)
         held = frozenset(workers.claim_share(connection, crawl_id, worker_id, len(others), share))

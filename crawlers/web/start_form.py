@@ -14,7 +14,7 @@ from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.inputs.hosts_file import format_hosts, parse_hosts
-from crawlers.inputs.link_weights_file import NO_WEIGHTS, SHIPPED
+from crawlers.inputs.link_prior_file import NO_WEIGHTS, SHIPPED
 from crawlers.inputs.offered_settings import check_offered, offered_settings
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.inputs.topic_file import parse_topic

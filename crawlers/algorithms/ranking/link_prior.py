@@ -1,4 +1,4 @@
-"""The weights with which `LinkValues` begins: words, levels and lengths of anchors that paid on other sites.
+"""The link prior, the weights with which `LinkValues` begins: words, levels and lengths of anchors that paid elsewhere.
 
 Those that come with the project are from documentation of software, such as manuals and release notes, in English
 (`link_prior.json`, made by `bench.harvest.link_prior`). Elsewhere little is proved; what a crawl learns soon outweighs
@@ -14,13 +14,13 @@ from crawlers.algorithms.ranking.link_features import SHARED, feature_id
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    LinkWeights: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
+    LinkPrior: TypeAlias = Mapping[str, Mapping[str, float]]  # by kind and text of a feature
 
 # Those that have a meaning on other sites.
 KINDS = tuple(dict.fromkeys(kind for _, kind in SHARED))
 
 
-def prior_of(weights: LinkWeights) -> dict[int, float]:
+def prior_of(weights: LinkPrior) -> dict[int, float]:
     """Return *weights*, by kind and text of features that mean the same on all sites, by id.
 
     >>> len(prior_of({"anchor": {"changelog": 1.7, "news": 0.8}}))

@@ -18,7 +18,7 @@ from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weig
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.ranking.opic import Policy
     from crawlers.algorithms.ranking.page_scores import PageScores
 
@@ -148,7 +148,7 @@ class OrderOptions:
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
     archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site
-    link_weights: LinkWeights = field(default_factory=dict)  # learnt: those with which it begins
+    link_prior: LinkPrior = field(default_factory=dict)  # learnt: the weights with which it begins
 
 
 def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
@@ -170,7 +170,7 @@ def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BreadthFirst(),
     "groups": lambda options: LinkGroups(),
-    "learnt": lambda options: LearntLinks(LinkValues(prior_of(options.link_weights))),
+    "learnt": lambda options: LearntLinks(LinkValues(prior_of(options.link_prior))),
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_regression import Name
     from crawlers.storage.queries import NamedCrawl
 
-HELP = "makes first weights for ORDER=learnt from crawls: scrapy lab learn [CRAWL, file or URL of a store …]."
+HELP = "makes a link prior for ORDER=learnt from crawls: scrapy lab learn [CRAWL, file or URL of a store …]."
 FILE = "link-weights.json"
 MISSION = "extlinks"
 MOST_PAGES = 50_000  # that are learnt from; some 3 KB each

@@ -24,7 +24,7 @@ from crawlers.cli.lab.lab_options import check, lab_rule_options, page_budget, r
 from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.link_weights_file import chosen_link_weights
+from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.rule_settings import chosen
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.reward_kinds import Reward
     from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.simulation.order_replay import KnownSite, SiteOrder
     from crawlers.storage.yields import SiteYields
 
@@ -102,7 +102,7 @@ class InOrder:
     order: str
     sites: Sequence[KnownSite]
     reward: Reward
-    weights: LinkWeights
+    weights: LinkPrior
 
     @property
     def about(self) -> str:
@@ -150,7 +150,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         is_as_read = opts.order is None and order != LEARNT
         replayed = opts.order or order
         check_link_prior(replayed, settings)
-        weights = chosen_link_weights(settings) if replayed == LEARNT else {}
+        weights = chosen_link_prior(settings) if replayed == LEARNT else {}
         sites = site_yields(database, crawl.id, counts)
         replay: Replay = (
             AsRead(sites) if is_as_read else InOrder(replayed, known_sites(database, crawl.id, counts), counts, weights)

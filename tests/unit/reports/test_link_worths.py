@@ -11,8 +11,8 @@ from crawlers.items import LinkPlace
 from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.first_weights import keep_first_weights
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.storage.stored_link_prior import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 
 POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n in range(4)]
@@ -56,7 +56,7 @@ def test_features_of_few_pages_are_left_out(database, crawl):
 def test_weights_with_which_the_crawl_began_count(database, crawl):
     before = feature_worths(database, crawl.id, 2)
     with database.write() as connection:
-        keep_first_weights(connection, crawl.id, lambda: {"url": {"docs": 2.0}})
+        keep_link_prior(connection, crawl.id, lambda: {"url": {"docs": 2.0}})
     [old], [new] = (
         [one for one in found if (one.kind, one.text) == ("url", "docs")]
         for found in (before, feature_worths(database, crawl.id, 2))

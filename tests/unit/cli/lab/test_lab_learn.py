@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from crawlers import settings as defaults
 from crawlers.cli.lab import lab_learn
 from crawlers.errors import ConfigError, StoreError
-from crawlers.inputs.link_weights_file import read_link_weights
+from crawlers.inputs.link_prior_file import read_link_prior
 from crawlers.storage.database import Database
 from tests.support.stored_links import LinkedPage, store_harvest
 
@@ -55,7 +55,7 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, t
     assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
     assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
     assert lines[-1] == "link-weights.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=link-weights.json"
-    weights = read_link_weights("link-weights.json")
+    weights = read_link_prior("link-weights.json")
     assert weights.keys() == {"anchor", "anchor length", "level", "url"}
     assert weights["anchor"].keys() == {"latest", "news", "next", "chapter"}
     assert weights["url"]["news"] > 0.2 > -0.2 > weights["url"]["manual"]
@@ -99,7 +99,7 @@ def test_crawl_without_texts_of_links_teaches_less(learn, database_url):
         "note: crawl extlinks (number 1, finished) has no texts of links, which ORDER=learnt stores: it teaches words"
     )
     assert note in output
-    assert read_link_weights("link-weights.json").keys() == {"level", "url"}
+    assert read_link_prior("link-weights.json").keys() == {"level", "url"}
 
 
 def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
@@ -107,7 +107,7 @@ def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
     with closing(Database(database_url)) as database, database.write() as connection:
         connection.exec_driver_sql("UPDATE page SET title = NULL")
     assert "note: 3 of 8 features left out, as no title or URL has the word" in learn()
-    assert read_link_weights("link-weights.json")["anchor"].keys() == {"news"}
+    assert read_link_prior("link-weights.json")["anchor"].keys() == {"news"}
 
 
 def test_word_that_is_too_long_for_a_weight_is_left_out(learn, database_url):
@@ -115,7 +115,7 @@ def test_word_that_is_too_long_for_a_weight_is_left_out(learn, database_url):
     with closing(Database(database_url)) as database:
         store_harvest(database, dict.fromkeys(SITES, pages))
     assert "note: 1 of 11 features left out" in learn()
-    assert "long" in read_link_weights("link-weights.json")["url"]
+    assert "long" in read_link_prior("link-weights.json")["url"]
 
 
 @pytest.mark.parametrize("sites", [1, 2])

@@ -9,8 +9,8 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.errors import ConfigError
-from crawlers.inputs import link_weights_file
-from crawlers.inputs.link_weights_file import chosen_link_weights, read_link_weights
+from crawlers.inputs import link_prior_file
+from crawlers.inputs.link_prior_file import chosen_link_prior, read_link_prior
 
 GOOD = {"anchor": {"news": 0.5, "новости": -1}, "url": {"news": 8}, "anchor length": {"1 word": 0.1}, "level": {"0": 0}}
 
@@ -22,12 +22,12 @@ def write(folder, content) -> str:
 
 
 def test_weights_are_read_by_kind_and_text(tmp_path):
-    assert read_link_weights(write(tmp_path, GOOD)) == GOOD
+    assert read_link_prior(write(tmp_path, GOOD)) == GOOD
 
 
 def test_setting_names_the_weights(tmp_path):
     def chosen(value):
-        return chosen_link_weights(Settings({"LINK_PRIOR": value}))
+        return chosen_link_prior(Settings({"LINK_PRIOR": value}))
 
     assert chosen(write(tmp_path, GOOD)) == GOOD
     assert chosen("shipped") == shipped_weights(OF_LINKS)
@@ -37,7 +37,7 @@ def test_setting_names_the_weights(tmp_path):
 
 
 def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
-    assert read_link_weights(write(tmp_path, shipped_weights(OF_LINKS))) == shipped_weights(OF_LINKS)
+    assert read_link_prior(write(tmp_path, shipped_weights(OF_LINKS))) == shipped_weights(OF_LINKS)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
 def test_wrong_file_is_refused(tmp_path, content, sentence):
     path = write(tmp_path, content)
     with pytest.raises(ConfigError) as error:
-        read_link_weights(path)
+        read_link_prior(path)
     assert sentence in str(error.value)
     assert path in str(error.value)
     assert "\n" not in str(error.value)
@@ -80,13 +80,13 @@ def test_missing_file_is_refused(tmp_path):
     with pytest.raises(
         ConfigError, match=r"^LINK_PRIOR=.*none.json: .*none.json cannot be read: No such file or directory; check name"
     ):
-        read_link_weights(str(tmp_path / "none.json"))
+        read_link_prior(str(tmp_path / "none.json"))
 
 
 def test_size_of_a_file_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(link_weights_file, "MOST_WEIGHTS", 2)
+    monkeypatch.setattr(link_prior_file, "MOST_WEIGHTS", 2)
     with pytest.raises(ConfigError, match="3 weights are too many; keep the 2 largest"):
-        read_link_weights(write(tmp_path, {"anchor": {"news": 1, "old": 1}, "url": {"news": 1}}))
-    monkeypatch.setattr(link_weights_file, "MOST_BYTES", 10)
+        read_link_prior(write(tmp_path, {"anchor": {"news": 1, "old": 1}, "url": {"news": 1}}))
+    monkeypatch.setattr(link_prior_file, "MOST_BYTES", 10)
     with pytest.raises(ConfigError, match="is larger than 10 bytes; make another file with scrapy lab learn"):
-        read_link_weights(write(tmp_path, GOOD))
+        read_link_prior(write(tmp_path, GOOD))

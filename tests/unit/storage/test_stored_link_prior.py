@@ -6,20 +6,20 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
-from crawlers.storage.first_weights import first_weights_of
 from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.stored_link_prior import stored_link_prior
 
 A = SiteRow(0, "http://a.test", 1, None, 0.0)
 FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}
 
 
 def begin(database, weights, **options):
-    return crawls.begin(database, "c", "extlinks", [A], {}, 0.0, first_weights=weights, **options)
+    return crawls.begin(database, "c", "extlinks", [A], {}, 0.0, link_prior=weights, **options)
 
 
 def kept(database, crawl_id):
     with database.read() as connection:
-        return first_weights_of(connection, crawl_id)
+        return stored_link_prior(connection, crawl_id)
 
 
 def test_weights_of_a_crawl_never_change(database):

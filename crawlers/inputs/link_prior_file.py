@@ -1,4 +1,4 @@
-"""Reads the weights with which ORDER=learnt begins: those that come with the project, or a file."""
+"""Reads the link prior, the weights with which ORDER=learnt begins: those that come with the project, or a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.text_file import read_text, shown
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.ranking.link_prior import LinkWeights
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.inputs.setting_values import SettingValues
 
 LINK_PRIOR = "LINK_PRIOR"
@@ -23,7 +23,7 @@ MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each 
 _MAKE_ANOTHER = "make another file with scrapy lab learn"
 
 
-def chosen_link_weights(settings: SettingValues) -> LinkWeights:
+def chosen_link_prior(settings: SettingValues) -> LinkPrior:
     """Return the weights that LINK_PRIOR names; raises `ConfigError`."""
     value = settings.get(LINK_PRIOR)
     if not value:
@@ -31,12 +31,12 @@ def chosen_link_weights(settings: SettingValues) -> LinkWeights:
     if value == NO_WEIGHTS:
         return {}
     if value == SHIPPED:
-        shipped: LinkWeights = shipped_weights(OF_LINKS)
+        shipped: LinkPrior = shipped_weights(OF_LINKS)
         return shipped
-    return read_link_weights(value)
+    return read_link_prior(value)
 
 
-def read_link_weights(path: str) -> LinkWeights:
+def read_link_prior(path: str) -> LinkPrior:
     """Return the weights in the file *path*. Raises `ConfigError` if they are not ones, or too many."""
     try:
         text = read_text(path, MOST_BYTES, _MAKE_ANOTHER)
@@ -52,7 +52,7 @@ def read_link_weights(path: str) -> LinkWeights:
         raise ConfigError(f"LINK_PRIOR={path}: {error}") from error
 
 
-def _checked(found: Any) -> LinkWeights:
+def _checked(found: Any) -> LinkPrior:
     if not isinstance(found, dict) or not all(isinstance(texts, dict) for texts in found.values()):
         raise ValueError(f'expected weights by kind and text, as {{"anchor": {{"news": 0.5}}}}; {_MAKE_ANOTHER}')
     if unknown := [kind for kind in found if kind not in KINDS]:
