@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.cli.sites.site_parts import opened, seed_named
+from crawlers.cli.sites.site_parts import hidden, opened, seed_named
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
@@ -33,8 +33,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
     if shown:
         print(table([HEADINGS, *map(_row, shown)]))
     if len(shown) < len(feeds):
-        more = len(feeds) - len(shown)
-        print(f"{more} more {'is' if more == 1 else 'are'} not enabled; --all shows them")
+        print(hidden(len(feeds) - len(shown), "feed", are_more=bool(shown)))
     elif not feeds:
         site = "SITE" if seed is None else str(seed.number)
         print(f"no feeds yet; a news crawl discovers feeds, or add one: {program()} sites add-feed {site} /rss.xml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.inputs.seed_names import find_seed
 from crawlers.storage.database import Database
@@ -39,3 +40,14 @@ def domain_named(database: Database, wanted: str) -> str:
     seeds = list_seeds(database)
     named = wanted.strip().lower()
     return named if named in {rule_domain(seed.site) for seed in seeds} else rule_domain(find_seed(seeds, wanted).site)
+
+
+def hidden(number: int, noun: str, *, are_more: bool) -> str:
+    """Return the line about a *number* of sites or feeds that a list leaves out; *are_more*: it shows others.
+
+    >>> hidden(1, "site", are_more=True), hidden(2, "feed", are_more=False)
+    ('1 more site is not enabled; --all shows it', '2 feeds are not enabled; --all shows them')
+    """
+    is_one = number == 1
+    what = counted(number, f"more {noun}" if are_more else noun)
+    return f"{what} {'is' if is_one else 'are'} not enabled; --all shows {'it' if is_one else 'them'}"

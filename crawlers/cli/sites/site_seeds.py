@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.cli.sites.site_alarms import show_sources
-from crawlers.cli.sites.site_parts import opened, seeds_named
+from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
 from crawlers.inputs.program import program
@@ -51,8 +51,7 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
     if shown:
         print(table([HEADINGS, *(_row(seed, crawls.get(seed.site)) for seed in shown)]))
     if len(shown) < len(seeds):
-        more = len(seeds) - len(shown)
-        print(f"{more} more {'is' if more == 1 else 'are'} not enabled; --all shows them")
+        print(hidden(len(seeds) - len(shown), "site", are_more=bool(shown)))
     elif not seeds:
         print(f"no seeds yet; add some: {program()} sites add http://example.org")
 

@@ -141,7 +141,7 @@ def test_feed_is_added_removed_and_restored(sites):
     ]
     _, (said,), _ = sites("remove-feed", "a.example", url)
     assert said == f"{url} of http://a.example is no longer polled; `scrapy sites add-feed 1 {url}` enables it again"
-    assert sites("feeds", "1")[1] == ["1 more is not enabled; --all shows them"]
+    assert sites("feeds", "1")[1] == ["1 feed is not enabled; --all shows it"]
     assert len(sites("feeds", "b.example")[1]) == 3, "the host is www.b.example"
     assert "sitemap  given   no" in sites("feeds", "1", "--all")[1][1]
     assert "enabled" in sites("add-feed", "1", url)[1][0]
