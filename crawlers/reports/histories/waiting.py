@@ -52,27 +52,19 @@ def _before(number: int) -> Count:
 
 def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: float) -> Iterator[Line]:
     run = connection.execute(select(crawl).where(crawl.c.id == crawl_id)).one()
+    budget = _spent_budget(connection, crawl_id, run.earlier_pulls)
     if run.state == FINISHED:
         yield line("the crawl is finished; the same command begins another one")
-    elif run.state != RUNNING:
+    elif run.state != RUNNING and not budget:  # otherwise the same command would end at once
         yield line("waits until the crawl goes on: the command that began it resumes it")
-    elif run.control == PAUSE:
+    elif run.state == RUNNING and run.control == PAUSE:
         yield line("waits because the crawl is paused")
-    elif run.control == STOP:
+    elif run.state == RUNNING and run.control == STOP:
         yield line("waits because the crawl is being stopped")
-    limit = connection.execute(
-        select(crawler_setting.c.value).where(
-            crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
-        )
-    ).scalar()
-    budget = int(limit or 0)
     if budget:
-        used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-        spent = run.earlier_pulls + connection.execute(used).scalar_one()
-        if spent >= budget:
-            yield line(
-                "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=budget
-            )
+        yield line(
+            "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=budget
+        )
     if not site.is_open:
         yield line("its site is missing from the list of sites of the latest run; add it to go on")
     elif run.state == RUNNING and site.worker_id is None:
@@ -90,3 +82,15 @@ def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: fl
         yield line("its host asked for a rest until %(until)s", until=Moment(site.rest_until))
     if row.retry_at is not None:
         yield line("waits for another attempt, not before %(at)s", at=Moment(row.retry_at))
+
+
+def _spent_budget(connection: Connection, crawl_id: int, earlier_pulls: int) -> int:
+    """Return the page budget of a crawl if it is used up; otherwise 0."""
+    limit = connection.execute(
+        select(crawler_setting.c.value).where(
+            crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
+        )
+    ).scalar()
+    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    budget = int(limit or 0)
+    return budget if budget and earlier_pulls + connection.execute(used).scalar_one() >= budget else 0

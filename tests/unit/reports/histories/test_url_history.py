@@ -308,6 +308,10 @@ def test_used_up_budget_is_named(stored):
     stored.wait(2, "/x/")
     expected = "  the budget of 5 pages is used up; resume the crawl with a larger PAGE_BUDGET"
     assert expected in stored.lines("/x/")
+    stored.set_crawl(state="interrupted")
+    lines = stored.lines("/x/")
+    assert expected in lines
+    assert not any("the command that began it resumes it" in line for line in lines), "it would end at once"
 
 
 def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
