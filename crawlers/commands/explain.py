@@ -49,7 +49,7 @@ class Command(ProjectCommand):
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest; --search: all)")
         parser.add_argument("--search", metavar="WORDS", help="show documents that contain these words, the best first")
         parser.add_argument(
-            "--limit", type=int, default=10, metavar="N", help="--search: documents to show (%(default)s)"
+            "--limit", type=int, default=10, metavar="N", help="--search: documents to show (default: %(default)s)"
         )
         parser.add_argument("--site", help="--search: only documents of this site, host or domain")
 

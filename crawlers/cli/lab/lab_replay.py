@@ -127,7 +127,7 @@ class InOrder:
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the replay to *parser*."""
     parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
-    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="replay: page order (default: that of the crawl)")
+    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="page order (default: that of the crawl)")
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:

@@ -42,7 +42,9 @@ MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Add the options of the report to *parser*."""
-    parser.add_argument("--every", type=int, default=50, metavar="N", help="pages between two samples (%(default)s)")
+    parser.add_argument(
+        "--every", type=int, default=50, metavar="N", help="pages between two samples (default: %(default)s)"
+    )
 
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
@@ -72,7 +74,9 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     print(_table(log, moments[-len(log.sites) :]))
     if worths:
-        print(f"\nfactors that features of links give to what is expected, of at least {LEAST_PAGES} pages read")
+        print(
+            f"\nby which factor features of links change the reward that is expected (each of {LEAST_PAGES} pages or more)"
+        )
         print(_features(worths))
     names: dict[Hashable, str] = {site.id: site.name for site in log.sites}
     if opts.out:
@@ -120,11 +124,11 @@ def _why_left(site: LoggedSite) -> str:
 
 
 def _features(worths: Sequence[FeatureWorth]) -> str:
-    rows = [["factor", "pages", "per page", "feature", "", "site"]]
+    rows = [["factor", "pages", "per page", "kind", "feature", "site"]]
     shown = worths if len(worths) <= 2 * MAX_FEATURES else [*worths[:MAX_FEATURES], *worths[-MAX_FEATURES:]]
     for one in shown:
         per_page = f"{one.found / one.pages:.2f}"
-        text = "" if one.text == one.site else one.text
+        text = "" if one.text in (one.site, one.kind) else one.text
         rows.append([f"{math.exp(one.weight):.2f}", f"{one.pages:,}", per_page, one.kind, text, one.site])
     return table(rows, right="rrr")
 

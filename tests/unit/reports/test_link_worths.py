@@ -64,9 +64,16 @@ def test_weights_with_which_the_crawl_began_count(database, crawl):
     assert new.weight > old.weight
 
 
+def test_feature_of_all_links_has_no_text(database, crawl):
+    lines = lab_report._features(feature_worths(database, crawl.id, 8)).splitlines()
+    [line] = [line for line in lines if "all links" in line]
+    assert line.split()[-2:] == ["all", "links"]
+    assert line.count("all links") == 1
+
+
 def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):
     monkeypatch.setattr(lab_report, "MAX_FEATURES", 1)
     lines = lab_report._features(feature_worths(database, crawl.id, 2)).splitlines()
-    assert lines[0].split() == ["factor", "pages", "per", "page", "feature", "site"]
+    assert lines[0].split() == ["factor", "pages", "per", "page", "kind", "feature", "site"]
     assert float(lines[1].split()[0]) > 1 > float(lines[2].split()[0])
     assert len(lines) == 3
