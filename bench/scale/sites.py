@@ -48,7 +48,7 @@ from crawlers.storage.schema.tables import NewPage, page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
 
 NEWS, SITEGRAPH = "news", "sitegraph"

@@ -125,8 +125,8 @@ class _Run:
         try:
             while self._step():
                 for crawl in self._crawls:
-                    if crawl.failure is not None:
-                        raise crawl.failure
+                    if crawl.control.failure is not None:
+                        raise crawl.control.failure
         finally:
             for crawl in self._crawls:
                 crawl.session.close_all()
@@ -170,4 +170,4 @@ class _Run:
         self._harvest.urls.append(len(self._found))
         site = lease.url.split("/")[2]
         self._harvest.pages[site] = self._harvest.pages.get(site, 0) + 1
-        crawl.record(page)
+        crawl.recording.record(page)

@@ -23,7 +23,7 @@ from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wai
 from crawlers.cli.setting_checks import check_effects
 from crawlers.cli.several_workers import check_workers, run_workers
 from crawlers.cli.worker_processes import STORE_FAILED
-from crawlers.crawl.running_crawl import PASSING
+from crawlers.crawl.control import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.json_log import prints_for_people

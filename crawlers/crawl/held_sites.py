@@ -15,11 +15,13 @@ from crawlers.storage.worker_status import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.protocols import CrawlFrontier
@@ -63,35 +65,62 @@ class Claimed(NamedTuple):
 
 
 class HeldSites:
-    """Opens and closes sites in all parts of a running crawl, always all sites of a source together.
-
-    *open_sites* opens claimed ones; *policy* returns the policy of the mission; *clock* is that of the crawl.
-    """
+    """Opens and closes sites in all parts of a running crawl, always all sites of a source together."""
 
     def __init__(
         self,
         session: CrawlSession,
+        policy: CrawlPolicy,
+        control: CrawlControl,
         sites: SitePolicies,
+        starts: StartUrls,
         trials: Trials,
         homes: HomeAddresses,
         sitemaps: SiteSitemaps,
-        policy: Callable[[], CrawlPolicy],
-        open_sites: Callable[[Claimed], None],
         clock: Callable[[], float],
     ) -> None:
         self._session = session
+        self._policy = policy
+        self._control = control
         self._sites = sites
+        self._starts = starts
         self._trials = trials
         self._homes = homes
         self._sitemaps = sitemaps
-        self._policy = policy
-        self._open_sites = open_sites
         self._clock = clock
         self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
         self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
         self._pause_rounds = 0  # before more is given up
         self.ahead_s = 0.0  # of our clock to that of the server, by which the times of requests are stored
+
+    def begin(self, rows: Sequence[SiteRow], now: float) -> None:
+        """Open the sites with which this worker begins, and report the pulls until now. Raises `StoreError`."""
+        session = self._session
+        for some in self._parts(rows):
+            stored = [row.id for row in some if not row.is_new]
+            starts = dict(zip(stored, session.frontier.load_sites(stored), strict=True)) if stored else {}
+            for row in some:
+                session.beat()
+                self._open_site(row, now, starts.get(row.id))
+        for row in rows:
+            session.beat()
+            session.adopt_links(row, now)
+        session.recall_pulls()
+        for some in self._parts(rows):
+            session.beat()
+            self._policy.load_sites(some)(now)
+            self._sitemaps.load(some)()
+        self._starts.add_for(rows, now)
+
+    def _parts(self, rows: Sequence[SiteRow]) -> Iterator[list[SiteRow]]:
+        for sources in batches(self._session.frontier, [[row] for row in rows], URLS_AT_ONCE):
+            yield [row for its in sources for row in its]
+
+    def _open_site(self, row: SiteRow, now: float, start: SiteStart | None) -> None:
+        self._sites.open(row, now, start)
+        if not row.is_new:
+            self._session.rewards.recall(row.id)
 
     @property
     def are_all_open(self) -> bool:
@@ -121,7 +150,7 @@ class HeldSites:
                 opened = list(islice(self._claimed, len(loaded.sources)))
                 if any(one is not other for one, other in zip_longest(opened, loaded.sources)):
                     continue  # some were given up in the meantime
-                self._open_sites(loaded)
+                self._open(loaded)
                 for rows in opened:
                     self._claimed.popleft()
                     if (source := self._sites.source(rows[0].id)) in self._parting:
@@ -135,13 +164,23 @@ class HeldSites:
         some = next(batches(frontier, sources, CLAIMED_URLS_AT_ONCE))
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
-        open_policy, open_sitemaps = self._policy().load_sites(rows), self._sitemaps.load(rows)
+        open_policy, open_sitemaps = self._policy.load_sites(rows), self._sitemaps.load(rows)
 
         def open_further(now: float) -> None:
             open_policy(now)
             open_sitemaps()
 
         return Claimed(some, list(zip(rows, starts, strict=True)), open_further)
+
+    def _open(self, claimed: Claimed) -> None:
+        now, rows = self._clock(), [row for row, _ in claimed.sites]
+        for row, start in claimed.sites:
+            self._open_site(row, now, start)
+        for row in rows:
+            self._session.adopt_links(row, now)
+        claimed.open(now)
+        self._starts.add_for(rows, now)
+        self._control.resume()
 
     def share(self, hungry: int, active: int) -> None:
         """Give up some sources, if *hungry* of the *active* workers have nothing to do. Raises `StoreError`."""
@@ -195,7 +234,7 @@ class HeldSites:
             self._sitemaps.closed(site_id)
             self._session.rewards.forget(site_id)
             self._sites.close(site_id)
-        self._policy().close_sites(its)
+        self._policy.close_sites(its)
         given = changes[GivenUpSite]
         given[:] = [self._by_server(row) for row in given]
         self._session.writer.submit(changes)

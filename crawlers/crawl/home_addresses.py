@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.algorithms.urls.site_addresses import SiteAddresses
     from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page
     from crawlers.storage.schema.tables import SiteHome
@@ -27,9 +28,12 @@ logger = logging.getLogger(__name__)
 class HomeAddresses:
     """The redirects of pages on level 0, which are start pages and pages to which these redirect."""
 
-    def __init__(self, sites: SitePolicies, addresses: SiteAddresses, options: Normalization) -> None:
+    def __init__(
+        self, sites: SitePolicies, addresses: SiteAddresses, url_filter: UrlFilter, options: Normalization
+    ) -> None:
         self._sites = sites
         self._addresses = addresses
+        self._url_filter = url_filter
         self._options = options
         self._moving: dict[int, str] = {}  # new addresses of sites that are not logged yet, by site id
 
@@ -38,6 +42,17 @@ class HomeAddresses:
 
         The second value is the row of a site with a new address.
         """
+        page, row = self._followed(lease, page)
+        if page.moved_to is not None and not self._url_filter.select(page.moved_to):
+            logger.warning(
+                "%s redirects to %s, which is not in the folder of the site: only that page is fetched; give its "
+                "address in the list of sites",
+                page.url,
+                page.moved_to.url,
+            )
+        return page, row
+
+    def _followed(self, lease: Lease, page: Page) -> tuple[Page, SiteHome | None]:
         site = self._sites.row(lease.site_id).site
         url = _redirect(page, site)
         if url is None:

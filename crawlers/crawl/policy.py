@@ -1,15 +1,14 @@
-"""The decisions of a mission about its URLs and pages, and its control over the running crawl."""
+"""The decisions of a mission about its URLs and pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawlers.frontier.protocols import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Sequence
 
-    from crawlers.errors import CrawlersError
     from crawlers.frontier.protocols import Lease
     from crawlers.items import Page, Target
     from crawlers.storage.reader_threads import Run
@@ -76,17 +75,3 @@ class CrawlPolicy:
     def found_by_robots(self, text: str) -> list[str]:
         """Return the URLs to fetch because the robots.txt *text* names them."""
         return []
-
-
-class CrawlControl(Protocol):
-    """The running crawl, as its mission may control it."""
-
-    @property
-    def failure(self) -> BaseException | None:
-        """The error that ends the crawl early; None if there is none."""
-
-    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
-        """Report *error*, and end the crawl; everything stored is kept."""
-
-    def resume(self) -> None:
-        """Request pages, because the policy is now ready."""

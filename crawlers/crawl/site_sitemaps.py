@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -36,10 +37,14 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.algorithms.urls.site_addresses import SiteAddresses
+    from crawlers.crawl.control import CrawlControl
+    from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
+    from crawlers.crawl.stats import CrawlStats
+    from crawlers.crawl.trials import Trials
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.extraction.response import WebResponse
-    from crawlers.storage.database import Database
+    from crawlers.frontier.protocols import Lease
     from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
@@ -75,7 +80,7 @@ class SitemapResponse(NamedTuple):
 
 
 class SitemapNeeded(NamedTuple):
-    """A sitemap of a site is to be requested before its pages; see `Crawl.sitemap_ended`."""
+    """A sitemap of a site is to be requested before its pages; see `SiteSitemaps.ended`."""
 
     site_id: int
     url: str
@@ -111,27 +116,37 @@ class SiteSitemaps:
 
     def __init__(
         self,
-        database: Database,
+        session: CrawlSession,
+        control: CrawlControl,
         sites: SitePolicies,
+        trials: Trials,
+        stats: CrawlStats,
         addresses: SiteAddresses,
         url_filter: UrlFilter,
         options: Normalization,
+        clock: Callable[[], float],
         *,
         is_enabled: bool,
         most_files: int,
         most_urls: int,
     ) -> None:
-        self._database = database
+        self._session = session
+        self._frontier = session.frontier
+        self._control = control
         self._sites = sites
+        self._trials = trials
+        self._stats = stats
         self._addresses = addresses
         self._url_filter = url_filter
         self._options = options
+        self._clock = clock
         self.is_enabled = is_enabled
         self._most_files = most_files
         self._most_urls = most_urls
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
         self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
+        self._turns: dict[int, int] = {}  # by site, the page in whose place a sitemap is requested
 
     def load(self, rows: Sequence[SiteRow]) -> Callable[[], None]:
         """Read which sitemaps of stored sites were read; may be called in any thread. Raises `StoreError`.
@@ -141,7 +156,7 @@ class SiteSitemaps:
         stored = [row for row in rows if not row.is_new]
         if not self.is_enabled or not stored:
             return lambda: None
-        found = sitemaps_of(self._database, [row.id for row in stored])
+        found = sitemaps_of(self._session.database, [row.id for row in stored])
 
         def take_up() -> None:
             for row in stored:
@@ -178,11 +193,17 @@ class SiteSitemaps:
         """Return whether sitemaps of a site have yet to be read."""
         return self.is_enabled and self._read.get(site_id) != self._sites.row(site_id).address
 
-    def needed(self, site_id: int) -> tuple[SitemapNeeded | RobotsNeeded | None, list[SitemapRow]]:
-        """Return what must be requested for the sitemaps of a site that `wait`, and rows to be stored."""
+    @property
+    def in_flight(self) -> int:
+        """The number of sitemaps that are being requested."""
+        return len(self._turns)
+
+    def take_turn(self, lease: Lease) -> SitemapNeeded | RobotsNeeded | None:
+        """Return what must be requested in place of *lease*, because sitemaps of its site `wait`; None if nothing."""
+        site_id = lease.site_id
         row = self._sites.row(site_id)
         if (robots := self._sites.robots_needed_of(site_id, row.address)) is not None:
-            return robots, []
+            return robots
         reading = self._readings.get(site_id)
         if reading is None or reading.address != row.address:
             reading = self._readings[site_id] = self._begun(row)
@@ -190,11 +211,29 @@ class SiteSitemaps:
             first = reading.waiting[0]
             reason = self._reason_against(reading, first)
             if reason is None:
-                return SitemapNeeded(site_id, first.url), []  # they are stored with what it says
+                self._trials.started(site_id, lease.id)
+                self._turns[site_id] = lease.id
+                self._sites.fetching.add(site_id)
+                return SitemapNeeded(site_id, first.url)  # the rows are stored with what it says
             reading.waiting.popleft()
             reading.changed.append(first._replace(state=SitemapState.UNREAD, reason=reason))
         self._end(site_id, reading)
-        return None, reading.take_changes()
+        if changed := reading.take_changes():
+            self._session.writer.submit(ChangeSet(*changed))
+        return None
+
+    def sent(self, site_id: int) -> None:
+        """Note that the request for a sitemap of a site is sent now."""
+        if site_id in self._turns:
+            self._frontier.gate(site_id).asked(self._clock())
+
+    def due_at(self, site_id: int) -> float:
+        """Return when a sitemap of a site may be requested again, at the earliest."""
+        return self._frontier.gate(site_id).next_at
+
+    def refused(self, site_id: int, retry_after_s: float | None) -> None:
+        """Let a site rest that asks for it in the response to the request for a sitemap."""
+        self._frontier.gate(site_id).refused(self._clock(), retry_after_s)
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
@@ -264,8 +303,11 @@ class SiteSitemaps:
         address = self._sites.row(site_id).address
         return site_of(url) == address and self._sites.robots_against(address, url) is None
 
-    def content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
-        """Return the content of a sitemap; takes up to seconds, and may be called in any thread."""
+    async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
+        """Return the content of a sitemap, read in another thread."""
+        return await self._session.reader.run(partial(self._content, site_id, response, self._clock()))
+
+    def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
         row = self._sites.row(site_id)
         here = self._addresses.of_site(resolve(f"{row.site}/", "", self._options)).site
         found = read_feed(response.body, response.url, response.content_type, now)
@@ -288,8 +330,23 @@ class SiteSitemaps:
             problem = f"more than {MAX_ITEMS:,} entries: the rest was ignored"
         return SitemapContent(found.kind, list(listed.values()), outside, found.further, problem)
 
-    def ended(self, site_id: int, response: SitemapResponse, now: float) -> ChangeSet:
-        """Return what is to be stored of the sitemap that was `needed` last, now that there is a *response*."""
+    def ended(self, site_id: int, response: SitemapResponse) -> None:
+        """Store what the sitemap of a site says, or why it was not read; the site goes on."""
+        page_id = self._turns.pop(site_id, None)
+        if page_id is None or self._control.failure is not None or self._session.writer.is_closed:
+            return
+        now = self._clock()
+        try:
+            self._trials.ended(site_id, page_id, responded=response.status > 0)
+            self._sites.fetching.discard(site_id)
+            self._session.writer.submit(self._read_by(site_id, response, now))
+            self._stats.sitemap_ended(is_read=response.content is not None and response.content.kind != "")
+            self._frontier.resume(site_id, now)
+        except Exception as error:
+            self._control.abort_for("a sitemap can't be stored", error)
+
+    def _read_by(self, site_id: int, response: SitemapResponse, now: float) -> ChangeSet:
+        """Return what is to be stored of the sitemap whose turn it was, now that there is a *response*."""
         changes = ChangeSet()
         reading, site = self._readings[site_id], self._sites.row(site_id)
         row = reading.waiting.popleft()._replace(status=response.status or None, read_at=now)

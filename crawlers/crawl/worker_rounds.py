@@ -37,10 +37,9 @@ MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a pa
 class WorkerRounds:
     """The rounds of a worker; the crawl calls `leased`, `ended` and `found_nothing` between them.
 
-    *policy* returns the policy of the mission. *is_idle* says whether this worker has nothing to fetch; *finds_sites*
-    whether the crawl discovers sites, so that there is always room for more. A crawl that *ends_after* a time, in
-    seconds since 1970, does not wait for polls that are due later. *stop* ends the crawl in this process, for a reason
-    that somebody gave to all workers.
+    *is_idle* says whether this worker has nothing to fetch; *finds_sites* whether the crawl discovers sites, so that
+    there is always room for more. A crawl that *ends_after* a time, in seconds since 1970, does not wait for polls that
+    are due later. *stop* ends the crawl in this process, for a reason that somebody gave to all workers.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class WorkerRounds:
         session: CrawlSession,
         sites: SitePolicies,
         held: HeldSites,
-        policy: Callable[[], CrawlPolicy],
+        policy: CrawlPolicy,
         clock: Callable[[], float],
         *,
         is_idle: Callable[[], bool],
@@ -118,7 +117,7 @@ class WorkerRounds:
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
             here = [one for one in some if self._sites.opened(one.site) is not None]
-            taken = await self._policy().receive(here, self._session.reader.run, self._clock())
+            taken = await self._policy.receive(here, self._session.reader.run, self._clock())
             self._frontier.receive(taken, self._clock())
             await sleep(0)
 

@@ -172,7 +172,7 @@ class Browser:
         """Return the error of a page for that of the browser; end the crawl if the browser does not start."""
         if "launch" in message:
             error = FrontierError(f"Chromium can't be started: {message}; check RENDER_BROWSER")
-            owner_of(self._crawler).crawl.abort(error, "no_browser")
+            owner_of(self._crawler).crawl.control.abort(error, "no_browser")
         return DownloadRefusedError(f"the browser failed: {message[:200]}", FAILED)
 
     async def _document(self, url: str, requests: SubRequests, browser: Any, opened: _OpenedPage) -> str:

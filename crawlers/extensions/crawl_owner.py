@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
 
-    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class CrawlOwner:
     @property
     def failure(self) -> BaseException | None:
         """Why the crawl could not begin, or ended early; None: it was not aborted."""
-        return self._failure if self._crawl is None else self._crawl.failure
+        return self._failure if self._crawl is None else self._crawl.control.failure
 
     @property
     def joined_as(self) -> int | None:

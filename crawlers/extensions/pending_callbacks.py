@@ -49,7 +49,7 @@ class PendingCallbacks:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        callbacks = cls(lambda page: owner_of(crawler).crawl.record(page))
+        callbacks = cls(lambda page: owner_of(crawler).crawl.recording.record(page))
         if not isinstance(crawler.spider, SiteSpider):  # whose items are pages, which end their leases
             for handled in (signals.item_scraped, signals.item_dropped, signals.item_error):
                 crawler.signals.connect(callbacks.item_handled, handled)

@@ -83,7 +83,7 @@ class Warc:
         try:
             self._file = self._file or WarcFile(path, self._about)
         except CrawlersError as error:
-            owner.crawl.abort(error)
+            owner.crawl.control.abort(error)
 
     def _received(self, response: Response, request: Request) -> None:
         if self._file is None:
@@ -110,7 +110,7 @@ class Warc:
             self._file.add(exchange)
             self._crawler.stats.inc_value("warc/answers")
         except CrawlersError as error:  # a page that is missing in the file must not be stored either
-            owner_of(self._crawler).crawl.abort(error)
+            owner_of(self._crawler).crawl.control.abort(error)
 
     def _closed(self) -> None:
         if self._file is not None:

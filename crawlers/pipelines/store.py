@@ -32,7 +32,7 @@ class StorePipeline:
     def process_item(self, item: Any) -> Any:
         if not isinstance(item, Page):
             return item
-        crawl = self._owner.crawl
-        if crawl.is_in_slices or len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
-            return crawl.record_in_slices(item)
-        return crawl.record(item)
+        recording = self._owner.crawl.recording
+        if recording.is_in_slices or len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
+            return recording.record_in_slices(item)
+        return recording.record(item)

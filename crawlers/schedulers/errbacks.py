@@ -45,7 +45,7 @@ class ErrorHandlers:
         """The errback of the requests of missions: there was no response."""
         lease = self._open_lease(_request_of(failure))
         if lease is not None:
-            self._crawl.record(failed_page(lease, failure.value))
+            self._crawl.recording.record(failed_page(lease, failure.value))
 
     def _open_lease(self, request: Request) -> Lease | None:
         lease = request.meta.get(LEASE)
@@ -60,7 +60,7 @@ class ErrorHandlers:
         if self._robots.failed_to_parse(request, reason) or self._sitemaps.failed_to_read(request, reason):
             return
         if (lease := self._open_lease(request)) is not None:
-            self._crawl.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 
     def _item_error(self, item: object, failure: Failure) -> None:
         self._item_lost(item, failure.value, "a pipeline failed: ")
@@ -70,7 +70,7 @@ class ErrorHandlers:
 
     def _item_lost(self, item: object, error: BaseException | None, why: str) -> None:
         if isinstance(item, Page) and (lease := self._crawl.frontier.leased(item.id)) is not None:
-            self._crawl.record(failed_page(lease, error, why))
+            self._crawl.recording.record(failed_page(lease, error, why))
 
 
 def _request_of(response: Response | Failure) -> Request:

@@ -50,7 +50,7 @@ class RequestFlow:
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
         crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
-        self._sitemaps = SitemapFetch(crawl)
+        self._sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             crawler.signals.connect(self._sent, signal)
         errors = ErrorHandlers(crawl, self._robots, self._sitemaps, callbacks, crawler.signals)
@@ -62,10 +62,8 @@ class RequestFlow:
         # An exception would lose a leased URL, and only asyncio would log it.
         try:
             return self._next()
-        except StoreError as error:
-            self._crawl.abort(error)
         except Exception as error:
-            self._crawl.abort_by_bug("the next request can't be made", error)
+            self._crawl.control.abort_for("the next request can't be made", error)
         return None
 
     def _next(self) -> Request | None:
@@ -116,5 +114,5 @@ class RequestFlow:
         try:
             return self._foreign.add(request, self._crawl.clock())
         except StoreError as error:
-            self._crawl.abort(error)
+            self._crawl.control.abort(error)
             return False

@@ -16,11 +16,14 @@ from crawlers.items import REDIRECT
 from crawlers.schedulers.failures import reason_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.algorithms.urls.redirect_targets import Redirect
-    from crawlers.crawl.running_crawl import Crawl
+    from crawlers.crawl.site_sitemaps import SiteSitemaps
 
 SITEMAP = "sitemap"  # the key of an attempt in the meta of its request
 
@@ -35,19 +38,21 @@ class SitemapAttempt(NamedTuple):
 
 
 class SitemapFetch:
-    """Makes the requests for sitemaps that *crawl* needs, and passes their results on to it.
+    """Makes the requests for *sitemaps* that a crawl needs, and passes their results on to these.
 
     Failures are retried as those of pages are. At most 50 MB of a sitemap are read, compressed or not.
     """
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, sitemaps: SiteSitemaps, retries: RetryPolicy, clock: Callable[[], float]) -> None:
+        self._sitemaps = sitemaps
+        self._retries = retries
+        self._clock = clock
         self._queue: list[tuple[float, int, SitemapAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
 
     def enqueue(self, site_id: int, url: str) -> None:
         """Queue the request for a sitemap of a site, whose turn it is."""
-        self._enqueue(SitemapAttempt(site_id, url), self._crawl.clock())
+        self._enqueue(SitemapAttempt(site_id, url), self._clock())
 
     def _enqueue(self, attempt: SitemapAttempt, due_at: float) -> None:
         self._serial += 1
@@ -55,7 +60,7 @@ class SitemapFetch:
 
     def _enqueue_next(self, attempt: SitemapAttempt, delay_s: float) -> None:
         """Queue a further request, after the delay of the site at the earliest."""
-        self._enqueue(attempt, max(self._crawl.clock() + delay_s, self._crawl.sitemap_due_at(attempt.site_id)))
+        self._enqueue(attempt, max(self._clock() + delay_s, self._sitemaps.due_at(attempt.site_id)))
 
     def take(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
@@ -86,7 +91,7 @@ class SitemapFetch:
         """Note that *request* is sent now, if it is one for a sitemap."""
         attempt = request.meta.get(SITEMAP)
         if attempt is not None:
-            self._crawl.sitemap_sent(attempt.site_id)
+            self._sitemaps.sent(attempt.site_id)
 
     async def _received(self, response: Response) -> None:
         assert response.request is not None
@@ -105,13 +110,13 @@ class SitemapFetch:
                 content_type.decode("latin-1") if content_type is not None else None,
                 is_truncated="dataloss" in response.flags,
             )
-            content = await self._crawl.read_sitemap(attempt.site_id, found)
+            content = await self._sitemaps.content(attempt.site_id, found)
             self._end(attempt, response.status, content=content)
 
     def _redirected(self, attempt: SitemapAttempt, status: int, redirect: Redirect) -> None:
         if redirect.target is None:
             self._end(attempt, status, redirect.problem)
-        elif not self._crawl.may_follow_sitemap(attempt.site_id, redirect.target.url):
+        elif not self._sitemaps.may_follow(attempt.site_id, redirect.target.url):
             self._end(attempt, status, f"redirects to {redirect.target.url}, which the crawl does not request")
         elif attempt.hops >= MAX_REDIRECTS:
             self._end(attempt, status, f"more than {MAX_REDIRECTS} redirects")
@@ -122,7 +127,7 @@ class SitemapFetch:
         if response.status in REST_STATUSES:
             header = response.headers.get("Retry-After")
             text = header.decode("latin-1") if header is not None else None
-            self._crawl.sitemap_refused(attempt.site_id, retry_after_s(text, self._crawl.clock()))
+            self._sitemaps.refused(attempt.site_id, retry_after_s(text, self._clock()))
         self._retry(attempt, response.status, f"status {response.status}")
 
     def _failed(self, failure: Failure) -> None:
@@ -134,7 +139,7 @@ class SitemapFetch:
             self._end(attempt, 0, reason.text)
 
     def _retry(self, attempt: SitemapAttempt, status: int, reason: str) -> None:
-        delay_s = retry_delay_s(self._crawl.retries, status, attempt.attempt)
+        delay_s = retry_delay_s(self._retries, status, attempt.attempt)
         if delay_s is not None:
             self._enqueue_next(attempt._replace(attempt=attempt.attempt + 1), delay_s)
         else:
@@ -151,4 +156,4 @@ class SitemapFetch:
     def _end(
         self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None
     ) -> None:
-        self._crawl.sitemap_ended(attempt.site_id, SitemapResponse(status, reason, content))
+        self._sitemaps.ended(attempt.site_id, SitemapResponse(status, reason, content))

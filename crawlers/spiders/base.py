@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.urls.scope import Scope
-    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Page, SiteLimits
 

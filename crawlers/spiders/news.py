@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlers.algorithms.news.sources import Source
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.news.news_policy import NewsPolicy
-    from crawlers.crawl.policy import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.storage.news.document_keys import DocumentKeys

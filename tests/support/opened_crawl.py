@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawlers.crawl.policy import CrawlControl
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.items import Target
 
@@ -123,7 +123,7 @@ class OpenedCrawl:
     def end(self, lease: Lease, *links: str, state: State = State.DONE, status: int = 200, **more: Any) -> Page:
         """Record the page of *lease* with internal *links*; return it as it was stored."""
         found = [(target(path), 1) for path in links]
-        return self.crawl.record(Page(lease.id, lease.url, lease.level, state, status, links=found, **more))
+        return self.crawl.recording.record(Page(lease.id, lease.url, lease.level, state, status, links=found, **more))
 
     def fail(self, lease: Lease, reason: str = "timeout", **more: Any) -> Page:
         """Record a transient failure of *lease*."""

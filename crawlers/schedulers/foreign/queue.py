@@ -58,7 +58,7 @@ class ForeignRequests:
             request = self._keeper.read(text)
         except LookupError as error:
             reason = str(error.args[0])
-            self._crawl.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
+            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
             return None
         request.meta[LEASE] = lease
         request.errback = WatchedErrback(
@@ -79,7 +79,7 @@ class ForeignRequests:
             if lease is not None:
                 # Only after the other one was queued: a kill in between must not lose both.
                 reason = f"replaced by a request to {request.url}"
-                self._crawl.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
+                self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
         finally:
             self._callbacks.scheduled(request)
         return new > 0
@@ -117,7 +117,7 @@ class ForeignRequests:
         self._callbacks.scheduled(request)
         if (lease := self._replaced(request)) is not None:
             reason = f"replaced by a request to {request.url}, which was refused"
-            self._crawl.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
+            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _replaced(self, request: Request) -> Lease | None:
         """Return the open lease of the request that *request* replaces, by a redirect or retry."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlers.frontier.protocols import Lease
-    from crawlers.items import Page
+    from crawlers.items import Page, Target
 
 
 class Policy(CrawlPolicy):
@@ -25,6 +25,7 @@ class Policy(CrawlPolicy):
         self.more = False
         self.queueing = False
         self.skipped: set[str] = set()
+        self.refused: set[str] = set()
         self.decides: Callable[[Page], Decision] = Decision
 
     @property
@@ -38,6 +39,9 @@ class Policy(CrawlPolicy):
     @property
     def is_queueing(self) -> bool:
         return self.queueing
+
+    def reason_against(self, target: Target) -> str | None:
+        return "refused" if target.url in self.refused else None
 
     def reason_to_skip(self, lease: Lease) -> str | None:
         return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None

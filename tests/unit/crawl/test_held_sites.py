@@ -40,7 +40,9 @@ def read(crawl: OpenedCrawl, lease: Lease) -> None:
     """Read a page with links within its site, and one to a site that is not crawled."""
     links = [(target(f"{lease.url}{lease.id}-{number}"), 1) for number in range(2)]
     external = [(ExternalLink("http://x.test/", 7, "http://x.test", "", "", "", "", "a"), 1)]
-    crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=links, external=external))
+    crawl.crawl.recording.record(
+        Page(lease.id, lease.url, lease.level, State.DONE, 200, links=links, external=external)
+    )
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
     both = {row.id for row in one.crawl.sites.rows}
     parts = (one.crawl.session.rewards._paid.young, one.crawl._trials._responding)
     assert [set(part) for part in parts] == [both, both]
-    one.crawl._homes._moving.update(dict.fromkeys(both, "http://www.test"))
+    one.crawl._held._homes._moving.update(dict.fromkeys(both, "http://www.test"))
     two = OpenedCrawl(sqlite_url, None, mission, **settings)
     for _ in range(2):
         two.round()
@@ -117,7 +119,7 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
     kept = {row.id for row in one.crawl.sites.rows}
     assert len(kept) == 1
     assert set(policy.closed) == both - kept
-    for part in (*parts, one.crawl._homes._moving):
+    for part in (*parts, one.crawl._held._homes._moving):
         assert set(part) == kept
     for crawl in (one, two):
         crawl.kill()
@@ -157,7 +159,7 @@ def test_claimed_sources_are_opened_in_their_order(sources, monkeypatch):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
     held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
     opened: list[list[int]] = []
-    monkeypatch.setattr(held, "_open_sites", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
+    monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
     rows = [SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103)]
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
     held.claimed(rows)
@@ -171,7 +173,7 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
     """Because what is known of their URLs is taken up by the reactor."""
     held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
     opened: list[list[int]] = []
-    monkeypatch.setattr(held, "_open_sites", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
+    monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
     many = held_sites.CLAIMED_URLS_AT_ONCE
     monkeypatch.setattr(sources.crawl.frontier, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})

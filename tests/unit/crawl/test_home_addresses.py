@@ -49,7 +49,7 @@ def moved(crawl: OpenedCrawl, leased: Lease, to: str) -> Page:
     link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
     reason = f"redirects to another site: {to}"
     page = Page(leased.id, leased.url, leased.level, State.REFUSED, 301, reason=reason, external=[(link, 1)])
-    return crawl.crawl.record(page)
+    return crawl.crawl.recording.record(page)
 
 
 def test_site_is_crawled_at_the_address_even_after_a_kill(opened, caplog):
@@ -99,7 +99,7 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
     crawl = opened()
     moved(crawl, lease(crawl), f"{WWW}/")
     home = lease(crawl)
-    crawl.crawl.record(Page(home.id, home.url, 0, State.DONE, 200, links=[(_own(crawl, f"{WWW}/x/"), 1)]))
+    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.DONE, 200, links=[(_own(crawl, f"{WWW}/x/"), 1)]))
     crawl.crawl.session.close_all()
 
     again = opened(SiteLimits(SITE), SiteLimits(WWW))
@@ -125,7 +125,9 @@ def _own(crawl: OpenedCrawl, url: str) -> Target:
 
 def test_page_on_a_deeper_level_gives_no_address(opened):
     crawl = opened()
-    crawl.crawl.record(Page((home := lease(crawl)).id, home.url, 0, State.DONE, 200, links=[(target(f"{SITE}/x/"), 1)]))
+    crawl.crawl.recording.record(
+        Page((home := lease(crawl)).id, home.url, 0, State.DONE, 200, links=[(target(f"{SITE}/x/"), 1)])
+    )
     crawl.now += 60.0
     assert moved(crawl, lease(crawl), f"{HTTPS}/x/").state is State.REFUSED
     assert crawl.rows("SELECT home_addresses FROM site") == [(None,)]
@@ -134,14 +136,14 @@ def test_page_on_a_deeper_level_gives_no_address(opened):
 def test_address_in_the_scope_of_the_crawl_is_another_site(opened):
     crawl = opened(scope=Scope("all", [SITE]))
     home = lease(crawl)
-    crawl.crawl.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{WWW}/")))
+    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{WWW}/")))
     assert crawl.rows("SELECT site, home_addresses FROM site ORDER BY id") == [(SITE, None), (WWW, None)]
 
 
 def test_start_page_that_redirects_out_of_its_folder_is_fetched_with_a_warning(opened, caplog):
     crawl = opened(SiteLimits(SITE, start_url=f"{SITE}/docs/", folder="/docs/"))
     home = lease(crawl)
-    crawl.crawl.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{SITE}/manual/")))
+    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{SITE}/manual/")))
     assert f"{SITE}/docs/ redirects to {SITE}/manual/, which is not in the folder of the site" in caplog.text
     crawl.now += 60.0
     assert lease(crawl).url == f"{SITE}/manual/"
@@ -154,7 +156,7 @@ def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
     crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
     home = crawl.lease()
     found = [(_own(crawl, url), 1) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")]
-    crawl.crawl.record(Page(home.id, home.url, 0, State.DONE, 200, links=found))
+    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.DONE, 200, links=found))
     needed = crawl.robots()
     assert needed.address == WWW
     crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")

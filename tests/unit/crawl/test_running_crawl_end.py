@@ -43,8 +43,8 @@ def test_bug_while_a_page_is_stored_ends_the_crawl(opened, policy, caplog):
     policy.decides = reject
     lease = crawl.lease()
     crawl.end(lease)
-    assert isinstance(crawl.crawl.failure, FrontierError)
-    assert str(crawl.crawl.failure) == f"{SITE}/ can't be stored: ValueError a bug; please report it"
+    assert isinstance(crawl.crawl.control.failure, FrontierError)
+    assert str(crawl.crawl.control.failure) == f"{SITE}/ can't be stored: ValueError a bug; please report it"
     assert crawl.stopped == ["store_failed"]
     assert "Internal error" in caplog.messages
     assert crawl.pages()["/"] == (State.WAITING, "")
@@ -54,7 +54,7 @@ def test_nothing_is_leased_or_stored_after_a_failure(opened):
     crawl = opened()
     crawl.end(crawl.lease(), "/a", "/b")
     lease = crawl.lease()
-    crawl.crawl.abort(StoreError("the disk is full"))
+    crawl.crawl.control.abort(StoreError("the disk is full"))
     assert not crawl.crawl.has_pending
     assert crawl.crawl.next(NOW) is None
     crawl.end(lease)
@@ -65,9 +65,9 @@ def test_first_failure_is_reported_and_later_ones_are_not(opened, caplog):
     crawl = opened()
     caplog.clear()
     first = StoreError("first")
-    crawl.crawl.abort(first, "first_reason")
-    crawl.crawl.abort(StoreError("second"))
-    assert crawl.crawl.failure is first
+    crawl.crawl.control.abort(first, "first_reason")
+    crawl.crawl.control.abort(StoreError("second"))
+    assert crawl.crawl.control.failure is first
     assert crawl.stopped == ["first_reason"]
     assert caplog.messages == ["first"]
 
@@ -77,7 +77,7 @@ def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
     lease = crawl.lease()
     break_store(crawl)
     crawl.end(lease)
-    assert isinstance(crawl.crawl.failure, StoreError)
+    assert isinstance(crawl.crawl.control.failure, StoreError)
     assert crawl.stopped == ["store_failed"]
 
 
@@ -86,7 +86,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     needed = crawl.robots()
     break_store(crawl)
     crawl.crawl.robots_known(needed.site_id, 404, None)
-    assert isinstance(crawl.crawl.failure, StoreError)
+    assert isinstance(crawl.crawl.control.failure, StoreError)
     assert crawl.stopped == ["store_failed"]
 
 
@@ -122,7 +122,7 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
     monkeypatch.setattr(crawl.crawl.session, "commit", fail)
     crawl.close()
     assert f"{SITE}/a" in (tmp_path / "common.csv").read_text("utf-8")
-    assert isinstance(crawl.crawl.failure, StoreError)
+    assert isinstance(crawl.crawl.control.failure, StoreError)
 
 
 def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
@@ -171,7 +171,7 @@ def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_
     crawl.close(lambda: read.extend((writer.is_closed, crawl.rows("SELECT title FROM page"), crawl.states()[0][0])))
     assert read == [True, [("Home",)], "running"]
     assert crawl.states() == [("finished", "finished")]
-    assert crawl.crawl.failure is None
+    assert crawl.crawl.control.failure is None
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(
     crawl.end(crawl.lease())
     crawl.close(lambda: written.append("before"), fail, lambda: written.append("after"))
     assert written == ["before", "after"]
-    assert crawl.crawl.failure is error
+    assert crawl.crawl.control.failure is error
     assert str(error) in caplog.messages
     assert ("Internal error" in caplog.messages) is is_bug
     assert crawl.states() == [("interrupted", "finished")]
@@ -219,7 +219,7 @@ def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opene
     with monkeypatch.context() as patch:
         patch.setattr(crawl.crawl.session, "end", lambda **_: (_ for _ in ()).throw(StoreError("the disk is full")))
         crawl.close()
-    assert str(crawl.crawl.failure) == "the disk is full"
+    assert str(crawl.crawl.control.failure) == "the disk is full"
     assert crawl.states()[0][0] == "running"
     assert opened().lease().url == f"{SITE}/"
 
@@ -236,7 +236,7 @@ def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, mon
     crawl.crawl.session.writer._thread.join()
     crawl.round()
     assert crawl.stopped == ["store_failed"]
-    assert str(crawl.crawl.failure) == "the file was removed"
+    assert str(crawl.crawl.control.failure) == "the file was removed"
 
 
 # Levels of orders that are not breadth-first
@@ -294,7 +294,7 @@ def test_levels_are_settled_once_at_a_time(opened):
 def test_failed_crawl_has_no_unsettled_levels(opened):
     crawl = opened(ORDER="groups", MAX_LEVEL=3)
     drained(crawl)
-    crawl.crawl.abort(StoreError("the disk is full"))
+    crawl.crawl.control.abort(StoreError("the disk is full"))
     assert not crawl.crawl.has_unsettled_levels
 
 
@@ -304,8 +304,8 @@ def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE link")
     asyncio.run(crawl.crawl.settle_levels())
-    assert isinstance(crawl.crawl.failure, StoreError)
-    assert "no such table: link" in str(crawl.crawl.failure)
+    assert isinstance(crawl.crawl.control.failure, StoreError)
+    assert "no such table: link" in str(crawl.crawl.control.failure)
     assert crawl.stopped == ["store_failed"]
     assert not crawl.crawl.has_unsettled_levels
 
@@ -318,7 +318,7 @@ def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog
     crawl = opened(ORDER="groups", MAX_LEVEL=3)
     drained(crawl)
     asyncio.run(crawl.crawl.settle_levels())
-    assert str(crawl.crawl.failure) == "the levels can't be corrected: ValueError a bug; please report it"
+    assert str(crawl.crawl.control.failure) == "the levels can't be corrected: ValueError a bug; please report it"
     assert crawl.stopped == ["store_failed"]
     assert "Internal error" in caplog.messages
     assert not crawl.crawl.has_unsettled_levels
@@ -329,7 +329,7 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     drained(crawl)
     break_store(crawl)
     asyncio.run(crawl.crawl.settle_levels())
-    assert crawl.crawl.failure is None
+    assert crawl.crawl.control.failure is None
     assert (crawl.stopped, crawl.wakes) == ([], 0)
 
 

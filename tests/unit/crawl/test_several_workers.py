@@ -82,7 +82,7 @@ def end(crawl: OpenedCrawl, lease: Lease, links: int = 0) -> None:
     """Read the page of *lease* with links to new pages."""
     site = lease.url.split("/", 3)[2]
     found = [(target(f"http://{site}/{lease.id}-{number}"), 1) for number in range(links)]
-    crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=found))
+    crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=found))
 
 
 def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
@@ -163,17 +163,24 @@ class TickingCrawl(OpenedCrawl):
         self._now = seconds
 
 
-@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4)], ids=["at once", "slowly"])
+class Submitted(CrawlPolicy):
+    """Notes how much was submitted when it is to load sites: before the first round, page numbers and beats."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.before: dict[str, int] = {}  # by site
+
+    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+        self.before |= {row.site: self._session.writer.submitted for row in rows}
+        return super().load_sites(rows)
+
+
+@pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4 + 1)], ids=["at once", "slowly"])
 def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind, jobs):
-    submitted: list[int] = []  # before the policy, and so the first round: page numbers are reserved, and beats
-
-    def policy(session: CrawlSession) -> CrawlPolicy:
-        submitted.append(session.writer.submitted)
-        return CrawlPolicy()
-
-    crawl = kind(sqlite_url, policy, {"sites": [SiteLimits(site) for site in SITES[:4]]}, WORKER_DEADLINE_SECONDS=30.0)
+    mission = {"sites": [SiteLimits(site) for site in SITES[:4]]}
+    crawl = kind(sqlite_url, Submitted, mission, WORKER_DEADLINE_SECONDS=30.0)
     crawl.kill()
-    assert submitted == [jobs]
+    assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], jobs)
 
 
 def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkeypatch):
@@ -183,34 +190,18 @@ def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkey
     for lease in leases(first)[:3]:
         end(first, lease)
     first.kill()
-    submitted: list[int] = []
-
-    def policy(session: CrawlSession) -> CrawlPolicy:
-        submitted.append(session.writer.submitted)
-        return CrawlPolicy()
-
-    crawl = TickingCrawl(sqlite_url, policy, mission, WORKER_DEADLINE_SECONDS=30.0)
+    crawl = TickingCrawl(sqlite_url, Submitted, mission, WORKER_DEADLINE_SECONDS=30.0)
     crawl.kill()
-    assert submitted == [1 + 4 + 4 + 3]
+    assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], 1 + 4 + 4 + 3 + 1)
 
 
 def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_url, monkeypatch):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
-    submitted: list[tuple[str, int]] = []
-
-    class NotingPolicy(CrawlPolicy):
-        def __init__(self, session: CrawlSession) -> None:
-            self._session = session
-
-        def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
-            submitted.extend((row.site, self._session.writer.submitted) for row in rows)
-            return super().load_sites(rows)
-
     sites = [SiteLimits(site) for site in SITES[:4]]
-    crawl = TickingCrawl(sqlite_url, NotingPolicy, {"sites": sites}, WORKER_DEADLINE_SECONDS=30.0)
+    crawl = TickingCrawl(sqlite_url, Submitted, {"sites": sites}, WORKER_DEADLINE_SECONDS=30.0)
     crawl.kill()
-    first = submitted[0][1]
-    assert submitted == [(site, first + number) for number, site in enumerate(SITES[:4])]
+    first, *others = crawl.crawl._policy.before.values()
+    assert others == [first + 1, first + 2, first + 3]
 
 
 def test_busy_site_is_given_up_when_nothing_of_it_is_in_flight(opened):
@@ -331,7 +322,7 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     assert owners(two) == [two.crawl.worker_id] * 2
     end(one, first, links=3)
     one.round()
-    assert isinstance(one.crawl.failure, ClaimsLost)
+    assert isinstance(one.crawl.control.failure, ClaimsLost)
     assert one.stopped == ["store_failed"]
     written: list[int] = []
     one.close(lambda: written.append(1))

@@ -65,7 +65,7 @@ def leases(crawl: OpenedCrawl) -> dict[str, Lease]:
 
 def end(crawl: OpenedCrawl, lease: Lease, *across: str) -> None:
     links = [(target(url), 1) for url in across]
-    crawl.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
+    crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
 
 
 def test_sources_are_claimed_and_given_up_as_a_whole(opened):

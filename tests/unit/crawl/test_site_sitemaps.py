@@ -46,11 +46,11 @@ class Reads:
         """Respond to the request for the sitemap at *path*."""
         needed = self.needs(path)
         response = WebResponse(needed.url, 200, body.encode(), "application/xml")
-        content = asyncio.run(self.crawl.read_sitemap(needed.site_id, response))
-        self.crawl.sitemap_ended(needed.site_id, SitemapResponse(200, content=content))
+        content = asyncio.run(self.crawl.sitemaps.content(needed.site_id, response))
+        self.crawl.sitemaps.ended(needed.site_id, SitemapResponse(200, content=content))
 
     def fails(self, path: str, status: int = 404, reason: str = "status 404") -> None:
-        self.crawl.sitemap_ended(self.needs(path).site_id, SitemapResponse(status, reason))
+        self.crawl.sitemaps.ended(self.needs(path).site_id, SitemapResponse(status, reason))
 
     def robots(self, text: str = NONE, status: int = 200) -> None:
         self.crawl.robots_known(self.opened.robots().site_id, status, text)
@@ -94,8 +94,8 @@ def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.has_pending
     assert not crawl.crawl.waits_for_robots(NOW)
-    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(404, "status 404"))
-    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
+    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(404, "status 404"))
+    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
     assert crawl.opened.lease().url == f"{SITE}/"
     assert crawl.stored() == [("/sitemap.xml", 2, "status 404", 0, 0, 0)]
 
@@ -221,7 +221,7 @@ def test_a_result_after_the_end_of_the_crawl_is_ignored(reads):
     crawl = reads()
     needed = crawl.needs("/sitemap.xml")
     crawl.opened.close(reason="shutdown")
-    crawl.crawl.sitemap_ended(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
+    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
 
 
 # Addresses -----------------------------------------------------------------------------------------------
@@ -252,4 +252,4 @@ def test_redirects_are_followed_at_the_same_address_only(reads):
     crawl.robots()
     site_id = crawl.needs("/sitemap.xml").site_id
     follows = [f"{SITE}/map.xml", f"{SITE}/no/map.xml", "https://a.test/map.xml", "http://other.test/map.xml"]
-    assert [crawl.crawl.may_follow_sitemap(site_id, url) for url in follows] == [True, False, False, False]
+    assert [crawl.crawl.sitemaps.may_follow(site_id, url) for url in follows] == [True, False, False, False]

@@ -128,7 +128,7 @@ def test_messages_are_taken_up_a_few_at_a_time_as_the_policy_wants_them(begun, m
     assert theirs
     links = [(target(f"{theirs[0]}/{number}"), 1) for number in range(10, 15)]
     lease = one.lease()
-    one.crawl.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
+    one.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
     one.crawl.session.writer.flush()
     two.round()
     assert [len(some) for some in mail.got] == [2, 2, 1]

@@ -257,7 +257,7 @@ def test_spider_ends_when_the_page_budget_is_spent_although_pages_wait(opened):
     crawl.frontier.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
     assert one.send(signals.spider_idle) == []
     lease = crawl.next(now)
-    crawl.record(Page(lease.id, lease.url, 0, State.DONE, 200))
+    crawl.recording.record(Page(lease.id, lease.url, 0, State.DONE, 200))
     (error,) = one.send(signals.spider_idle)
     assert isinstance(error, CloseSpider)
     assert error.reason == "page_budget"
@@ -291,7 +291,7 @@ def test_failure_of_the_crawl_closes_the_engine_with_its_reason(opened):
 
     async def abort() -> str:
         engine = one.crawler.engine = Engine()
-        one.owner.crawl.abort(failure)
+        one.owner.crawl.control.abort(failure)
         return await asyncio.wait_for(engine.reason, 30)
 
     assert asyncio.run(abort()) == "store_failed"

@@ -34,11 +34,11 @@ class Handled:
     def __init__(self, url: str) -> None:
         self.opened = OpenedCrawl(url, RETRY_TIMES=1)
         self.manager = SignalManager()
-        self.callbacks = PendingCallbacks(self.opened.crawl.record)
+        self.callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
         crawl = self.opened.crawl
         self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known)
-        self.sitemaps = SitemapFetch(crawl)
+        self.sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
         self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 

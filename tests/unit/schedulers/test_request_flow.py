@@ -39,7 +39,7 @@ class Flow:
         self.crawler = crawler_of(url, **settings)
         self.timer = Timer()
         spider = Spider.from_crawler(self.crawler, "test")
-        callbacks = PendingCallbacks(self.opened.crawl.record)
+        callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, self.timer)
 
     def next(self) -> Request:
@@ -169,7 +169,7 @@ def test_bug_while_a_request_is_made_ends_the_crawl(flows):
     flow = flows()
     flow.opened.crawl.frontier.add([Candidate(1, target("/x"), request="not JSON")], NOW)
     assert flow.paths() == ["/"]
-    failure = flow.opened.crawl.failure
+    failure = flow.opened.crawl.control.failure
     assert isinstance(failure, FrontierError)
     assert str(failure).startswith("the next request can't be made: JSONDecodeError")
     assert flow.opened.stopped == ["store_failed"]
@@ -183,7 +183,7 @@ def test_store_that_fails_while_a_request_is_made_ends_the_crawl(flows, monkeypa
 
     monkeypatch.setattr(flow.opened.crawl.frontier, "lease", fail)
     assert flow.flow.next() is None
-    assert str(flow.opened.crawl.failure) == "the disk is full"
+    assert str(flow.opened.crawl.control.failure) == "the disk is full"
     assert flow.opened.stopped == ["store_failed"]
 
 
@@ -247,5 +247,5 @@ def test_store_that_fails_while_a_request_is_added_ends_the_crawl(flows):
     flow = flows({"is_foreign": True, "sites": ()})
     flow.opened.crawl.session.writer.close()
     assert not flow.flow.add(Request(f"{SITE}/x"))
-    assert isinstance(flow.opened.crawl.failure, StoreError)
+    assert isinstance(flow.opened.crawl.control.failure, StoreError)
     assert flow.opened.stopped == ["store_failed"]

@@ -81,7 +81,7 @@ class NewsWorker(OpenedCrawl):
             content_hash=f"{lease.id} {self.now}".encode(),
         )
         asyncio.run(self.policy.prepare(lease, page, self.crawl.session.reader.run))
-        self.crawl.record(page)
+        self.crawl.recording.record(page)
         self.crawl.session.writer.flush()
 
     def read_all(self) -> dict[str, Lease]:

@@ -1,0 +1,53 @@
+"""Ends a running crawl early, for its mission and for its parts."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+# Errors after which this worker ends without a further trace; the same command may join the crawl again.
+PASSING = (ClaimsLost, StoreUnavailable)
+
+
+class CrawlControl:
+    """The control of a crawl. *stop* ends the program that runs it, for a reason; *wake* makes it call `Crawl.next`."""
+
+    def __init__(self, stop: Callable[[str], None], wake: Callable[[], None]) -> None:
+        self.failure: BaseException | None = None  # that ends the crawl early
+        self._stop = stop
+        self._wake = wake
+
+    def resume(self) -> None:
+        """Request pages: what they waited for is ready."""
+        self._wake()
+
+    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
+        """Report *error*, and end the crawl; everything stored is kept."""
+        if self.failure is None:
+            self.fail(error)
+            self._stop(reason)
+
+    def abort_for(self, what: str, error: Exception) -> None:
+        """Report an *error*, and end the crawl. One that the program should not have is a bug: *what* it prevented.
+
+        Ending the crawl is better than losing a page.
+        """
+        if isinstance(error, StoreError):
+            self.abort(error)
+        else:
+            logger.exception("Internal error")
+            self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
+
+    def fail(self, error: BaseException) -> None:
+        """Report *error*, as the crawl ends anyway; only the first one counts."""
+        if self.failure is None:
+            self.failure = error
+            level = logging.WARNING if isinstance(error, PASSING) else logging.ERROR
+            logger.log(level, "%s", error)

@@ -1,0 +1,173 @@
+"""Stores the pages of a running crawl, and ends their leases; those with many links in slices."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError, Lock, sleep, wrap_future
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.bandits.reward_kinds import signature_with
+from crawlers.algorithms.retries import REST_STATUSES, retry_delay_s
+from crawlers.algorithms.slices import Slices
+from crawlers.frontier.acknowledgement import fail_loop
+from crawlers.frontier.revisits import is_unchanged
+from crawlers.items import State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.tables import SiteRest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from crawlers.algorithms.retries import RetryPolicy
+    from crawlers.crawl.control import CrawlControl
+    from crawlers.crawl.held_sites import HeldSites
+    from crawlers.crawl.home_addresses import HomeAddresses
+    from crawlers.crawl.policy import CrawlPolicy
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.stats import CrawlStats
+    from crawlers.crawl.trials import Trials
+    from crawlers.crawl.worker_rounds import WorkerRounds
+    from crawlers.frontier.protocols import Lease
+    from crawlers.items import Page
+    from crawlers.storage.schema.tables import SiteHome
+
+
+class PageRecording:
+    """Records pages as *policy* decides. After a failure of the crawl it records nothing more."""
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        policy: CrawlPolicy,
+        control: CrawlControl,
+        sites: SitePolicies,
+        homes: HomeAddresses,
+        trials: Trials,
+        held: HeldSites,
+        rounds: WorkerRounds,
+        stats: CrawlStats,
+        retries: RetryPolicy,
+        clock: Callable[[], float],
+    ) -> None:
+        self._session = session
+        self._frontier = session.frontier
+        self._policy = policy
+        self._control = control
+        self._sites = sites
+        self._homes = homes
+        self._trials = trials
+        self._held = held
+        self._rounds = rounds
+        self._stats = stats
+        self._retries = retries
+        self._clock = clock
+        self._slices = Lock()  # pages with many links are recorded one after the other
+        self._sliced_page: int | None = None  # its number, while it is recorded
+
+    def record(self, page: Page) -> Page:
+        """Store *page* and end its lease; after a transient failure the URL waits again.
+
+        Returns the page as it was stored. A page without an open lease is ignored.
+        """
+        lease = self._lease_of(page)
+        if lease is None:
+            return page
+        try:
+            page = Slices(self._record(lease, page)).finish()
+            self._held.part(lease.site_id)
+        except Exception as error:
+            self._control.abort_for(f"{page.url} can't be stored", error)
+        return page
+
+    async def record_in_slices(self, page: Page) -> Page:
+        """Do what `record` does, in slices between which others may run; other pages wait for the last one."""
+        async with self._slices:
+            lease = self._lease_of(page)
+            if lease is None:
+                return page
+            self._sliced_page = page.id
+            recording = Slices(self._record(lease, page))
+            try:
+                if (numbers := self._frontier.reserve(len(page.links) + len(page.cross_site_links))) is not None:
+                    await wrap_future(numbers)
+                while self._control.failure is None and recording.next():
+                    await sleep(0)
+                if self._control.failure is not None:
+                    return page
+                page = recording.finish()
+                self._held.part(lease.site_id)
+            except CancelledError:
+                recording.finish()
+                raise
+            except Exception as error:
+                self._control.abort_for(f"{page.url} can't be stored", error)
+            finally:
+                recording.drop()
+                self._sliced_page = None
+            self._control.resume()
+            return page
+
+    @property
+    def is_in_slices(self) -> bool:
+        """Whether a page is recorded in slices; others have to be recorded after it, by `record_in_slices`."""
+        return self._slices.locked()
+
+    def _lease_of(self, page: Page) -> Lease | None:
+        """Return the lease that *page* ends; None if there is none.
+
+        After a failure the frontier may know URLs that the store does not: nothing may follow.
+        """
+        if self._control.failure is not None or page.id == self._sliced_page:
+            return None
+        return self._frontier.leased(page.id)
+
+    def _record(self, lease: Lease, page: Page) -> Generator[None, None, Page]:
+        now = self._clock()
+        responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
+        self._trials.ended(lease.site_id, lease.id, responded=responded)
+        attempts = lease.attempts + 1
+        home: SiteHome | None = None
+        if lease.level == 0:
+            page, home = self._homes.follow(lease, page)
+        rest_until = 0.0
+        if page.status in REST_STATUSES:
+            rest_until = self._frontier.gate(lease.site_id).refused(now, page.retry_after_s)
+            self._session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
+        # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
+        if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
+            delay_s = retry_delay_s(self._retries, page.status, attempts)
+            if delay_s is not None:
+                self._frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
+                self._stats.retried(page, now)
+                return page
+            if attempts > 1:
+                page = replace(page, state=State.FAILED, reason=f"{page.reason}, {attempts} attempts")
+        earned = self._session.rewards.of(lease.site_id, page)
+        self._stats.rewarded(earned.reward)
+        if page.state is State.DONE:
+            if earned.keys:
+                page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
+            self._frontier.gate(lease.site_id).succeeded()
+            self._sites.observe(lease, page)
+        decision = yield from self._policy.deciding(lease, page, now)
+        page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
+        is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
+        page = self._sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
+        if page is not decision.page:
+            decision = replace(decision, page=page)
+        if home is not None:
+            decision.changes.add(home)
+        acknowledging = self._frontier.acknowledging(lease, decision, now, earned)
+        try:
+            while acknowledging.next():
+                yield
+        finally:
+            acknowledging.drop()
+        new, page = acknowledging.finish()
+        if page.state is not State.REJECTED:
+            self._rounds.ended()
+        if self._frontier.is_drained(lease.site_id):
+            self._sites.release_watch(lease.site_id)
+        self._stats.ended(lease, page, new, now)
+        return page

@@ -1,0 +1,68 @@
+"""Adds the URLs of a running crawl to which no page has led: start pages, roots, and those that robots.txt names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.frontier.protocols import Candidate
+from crawlers.storage.change_set import ChangeSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.site_policies import SitePolicies
+    from crawlers.crawl.spec import CrawlSpec
+    from crawlers.crawl.url_filter import UrlFilter
+    from crawlers.items import Target
+    from crawlers.storage.site_rows import SiteRow
+
+
+class StartUrls:
+    """They are on level 0, and *url_filter* selects all of them; *options* are the steps of their normal form."""
+
+    def __init__(
+        self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter, options: Normalization, spec: CrawlSpec
+    ) -> None:
+        self._frontier = session.frontier
+        self._members = session.members
+        self._sites = sites
+        self._url_filter = url_filter
+        self._options = options
+        self._roots = spec.roots
+        self._slot = spec.start_slot
+
+    def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
+        """Add the start pages and roots of sites that were opened."""
+        listed = (row for row in rows if self._sites.is_listed(row.site))
+        self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
+        held = {row.site for row in rows}
+        is_shared = self._members.is_divided  # then the other roots are added with their sites
+        urls = [url for url in self._roots if not is_shared or site_of(url) in held]
+        changes = ChangeSet()
+        self._add([(self._sites.id_of(site_of(url), now, changes), url) for url in urls], now, changes)
+
+    def add(self, urls: Iterable[str], now: float, changes: ChangeSet) -> None:
+        """Add URLs of any sites with *changes*; those of sites that this worker does not hold are sent."""
+        here: list[tuple[int, str]] = []
+        away: list[Target] = []
+        for url in urls:
+            site_id = self._sites.opened(site_of(url))
+            if site_id is None and not self._members.is_divided:
+                site_id = self._sites.id_of(site_of(url), now, changes)
+            if site_id is not None:
+                here.append((site_id, url))
+            else:
+                away.append(resolve(url, "", self._options))
+        if away:
+            self._sites.add_sites(dict.fromkeys(target.site for target in away), now, changes)
+            self._frontier.send(away, self._slot, now, changes)
+        self._add(here, now, changes)
+
+    def _add(self, urls: Iterable[tuple[int, str]], now: float, changes: ChangeSet) -> None:
+        found = [(site_id, resolve(url, "", self._options)) for site_id, url in urls]
+        for _, target in found:
+            self._url_filter.select(target)
+        self._frontier.add([Candidate(*one, slot=self._slot) for one in found], now, changes)

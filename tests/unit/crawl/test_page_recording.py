@@ -1,0 +1,257 @@
+"""Pages are stored with what the policy decides, and their leases end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+
+from crawlers.algorithms.ranking.page_orders import MAX_HOPS
+from crawlers.algorithms.slices import SLICE_LINKS
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.errors import FrontierError
+from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
+from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.items import ExternalLink, Page, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.schema.message_tables import Message
+from crawlers.storage.schema.tables import FoundSite, NewPage, SiteRobots
+from tests.support.opened_crawl import NOW, SITE, target
+
+OTHER = "http://b.test"
+
+
+def test_page_is_stored_and_its_links_wait(opened):
+    crawl = opened()
+    page = crawl.end(crawl.lease(), "/a", "/a.pdf", title="Home")
+    assert page.title == "Home"
+    assert crawl.pages() == {
+        "/": (State.DONE, ""),
+        "/a": (State.WAITING, ""),
+        "/a.pdf": (State.REJECTED, "extension pdf"),
+    }
+    assert crawl.stats == {"pages/done": 1, "pages/found": 2}
+    assert crawl.lease().level == 1
+
+
+def test_page_with_many_links_is_stored_while_others_run(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), "/a", "/b")
+    many, other = crawl.lease(), crawl.lease()
+    links = [(target(f"/{number}"), 1) for number in range(3 * SLICE_LINKS)]
+    crawl.crawl.session.writer.flush()
+    counts = []
+
+    async def others():
+        while crawl.crawl.frontier.leased(many.id) is not None:
+            with crawl.crawl.session.database.read() as connection:
+                counts.append(connection.execute(text("SELECT count(*) FROM page")).scalar())
+            await asyncio.sleep(0)
+
+    async def record():
+        page = Page(many.id, many.url, many.level, State.DONE, 200, links=links)
+        _, stored = await asyncio.gather(others(), crawl.crawl.recording.record_in_slices(page))
+        return stored
+
+    assert asyncio.run(record()).links == links
+    crawl.end(other)
+    assert set(counts) == {3}, "its links and its end are one transaction"
+    assert len(counts) >= 3
+    assert len(crawl.pages()) == 3 + len(links)
+    assert crawl.stats == {"pages/done": 3, "pages/found": 2 + len(links)}
+    assert crawl.crawl.control.failure is None
+
+
+def test_page_with_many_links_is_not_stored_after_a_failure_between_two_slices(opened):
+    crawl = opened()
+    lease = crawl.lease()
+    links = [(target(f"/{number}"), 1) for number in range(3 * SLICE_LINKS)]
+
+    async def fail():
+        await asyncio.sleep(0)
+        crawl.crawl.control.abort(FrontierError("a bug"))
+
+    async def record():
+        page = Page(lease.id, lease.url, lease.level, State.DONE, 200, links=links)
+        await asyncio.gather(crawl.crawl.recording.record_in_slices(page), fail())
+
+    asyncio.run(record())
+    assert crawl.pages() == {"/": (State.WAITING, "")}
+
+
+def test_page_is_stored_as_the_policy_changed_it(opened, policy):
+    crawl = opened()
+    policy.decides = lambda page: Decision(replace(page, title="By the policy"))
+    assert crawl.end(crawl.lease(), title="By the page").title == "By the policy"
+    assert crawl.rows("SELECT title FROM page") == [("By the policy",)]
+
+
+def test_rows_of_the_policy_are_committed_with_the_page(opened, policy):
+    crawl = opened()
+    rows = ChangeSet(SiteRobots(1, 200, "by the policy", NOW))
+    policy.decides = lambda page: Decision(page, changes=rows)
+    crawl.end(crawl.lease())
+    assert crawl.rows("SELECT robots_text FROM site") == [("by the policy",)]
+
+
+def test_sites_to_which_a_page_leads_are_opened(opened):
+    crawl = opened()
+    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+    crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    assert crawl.lease().url == f"{OTHER}/a"
+    assert crawl.rows("SELECT site FROM site ORDER BY id") == [(SITE,), (OTHER,)]
+
+
+def test_links_to_more_sites_than_allowed_are_external(opened):
+    crawl = opened(SCOPE_MAX_SITES=1)
+    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+    page = crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/a"])
+    assert crawl.rows("SELECT url FROM external_url") == [(f"{OTHER}/a",)]
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+@pytest.mark.parametrize("finds", ["link", "sitemap"])
+def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeypatch, finds, is_divided):
+    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    monkeypatch.setattr(policy, "found_by_robots", lambda text: [f"{OTHER}/sitemap.xml"])
+    crawl = opened(mission, ROBOTSTXT_OBEY=finds == "sitemap")
+    crawl.crawl.session.members.is_divided = is_divided
+    writer, submitted = crawl.crawl.session.writer, []
+    monkeypatch.setattr(writer, "submit", submitted.append)
+    if finds == "link":
+        link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
+        crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
+    else:
+        crawl.crawl.robots_known(crawl.robots().site_id, 200, "Sitemap:")
+    monkeypatch.undo()
+    (changes,) = [changes for changes in submitted if changes[FoundSite]]
+    assert [row.site for row in changes[FoundSite]] == [OTHER]
+    assert len(changes[Message] if is_divided else changes[NewPage]) == 1
+    assert len(changes[SiteRobots]) == (finds == "sitemap")
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
+    crawl = opened({"scope": Scope("all", [SITE]), "can_be_shared": True})
+    crawl.crawl.session.members.is_divided = is_divided
+    crawl.end(crawl.lease(), "/0")
+    for hop in range(1, MAX_HOPS + 1):
+        crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target(f"/{hop}"))
+    page = crawl.end(crawl.lease(), state=State.MOVED, status=301, moved_to=target(f"{OTHER}/"))
+    assert (page.state, page.reason, page.moved_to) == (State.FAILED, "more than 20 redirects", None)
+    assert crawl.pages()["/20"] == (State.FAILED, "more than 20 redirects")
+    assert crawl.rows("SELECT site FROM site") == [(SITE,)], "nobody would know how to begin with the other one"
+
+
+@pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
+def test_unchanged_page_adds_no_site(opened, policy, is_divided):
+    policy.decides = lambda page: Decision(page, revisit_at=NOW + 60.0)
+    seen = {"cross_site_links": [(target(f"{OTHER}/"), 1)], "content_hash": b"same"}
+    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=1)
+    crawl.end(crawl.lease(), **seen)
+    crawl.close(reason="shutdown")
+    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=2)
+    crawl.crawl.session.members.is_divided = is_divided
+    crawl.now += 60.0
+    lease = crawl.lease()
+    assert lease.is_revisit
+    page = crawl.end(lease, **seen)
+    assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/"])
+    assert crawl.rows("SELECT site FROM site") == [(SITE,)], "nobody would know how to begin with the other one"
+
+
+def test_reward_of_a_page_is_counted(opened):
+    crawl = opened({"counts_rewards": True})
+    external = [(ExternalLink(f"{OTHER}/{n}", n, OTHER, "", "", "", "", "a"), 1) for n in range(3)]
+    crawl.end(crawl.lease(), external=external)
+    assert crawl.stats["harvest/reward"] == 3
+
+
+def test_page_without_an_open_lease_is_ignored(opened):
+    crawl = opened()
+    lease = crawl.lease()
+    unknown = Page(lease.id + 1, f"{SITE}/x", 1, State.DONE, 200)
+    assert crawl.crawl.recording.record(unknown) is unknown
+    crawl.end(lease, title="first")
+    crawl.end(lease, title="second")
+    assert crawl.rows("SELECT url, title FROM page") == [(f"{SITE}/", "first")]
+    assert crawl.stats == {"pages/done": 1}
+
+
+# Retries
+
+
+def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_used_up(opened):
+    crawl = opened(RETRY_TIMES=2, RETRY_BACKOFF_SECONDS=1.0)
+    for delay_s in (1.0, 2.0):
+        crawl.fail(crawl.lease())
+        assert crawl.pages()["/"] == (State.WAITING, "timeout")
+        assert crawl.crawl.next(crawl.now) is None
+        assert crawl.crawl.next_due(crawl.now) == delay_s
+        crawl.now += delay_s
+    page = crawl.fail(crawl.lease())
+    assert (page.state, page.reason) == (State.FAILED, "timeout, 3 attempts")
+    assert crawl.pages()["/"] == (State.FAILED, "timeout, 3 attempts")
+    assert crawl.stats == {"pages/retried": 2, "pages/failed": 1, "errors/timeout": 3}
+
+
+def test_permanent_failure_is_not_retried(opened):
+    crawl = opened()
+    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="the spider failed")
+    assert crawl.pages()["/"] == (State.FAILED, "the spider failed")
+
+
+def test_status_of_a_missing_page_is_not_retried_and_that_of_a_broken_server_is(opened):
+    crawl = opened(RETRY_TIMES=2)
+    crawl.end(crawl.lease(), "/404", "/500")
+    for status in (404, 500):
+        crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
+    pages = crawl.pages()
+    assert (pages["/404"][0], pages["/500"][0]) == (State.REFUSED, State.WAITING)
+
+
+def test_host_that_refuses_rests_as_long_as_it_demands(opened):
+    crawl = opened(RETRY_BACKOFF_SECONDS=1.0)
+    crawl.end(crawl.lease(), "/a", "/b")
+    crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.next_due(NOW) == 60.0
+
+
+YEAR_S = 365 * 86_400.0
+
+
+@pytest.mark.parametrize(("resumed_s", "due_s"), [(1.0, 59.0), (61.0, 0.0), (-YEAR_S, MAX_REST_S)])
+def test_rest_that_a_host_demands_holds_over_a_kill(opened, resumed_s, due_s):
+    crawl = opened()
+    crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
+    crawl.kill()
+    again = opened(now=NOW + resumed_s)
+    assert again.crawl.next_due(again.now) == due_s
+    again.now += due_s
+    assert again.lease().url == f"{SITE}/"
+
+
+def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):
+    crawl = opened()
+    rests_s = []
+    for status in (503, 503, 200, 503):
+        if status == 200:
+            crawl.end(crawl.lease(), "/a")
+        else:
+            crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
+            rests_s.append(crawl.crawl.next_due(crawl.now))
+        crawl.now += 60.0
+    assert rests_s == [FIRST_REST_S, 2 * FIRST_REST_S, FIRST_REST_S]
+
+
+def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):
+    crawl = opened({"is_foreign": True, "sites": ()})
+    site_id = crawl.crawl.sites.id_of(SITE, NOW, ChangeSet())
+    assert crawl.crawl.frontier.add([Candidate(site_id, target("/"), request="{}")], NOW) == 1
+    crawl.fail(crawl.lease())
+    assert crawl.pages()["/"] == (State.FAILED, "timeout")
