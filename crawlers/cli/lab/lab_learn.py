@@ -86,7 +86,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     for note in notes:
         print(f"note: {note}")
-    print(f"the factor by which features of links change the expected reward\n{_table(kept)}")
+    print(f"factors by which features of links change the reward that is expected\n{_table(kept)}")
     if len(sites) >= FOLDS:
         share = explained(sites)
         print(f"of the differences between pages of a site, weights from other sites explain {share:.1%}")

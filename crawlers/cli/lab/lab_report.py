@@ -74,9 +74,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     )
     print(_table(log, moments[-len(log.sites) :]))
     if worths:
-        print(
-            f"\nby which factor features of links change the reward that is expected (each of {LEAST_PAGES} pages or more)"
-        )
+        print(f"\nfactors by which features of {LEAST_PAGES} pages or more change the reward that is expected")
         print(_features(worths))
     names: dict[Hashable, str] = {site.id: site.name for site in log.sites}
     if opts.out:

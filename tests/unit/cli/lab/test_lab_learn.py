@@ -50,7 +50,7 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, t
     store(database_url, SITES)
     lines = learn().splitlines()
     assert lines[0] == "1 crawl, 6 sites: 240 pages, of which 240 are learnt from"
-    assert lines[1] == "the factor by which features of links change the expected reward"
+    assert lines[1] == "factors by which features of links change the reward that is expected"
     assert lines[2].split()[1:] in (["anchor", "latest"], ["anchor", "news"], ["url", "news"])
     assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
     assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
