@@ -193,7 +193,7 @@ def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, 
 class ExternalResult(NamedTuple):
     """The external links of a crawl."""
 
-    urls: int  # different ones
+    urls: int  # different ones; variants of a URL count once, as in rewards
     hosts: int  # different hosts of these, with their ports: http and https of one host are the same
     by_site: dict[str, int]  # different URLs that each site of the crawl links to
 
@@ -208,10 +208,15 @@ def external_results(database: Database, crawl_id: int) -> ExternalResult:
         .subquery()
     )
     by_site = (
-        select(site.c.site, func.count()).join(found, found.c.site_id == site.c.id).group_by(site.c.id, site.c.site)
+        select(site.c.site, func.count(external_url.c.key.distinct()))
+        .join(found, found.c.site_id == site.c.id)
+        .join(external_url, external_url.c.id == found.c.url_id)
+        .group_by(site.c.id, site.c.site)
     )
     host = func.replace(func.replace(external_url.c.site, "https://", ""), "http://", "")
-    all_urls = select(func.count(), func.count(host.distinct())).where(external_url.c.id.in_(select(found.c.url_id)))
+    all_urls = select(func.count(external_url.c.key.distinct()), func.count(host.distinct())).where(
+        external_url.c.id.in_(select(found.c.url_id))
+    )
     with database.read() as connection:
         urls, hosts = connection.execute(all_urls).one()
         return ExternalResult(urls, hosts, {name: number for name, number in connection.execute(by_site)})

@@ -199,6 +199,21 @@ def test_http_and_https_are_one_host_and_ports_are_several(database):
     assert "4 external URLs of 3 hosts on 1 page" in crawl.summary()[0]
 
 
+def test_variants_of_an_external_url_count_once(database):
+    crawl = Stored(database, "a.test", mission="extlinks")
+    number = crawl.page("a.test/")
+    urls = ("http://x.test/a", "http://x.test//a", "http://x.test/b")
+    write_rows(
+        database,
+        LinkContextRow(7, "text", "", "", "", "a"),
+        *(ExternalUrlRow(n, "http://x.test", url, 9 if "a" in url else 8) for n, url in enumerate(urls)),
+        *(ExternalLinkRow(number, n, 7, 1) for n in range(len(urls))),
+    )
+    lines = crawl.summary()
+    assert "2 external URLs of 1 host on 1 page" in lines[0]
+    assert lines[3].split()[:2] == ["a.test", "2"]
+
+
 def test_harvest_says_what_its_downloads_earned(database):
     crawl = Stored(database, "a.test", mission="extlinks")
     for reward in (1_000.0, 234.0):
