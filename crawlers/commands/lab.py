@@ -39,7 +39,7 @@ class Command(ProjectCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        lab_options.add_common(parser.add_argument_group("all parts"))
+        lab_options.add_common(parser.add_argument_group("several parts"))
         for name, part in PARTS.items():
             part.add_options(parser.add_argument_group(f"only {name}"))
 
@@ -50,4 +50,5 @@ class Command(ProjectCommand):
         opts.names = args[1:]
         with reporting_errors(self):
             self.check_settings()
+            lab_options.refuse_others(args[0], opts)
             PARTS[args[0]].run(opts, self.settings)

@@ -50,7 +50,8 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     """Learn from the crawls `opts.names`, print the greatest weights and write all of them; raises `ConfigError`."""
-    _refuse_others(opts)
+    if opts.crawl is not None and opts.names:
+        raise ConfigError(f"--crawl {opts.crawl} and {opts.names[0]} both name crawls; write all names without --crawl")
     if opts.out is None:
         if Path(FILE).exists():
             raise ConfigError(f"{FILE} exists; name it to replace it: --out {FILE}, or name another file")
@@ -97,15 +98,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     with replacing(Path(opts.out)) as stream:
         stream.write(f"{json.dumps(by_kind(kept.items()), ensure_ascii=False, indent=0)}\n".encode())
     print(f"{opts.out}: {counted(len(kept), 'weight')}, for crawls with ORDER=learnt: -s LINK_PRIOR={opts.out}")
-
-
-def _refuse_others(opts: argparse.Namespace) -> None:
-    """Raise `ConfigError` for an option that only other parts have, and for --crawl with further names."""
-    for option in ("rules", "budget", "picture"):
-        if getattr(opts, option) is not None:
-            raise ConfigError(f"--{option} does not apply to learn; leave it out")
-    if opts.crawl is not None and opts.names:
-        raise ConfigError(f"--crawl {opts.crawl} and {opts.names[0]} both name crawls; write all names without --crawl")
 
 
 def _crawls(stores: ExitStack, names: Sequence[str], settings: BaseSettings) -> list[tuple[Database, NamedCrawl]]:

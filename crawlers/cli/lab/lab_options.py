@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 
 PAGE_BUDGET = 2000
+SIMULATING = ("simulate", "replay")
+PARTS_WITH = {
+    "rules": SIMULATING,
+    "budget": SIMULATING,
+    "crawl": ("replay", "report", "learn", "topic", "news"),
+    "picture": (*SIMULATING, "report", "topic", "news"),
+}  # the shared options that some parts do not have
 MOST = 10_000_000  # pages or webs: the oracle alone takes 24 bytes per page
 
 
@@ -42,10 +49,17 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument(
         "--crawl",
-        help="replay, report, learn, topic: name or number of the crawl (default: the latest; learn: all harvests)",
+        help="all but simulate: name or number of the crawl (default: the latest; learn: all harvests)",
     )
     parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table; learn: the weights, as JSON")
     parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
+
+
+def refuse_others(part: str, opts: argparse.Namespace) -> None:
+    """Raise `ConfigError` for a shared option that *part* does not have."""
+    for option, parts in PARTS_WITH.items():
+        if part not in parts and getattr(opts, option) is not None:
+            raise ConfigError(f"--{option} does not apply to {part}; leave it out")
 
 
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:

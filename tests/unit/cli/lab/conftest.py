@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
-from crawlers.cli.lab.lab_options import add_common
+from crawlers.cli.lab.lab_options import add_common, refuse_others
 from crawlers.commands.lab import PARTS
 from crawlers.errors import ConfigError
 
@@ -30,6 +30,7 @@ def lab(monkeypatch, capsys):
         settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
         monkeypatch.chdir(project.folder)
         try:
+            refuse_others(part, opts)
             PARTS[part].run(opts, settings)
         except ConfigError:
             assert capsys.readouterr().out == ""
