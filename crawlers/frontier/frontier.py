@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.slices import SLICE_LINKS, Slices
+from crawlers.algorithms.slices import Slices
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
@@ -32,13 +32,14 @@ from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
+from crawlers.frontier.sliced_writes import SlicedWrites
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from crawlers.algorithms.bandits.patience import Patience
@@ -106,11 +107,10 @@ class QueuedFrontier:
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
         )
         self._leases: dict[int, Lease] = {}
-        # Acknowledges what is left of a page with many links; None: no page is between two slices.
-        self._finish_slices: Callable[[], object] | None = None
+        self._writes = SlicedWrites(store, self._scoring, self._discovery, self._schedule)
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
-            self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
+            self._writes.submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} sites={len(self._schedule.sites)} leased={len(self._leases)}>"
@@ -126,14 +126,6 @@ class QueuedFrontier:
         return not self._schedule.is_idle and not self.pulls.is_spent
 
     @property
-    def is_spent(self) -> bool:
-        return self.pulls.is_spent
-
-    @property
-    def has_room(self) -> bool:
-        return self.pulls.has_room
-
-    @property
     def is_waiting(self) -> bool:
         return self._schedule.is_waiting
 
@@ -145,9 +137,6 @@ class QueuedFrontier:
         if not self.is_waiting:
             return None
         return self.pulls.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
-
-    def index_share(self, now: float) -> float:
-        return self.pulls.index_share(now)
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)
@@ -199,7 +188,7 @@ class QueuedFrontier:
         changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
-        self._complete()
+        self._writes.complete()
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
         for message in messages:
@@ -208,19 +197,19 @@ class QueuedFrontier:
                 self._acknowledgements.receive(site, message, now, changes)
                 touched[site.id] = site
         if touched:
-            self._submit(changes, now)
+            self._writes.submit(changes, now)
             self._discovery.forget_reasons()
         for site in touched.values():
             self._schedule.settle(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
-        self._complete()
+        self._writes.complete()
         if self._scoring is not None:
             self._scoring.share(parts)
-            self._submit(ChangeSet(), now)
+            self._writes.submit(ChangeSet(), now)
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
-        self._complete()
+        self._writes.complete()
         if start is None:
             start = NOTHING_STORED if state.is_new else self.load_sites([state.id])[0]
         waiting: Iterable[int] = start.heads
@@ -260,11 +249,11 @@ class QueuedFrontier:
             if entry.id not in self._held:
                 site.push(entry, self._discovery.head_urls)
         if self._scoring is not None and self._scoring.has_changes:
-            self._submit(ChangeSet(), now)
+            self._writes.submit(ChangeSet(), now)
         self._schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
-        self._complete()
+        self._writes.complete()
         site = self._schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
@@ -304,14 +293,8 @@ class QueuedFrontier:
     def learn(self, pulls: Iterable[Pull]) -> int:
         return self.pulls.learn(pulls if self._learning is None else self._learning.learn(pulls))
 
-    def grant(self, total: int) -> None:
-        self.pulls.grant(total)
-
-    def limit(self, block: int) -> int:
-        return self.pulls.limit(block)
-
     def add(self, candidates: Iterable[Candidate], now: float = 0.0, changes: ChangeSet | None = None) -> int:
-        self._complete()
+        self._writes.complete()
         changes = changes if changes is not None else ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
@@ -324,7 +307,7 @@ class QueuedFrontier:
                 new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
                 slots = dict.fromkeys((target.key for target in new_ones), slot)
             new += self._discovery.discover(*where, slots=slots)[1]
-        self._submit(changes, now)
+        self._writes.submit(changes, now)
         for site in sites.values():
             self._schedule.settle(site, now)
         return new
@@ -332,7 +315,7 @@ class QueuedFrontier:
     # Leasing ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
-        if self._finish_slices is not None:
+        if self._writes.are_open:
             return []
         for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
@@ -381,7 +364,7 @@ class QueuedFrontier:
     def _acknowledge(
         self, lease: Lease, decision: Decision, now: float, earned: Earned, complete: Callable[[], object]
     ) -> Generator[None, None, Acknowledged]:
-        self._complete()
+        self._writes.complete()
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
@@ -391,16 +374,9 @@ class QueuedFrontier:
             return Acknowledged(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
         taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
-        is_sliced = False
-        risen: dict[int, SiteQueue] = {}  # which may have to be refilled, after the transaction
         # The lease ends with the last slice: until then, the page has a request in flight.
         with ExitStack() as transaction:
-            while taking.next() or self._unwritten > SLICE_LINKS:
-                if not is_sliced:
-                    is_sliced = True
-                    transaction.enter_context(self._together(complete))
-                risen.update((one.id, one) for one in self._write(changes.moved(), SLICE_LINKS))
-                yield
+            risen = yield from self._writes.in_slices(taking, changes, complete, transaction)
             acknowledged = taking.finish()
             self._end(lease, requested=requested)
             self._discovery.forget_reasons()
@@ -408,7 +384,7 @@ class QueuedFrontier:
                 self._held.discard(lease.id)
             else:
                 self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
-            if is_sliced and self._scoring is not None:
+            if self._writes.are_open and self._scoring is not None:
                 self._scoring.returned(lease.id)  # its row was written while it was held
             if requested:
                 self._pull_ended(site, lease, earned, now, changes)
@@ -416,10 +392,8 @@ class QueuedFrontier:
                 self.pulls.cancelled(site, lease)
             if self._learning is not None:
                 self._learning.forget([lease.id])
-            risen.update((one.id, one) for one in self._write(changes))
-        self._discovery.trim()
-        for one in risen.values():
-            self._schedule.rose(one, now)
+            risen += self._writes.write(changes)
+        self._writes.settle(dict.fromkeys(risen), now)
         for other in self._acknowledgements.touched(site, page):
             self._schedule.settle(other, now)
         if lease.id in self._fetched_again:
@@ -427,25 +401,6 @@ class QueuedFrontier:
             if page.state is State.DONE:
                 self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
-
-    @contextmanager
-    def _together(self, complete: Callable[[], object]) -> Iterator[None]:
-        """Let all slices of an acknowledgement be one transaction, with what others submit between them."""
-        with self._store.together(complete):
-            self._finish_slices = complete
-            try:
-                yield
-            finally:
-                self._finish_slices = None
-
-    def _complete(self) -> None:
-        """Acknowledge what is left of a page with many links: nothing else changes the frontier between its slices."""
-        if self._finish_slices is not None:
-            self._finish_slices()
-
-    @property
-    def _unwritten(self) -> int:
-        return 0 if self._scoring is None else self._scoring.unwritten
 
     def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
         """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
@@ -459,7 +414,7 @@ class QueuedFrontier:
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
-        self._complete()
+        self._writes.complete()
         site = self._end(lease)
         rests = not_before > lease.leased_at
         if failed:
@@ -486,7 +441,7 @@ class QueuedFrontier:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
             changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
         self._pull_ended(site, lease, NOTHING, now, changes)
-        self._submit(changes, now)
+        self._writes.submit(changes, now)
 
     def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
         self.pulls.ended(site, lease, earned, now, changes)
@@ -508,19 +463,6 @@ class QueuedFrontier:
         else:
             site.gate.cancelled(lease.leased_at)
         return site
-
-    def _submit(self, changes: ChangeSet, now: float) -> None:
-        touched = self._write(changes)
-        self._discovery.trim()
-        for site in touched:
-            self._schedule.rose(site, now)
-
-    def _write(self, changes: ChangeSet, most: int | None = None) -> Iterable[SiteQueue]:
-        """Submit *changes* and the scores that changed, of *most* pages; return the sites with a better page."""
-        head_urls = self._discovery.head_urls
-        touched = self._scoring.write(changes, head_urls, most) if self._scoring is not None else ()
-        self._store.submit(changes)
-        return touched
 
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Queue a leased page again; it is already counted as pending."""
@@ -552,7 +494,7 @@ class QueuedFrontier:
         self._schedule.pause(self._schedule.site(site_id), wait, is_awaited=is_awaited)
 
     def resume(self, site_id: int, now: float) -> None:
-        self._complete()
+        self._writes.complete()
         self._schedule.resume(self._schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
@@ -598,14 +540,14 @@ class QueuedFrontier:
     ) -> Position | None:
         if self._scoring is None:
             return None
-        self._complete()
+        self._writes.complete()
         self._scoring.requeue(site, pages, slot_of)
         if self._scoring.has_changes:
-            self._submit(ChangeSet(), now)
+            self._writes.submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
-        self._complete()
+        self._writes.complete()
         its = self._schedule.by_name(site)
         if its is not None:  # else the host list omits it
             self._fetch_again(its, list(pages), now)
@@ -623,7 +565,7 @@ class QueuedFrontier:
                 changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
-        self._submit(changes, now)
+        self._writes.submit(changes, now)
         self._schedule.settle(site, now)
 
     def counts(self) -> dict[int, Counts]:

@@ -157,6 +157,30 @@ class Frontier(Protocol):
         """Return the numbers of pages by site id and state; leased ones count as waiting."""
 
 
+class Pulls(Protocol):
+    """The pulls of this worker. With a page budget, nothing is leased before the first grant."""
+
+    def grant(self, total: int) -> None:
+        """Allow *total* pulls since the frontier was created; -1: any number. Less than before has no effect."""
+
+    def limit(self, block: int) -> int:
+        """Allow at most *block* pulls from now on; return the number allowed since the frontier was created."""
+
+    def index_share(self, now: float) -> float:
+        """Return the share of the best index that a site needs to be fetched from now, in [0, 1]; 0: any site may be.
+
+        It is 0 unless the crawl has a budget, waits for better sites, and is not behind the pace of its time limit.
+        """
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the pulls that were granted are used up, even if URLs still wait."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether what was granted allows another pull now, besides those in flight."""
+
+
 class SiteControl(Protocol):
     """The operations of a scheduler on the sites of its frontier."""
 
@@ -221,15 +245,6 @@ class SiteControl(Protocol):
         Returns the number of pulls.
         """
 
-    def grant(self, total: int) -> None:
-        """Allow *total* pulls since the frontier was created; -1: any number. Less than before has no effect.
-
-        With a page budget, nothing is leased before the first grant.
-        """
-
-    def limit(self, block: int) -> int:
-        """Allow at most *block* pulls from now on; return the number allowed since the frontier was created."""
-
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
 
@@ -284,6 +299,10 @@ class FrontierStatus(Protocol):
     """The status by which a scheduler decides whether to wait, to continue or to end."""
 
     @property
+    def pulls(self) -> Pulls:
+        """What this worker may still pull."""
+
+    @property
     def leases(self) -> int:
         """The number of leased URLs."""
 
@@ -309,25 +328,11 @@ class FrontierStatus(Protocol):
         Infinite while a site has initial pages left. Rules without an index count all sites as equal: 0.
         """
 
-    def index_share(self, now: float) -> float:
-        """Return the share of the best index that a site needs to be fetched from now, in [0, 1]; 0: any site may be.
-
-        It is 0 unless the crawl has a budget, waits for better sites, and is not behind the pace of its time limit.
-        """
-
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
 
         The pages of paused sites count only *with_paused*.
         """
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether the pulls that were granted are used up, even if URLs still wait."""
-
-    @property
-    def has_room(self) -> bool:
-        """Whether what was granted allows another pull now, besides those in flight."""
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""

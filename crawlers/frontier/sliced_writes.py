@@ -1,0 +1,89 @@
+"""Submits what changes in a frontier; an acknowledgement with many links in slices, which are one transaction."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from crawlers.algorithms.slices import SLICE_LINKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from contextlib import ExitStack
+
+    from crawlers.algorithms.slices import Slices
+    from crawlers.frontier.discovery import UrlDiscovery
+    from crawlers.frontier.frontier_store import ScoredFrontierStore
+    from crawlers.frontier.scoring import Scoring
+    from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.site_schedule import SiteSchedule
+    from crawlers.storage.change_set import ChangeSet
+
+
+class SlicedWrites:
+    """Submits change sets to *store*, with the scores that changed, and requeues the pages whose scores rose.
+
+    Until the last slice of an acknowledgement nothing is leased, and whatever else changes the frontier calls
+    `complete` first.
+    """
+
+    def __init__(
+        self, store: ScoredFrontierStore, scoring: Scoring | None, discovery: UrlDiscovery, schedule: SiteSchedule
+    ) -> None:
+        self._store = store
+        self._scoring = scoring
+        self._discovery = discovery
+        self._schedule = schedule
+        self._finish: Callable[[], object] | None = None  # acknowledges what is left; None: no page is between slices
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a page is between two slices of its acknowledgement."""
+        return self._finish is not None
+
+    def complete(self) -> None:
+        """Acknowledge what is left of a page with many links."""
+        if self._finish is not None:
+            self._finish()
+
+    def submit(self, changes: ChangeSet, now: float) -> None:
+        """Submit *changes*."""
+        self.settle(self.write(changes), now)
+
+    def write(self, changes: ChangeSet, most: int | None = None) -> Iterable[SiteQueue]:
+        """Submit *changes* and the scores that changed, of *most* pages; return the sites to `settle` after it."""
+        head_urls = self._discovery.head_urls
+        risen = self._scoring.write(changes, head_urls, most) if self._scoring is not None else ()
+        self._store.submit(changes)
+        return risen
+
+    def settle(self, risen: Iterable[SiteQueue], now: float) -> None:
+        """Note that the sites *risen* have better pages, once everything is submitted."""
+        self._discovery.trim()
+        for site in risen:
+            self._schedule.rose(site, now)
+
+    def in_slices(
+        self, work: Slices[Any], changes: ChangeSet, complete: Callable[[], object], transaction: ExitStack
+    ) -> Generator[None, None, list[SiteQueue]]:
+        """Submit what *work* adds to *changes*, but for the last slice; return the sites to `settle` in the end.
+
+        From the second slice on, everything until the end of *transaction* is one transaction, with what others submit
+        meanwhile. *complete* does all that is left.
+        """
+        risen: list[SiteQueue] = []
+        while work.next() or (self._scoring is not None and self._scoring.unwritten > SLICE_LINKS):
+            if self._finish is not complete:
+                transaction.enter_context(self._together(complete))
+            risen += self.write(changes.moved(), SLICE_LINKS)
+            yield
+        return risen
+
+    @contextmanager
+    def _together(self, complete: Callable[[], object]) -> Iterator[None]:
+        with self._store.together(complete):
+            self._finish = complete
+            try:
+                yield
+            finally:
+                self._finish = None
