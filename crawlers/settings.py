@@ -96,7 +96,6 @@ LINK_PRIOR = "shipped"  # weights with which ORDER=learnt begins: shipped, none,
 
 TOPIC_LANGUAGE = "auto"  # of topic files without a language: auto (by script), en, ru, zh, de …
 TOPIC_STRATEGY = ""  # overrides that of the topic file: anchor, breadth, links, mixed; empty: it does not
-TOPIC_LEARNING_RATE = 0.0  # at which a topic crawl learns which links lead to relevant pages, at most 1; 0: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 
 # News

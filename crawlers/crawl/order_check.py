@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.errors import ConfigError
@@ -21,11 +22,11 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule)
     """
     if isinstance(order.scores, NewsScores) and mission.start_slot is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
-    if order.link_values is not None and not mission.counts_rewards:
+    if isinstance(order.link_values, LinkValues) and not mission.counts_rewards:
         raise ConfigError(
             f"ORDER={name} learns from rewards, which {mission.name} does not count; use it with scrapy crawl extlinks"
         )
-    if order.link_values is not None and rule.weighs_pages:
+    if isinstance(order.link_values, LinkValues) and rule.weighs_pages:
         raise ConfigError(
             f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
             "use RULE=auto"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Rewards:
-    """The rewards of one run; without a *reward* all are 0.
+    """The rewards of one run. That of a page of a topic crawl is its similarity; of others, without a *reward*, 0.
 
     *cache_keys* bounds the keys in memory; other keys are looked up in the store.
     """
@@ -39,6 +39,8 @@ class Rewards:
 
     def of(self, site_id: int, page: Page) -> Earned:
         """Return the earnings of *page*. The caller must submit their keys, which count as rewarded now."""
+        if page.similarity is not None and page.state is State.DONE:
+            return Earned(page.similarity)
         if self._reward is None or page.state is not State.DONE or not page.external:
             return NOTHING
         keys = self._reward.keys(link for link, _ in page.external)

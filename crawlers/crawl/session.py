@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.page_scores import DivisibleScores, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
@@ -92,7 +93,6 @@ RECORDED = (
     "SITEMAPS_MAX_FILES",
     "SITEMAPS_MAX_URLS",
     LINK_PRIOR,
-    "TOPIC_LEARNING_RATE",
     "FIT_FACTOR",
     "FIT_ELSE_FACTOR",
     "EXPLORE_SHARE",
@@ -164,7 +164,8 @@ class CrawlSession:
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))
-        link_prior = None if order.link_values is None else partial(chosen_link_prior, settings)
+        takes_prior = isinstance(order.link_values, LinkValues)
+        link_prior = partial(chosen_link_prior, settings) if takes_prior else None
         if link_prior is not None and joins is None and is_missing(settings.get("DATABASE_URL")):
             link_prior()  # a wrong file is refused before a store is created
         self.database = _opened(settings.get("DATABASE_URL"), silence_s, joins)
@@ -278,7 +279,7 @@ class CrawlSession:
         settings = {name: self._settings.get(name) for name in names} | recorded(self._options)
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
-            settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope}
+            settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope, "REWARD": "similarity"}
         return {
             "versions": {
                 "crawlers": __version__,

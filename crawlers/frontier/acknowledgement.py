@@ -15,7 +15,7 @@ from crawlers.frontier.link_messages import Details
 from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
-from crawlers.items import QueueSlot, State
+from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
@@ -217,6 +217,7 @@ class Acknowledgements:
                 group=page.link_groups[key] if page.link_groups is not None else None,
                 slot=slot,
                 anchor=page.anchors.get(key) if page.anchors is not None else None,
+                place=page.link_places.get(key) if page.link_places is not None else None,
                 contexts=contexts.get(key, ()),
             )
             value = values.get(key, 0.0)
@@ -288,6 +289,7 @@ class Acknowledgements:
                 details.request,
                 group_names={message.key: details.group} if details.group is not None else None,
                 slots=link_messages.slots_of(message, details),
+                places={message.key: LinkPlace(*details.place)} if details.place is not None else None,
             )
             number = next(iter(counts))
         elif details.slot is not None and self._scoring is not None:

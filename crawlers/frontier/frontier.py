@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
+from crawlers.algorithms.ranking.link_values import MOST_COMPARED
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.slices import Slices
 from crawlers.errors import FrontierError
@@ -27,7 +28,6 @@ from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
-from crawlers.frontier.queues.learnt_queue import MOST_URLS
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -278,16 +278,16 @@ class QueuedFrontier:
     def _share_head_urls(self) -> None:
         share = self._head_total // max(1, len(self._schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
-            self._discovery.head_urls = max(MIN_QUEUE, min(MOST_URLS, 10 * share))
+            self._discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
         else:
             most = MAX_QUEUE if self._scoring is None else self._head_total
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
+        if self._learning is not None:
+            return self._learning.make_queue(site_id, group, spill_limit)
         if self._scoring is not None:
             return self._scoring.make_queue(site_id, group, spill_limit)
-        if self._learning is not None:
-            return self._learning.make_queue(site_id, spill_limit)
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
@@ -321,6 +321,8 @@ class QueuedFrontier:
             self._wait(rested, entry)
             self._schedule.settle(rested, now)
         self._schedule.wake(now)
+        if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
+            self._schedule.value_again(now)
         leases: list[Lease] = []
         while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))

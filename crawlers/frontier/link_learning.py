@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
+from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.frontier.queues.learnt_queue import LearntQueue
+from crawlers.frontier.queues.relevance_queue import RelevanceQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import LinkFeaturesRow
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.link_values import LinkValues
+    from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.storage.pulls import Pull
 
@@ -25,19 +27,21 @@ NO_PLACE = LinkPlace("", "", "")
 class LinkLearning:
     """The features of the links to all pages that wait or are leased, and their *values*.
 
-    Those of a page are in its site's queue while it waits there, else in this object. Home pages have none: they come
-    first, and nothing is learnt from them.
+    Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkValues, store: ScoredFrontierStore, held: Collection[int]) -> None:
+    def __init__(self, values: LinkValues | LinkRelevance, store: ScoredFrontierStore, held: Collection[int]) -> None:
         self._values = values
         self._store = store
         self._held = held
         self._features: dict[int, Features] = {}  # of pages that are in no queue
+        self._has_learnt = False
 
-    def make_queue(self, site_id: int, spill_limit: tuple[float, int]) -> LearntQueue:
-        """Return the queue of a site."""
-        return LearntQueue(site_id, self, self._values, self._store, self._held, spill_limit)
+    def make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> LearntQueue | RelevanceQueue:
+        """Return the queue of a site, whose pages are all in one *group*."""
+        if isinstance(self._values, LinkValues):
+            return LearntQueue(site_id, self, self._values, self._store, self._held, spill_limit)
+        return RelevanceQueue(site_id, group, self, self._values, self._store, self._held, spill_limit)
 
     def found(
         self,
@@ -84,8 +88,13 @@ class LinkLearning:
     def ended(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
         features = self._features.get(page_id)
-        if features is not None:
-            self._values.learn(features.tolist(), reward)
+        self._has_learnt = True
+        self._values.learn([] if features is None else features.tolist(), reward)
+
+    def has_learnt(self) -> bool:
+        """Return whether anything was learnt since the last call."""
+        has_learnt, self._has_learnt = self._has_learnt, False
+        return has_learnt
 
     def forget(self, page_ids: Iterable[int]) -> None:
         """Forget the features of pages that will not be requested (again) by this worker."""
@@ -95,6 +104,6 @@ class LinkLearning:
     def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         """Learn from *pulls* of earlier runs and of other workers; yield each of them."""
         for pull in pulls:
-            if pull.features is not None:
-                self._values.learn(features_of(pull.features).tolist(), pull.reward)
+            self._has_learnt = True
+            self._values.learn([] if pull.features is None else features_of(pull.features).tolist(), pull.reward)
             yield pull

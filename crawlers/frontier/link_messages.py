@@ -20,6 +20,7 @@ class Details(NamedTuple):
     group: str | None = None  # name of the group of links
     slot: tuple[int, float] | None = None
     anchor: str | None = None  # text of the first link, if it is stored
+    place: Sequence[str] | None = None  # what the page shows of the link, if the order learns from links
     contexts: Sequence[int] = ()  # numbers of the texts of the links
     is_new: bool = False  # the page did not have the link when it was last visited
     has_moved: bool = False  # the page redirects to the target

@@ -6,11 +6,10 @@ as groups, among them `REVISIT` for pages that wait for a revisit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.queues.bounded_queue import ALL, NONE
-from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import Counts, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue
+    from crawlers.frontier.queues.bounded_queue import PageQueue, RisingQueue
 
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
@@ -88,8 +87,8 @@ class SiteQueue:
         self.pending = counts.get(State.WAITING, 0) + revisiting  # waiting and not handed out
         self.make_queue = make_queue
         self._scores = scores
-        # Minus the best page's score at the last `refresh`, and its group; without a push it only gets worse.
-        self._best: tuple[float, int] = NOTHING_READY
+        # Minus the best page's score, and its group, as of when it was asked for; None: not since the last `refresh`.
+        self._best: tuple[float, int] | None = None
         self.rule = rule
         self.numbers = {name: number for number, name in enumerate(names, 1)}
         self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
@@ -155,13 +154,12 @@ class SiteQueue:
         queue = self.queues.get(group)
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
-        assert isinstance(queue, ScoredQueue)
         assert self._scores is not None
-        if not queue.rise(page_id, self.share(head_urls)):
+        if not cast("RisingQueue", queue).rise(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
         found = (self._offset(group) - self._scores.score(page_id), group)
-        if found >= self._best:
+        if found >= self._best_page():
             return False
         self._best = found
         return True
@@ -170,16 +168,17 @@ class SiteQueue:
         """Update the state of the queues; scores may have fallen in the meantime."""
         if self._scores is None:
             return
-        best = NOTHING_READY
         for group, queue in self.queues.items():
-            first = queue.first
-            if first is None:
-                self.settle(group, queue)
-                continue
-            self.ready.add(group)
-            self.needs_refill.discard(group)
-            best = min(best, (first[0] + self._offset(group), group))
-        self._best = best
+            self.settle(group, queue)
+        self._best = None
+
+    def _best_page(self) -> tuple[float, int]:
+        """Return minus the score of the best page, and its group."""
+        if self._best is None:
+            firsts = [(queue.first, group) for group, queue in self.queues.items()]
+            found = [(first[0] + self._offset(group), group) for first, group in firsts if first is not None]
+            self._best = min(found, default=NOTHING_READY)
+        return self._best
 
     def _offset(self, group: int) -> float:
         """Return the offset that makes scores of *group* comparable with group 0; it only grows, see `PageScores`."""
@@ -215,7 +214,7 @@ class SiteQueue:
     @property
     def value(self) -> float:
         """The score of the best page, comparable between sites; some group must be `ready`."""
-        return -self.nearest if self._scores is None else -self._best[0]
+        return -self.nearest if self._scores is None else -self._best_page()[0]
 
     def _first(self, group: int) -> tuple[float, int]:
         first = self.queues[group].first
@@ -225,7 +224,7 @@ class SiteQueue:
     def _chosen(self) -> int:
         if self._scores is not None:
             if self.rule is None:
-                return self._best[1]
+                return self._best_page()[1]
             firsts = [(group, queue.first) for group, queue in self.queues.items()]
             return self.rule.choose((group, first[1]) for group, first in firsts if first is not None)
         if self.rule is None or len(self.ready) == 1:

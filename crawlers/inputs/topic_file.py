@@ -12,10 +12,11 @@ examples:                       # pages about the topic: URLs or file names; giv
 roots:                          # where the crawl begins
   - http://encodings.example/
   - http://text.example/docs/
-strategy: anchor                # anchor (the default), breadth, links or mixed; or instead of it
+strategy: learnt                # learnt (the default), anchor, breadth, links or mixed; or instead of it
 # alpha: 0.4                    # the anchor text
-# beta: 0.3                     # the distance from the roots
-# gamma: 0.3                    # the number of paths to a page
+# beta: 0.1                     # the distance from the roots
+# gamma: 0.1                    # the number of paths to a page
+# delta: 0.4                    # what was learnt of similar links
 scope: sites                    # the sites of the roots (the default); all; or a list of domains:
 # scope: [encodings.example, text.example]
 language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …
@@ -53,7 +54,7 @@ TOO_LARGE = "remove the weakest keywords"
 MIN_WEIGHT, MAX_WEIGHT = 0.001, 1000.0  # weights of keywords; a ratio of a million makes the lighter one irrelevant
 MAX_BUDGET = 1_000_000_000
 
-MIX = ("alpha", "beta", "gamma")
+MIX = ("alpha", "beta", "gamma", "delta")
 FIELDS = ("keywords", "examples", "roots", "strategy", *MIX, "scope", "language", "budget")
 
 

@@ -1,4 +1,4 @@
-"""What a crawl with ORDER=learnt has learnt of the links to the pages that it read."""
+"""What a crawl that learns from links has learnt of those to the pages that it read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from sqlalchemy import select
 
 from crawlers.algorithms.ranking.link_features import FEATURES, NONE, feature_id, features_of, link_feature_names
 from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import link_features, page, pull, site
 from crawlers.storage.stored_link_prior import stored_link_prior
+from crawlers.storage.topic.topics import weights_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -40,7 +43,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     """
     rows = (
         select(pull.c.reward, link_features.c.features, site.c.site, page.c.url, page.c.title, page.c.level)
-        .join(link_features, link_features.c.page_id == pull.c.page_id)
+        .outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
         .join(site, site.c.id == pull.c.site_id)
         .outerjoin(page, page.c.id == pull.c.page_id)  # rows of duplicates may have been deleted
         .where(site.c.crawl_id == crawl_id)
@@ -51,8 +54,12 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
     pages: dict[int, int] = {}
     found: dict[int, float] = {}
     with database.read() as connection:
-        values = values_at_first(connection, crawl_id)
+        weights = weights_of(connection, crawl_id)
+        values = values_at_first(connection, crawl_id) if weights is None else LinkRelevance(TopicScores(weights))
         for reward, text, of, url, title, level in connection.execute(rows):
+            if text is None:
+                values.learn([], reward)
+                continue
             features = features_of(text).tolist()
             values.learn(features, reward)
             if url is None:
@@ -65,7 +72,7 @@ def feature_worths(database: Database, crawl_id: int, least_pages: int) -> list[
                 found[number] = found.get(number, 0.0) + reward
                 where = of if feature.is_of_site else ""
                 if number not in names and name and feature_id(feature.kind, where, name) == number:
-                    names[number] = feature.kind, _path(name) if feature.kind == "directory" else name, where
+                    names[number] = feature.kind, _path(name) if feature.kind in ("group", "directory") else name, where
     numbers = [number for number in names if pages[number] >= least_pages]
     worths = [
         FeatureWorth(*names[number], pages[number], found[number], weight)

@@ -62,9 +62,6 @@ class TopicSpider(SiteSpider):
         strategy = settings.get("TOPIC_STRATEGY")
         if strategy:
             spec = replace(spec, weights=chosen(STRATEGIES, "TOPIC_STRATEGY", strategy))
-        self._learning_rate = settings.getfloat("TOPIC_LEARNING_RATE")
-        if self._learning_rate > 1.0:
-            raise ConfigError(f"TOPIC_LEARNING_RATE={self._learning_rate:g} is out of range; give a number from 0 to 1")
         self._spec = spec
         firsts = {site_of(url): url for url in reversed(spec.roots)}
         self.site_limits = [SiteLimits(site, start_url=url) for site, url in reversed(firsts.items())]
@@ -87,7 +84,7 @@ class TopicSpider(SiteSpider):
         return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
-        policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms, self._learning_rate)
+        policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms)
         if not policy.is_ready and not self._addresses:
             policy.settle(self._spec.keywords, self._examples)
         if policy.is_ready:

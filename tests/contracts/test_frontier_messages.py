@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.ranking.opic import OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.algorithms.topic.vectors import Weights
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.storage.schema.tables import external_link
 from tests.support.workers_of_web import MemoryWorkers, RandomWeb, SqlWorkers
 
@@ -41,7 +41,8 @@ def make(request: pytest.FixtureRequest) -> Iterator[Callable[..., Workers]]:
 
 
 def order(name: str) -> Callable[[], object]:
-    return lambda: ORDERS[name](OrderOptions(weights=Weights(0.5, 0.3, 0.2)))
+    weights = STRATEGIES["learnt"] if name == "learnt topic" else Weights(0.5, 0.3, 0.2)
+    return lambda: ORDERS[name.removeprefix("learnt ")](OrderOptions(weights=weights))
 
 
 def alone(web: RandomWeb) -> Workers:
@@ -73,7 +74,7 @@ def disturb(crawl: Workers, rng: random.Random) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", ["bfs", "topic"])
+@pytest.mark.parametrize("name", ["bfs", "topic", "learnt topic"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
     make: Callable[..., Workers], name: str, seed: int

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.link_groups import GroupBandit
 from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
@@ -49,8 +50,9 @@ class PageOrder(Protocol):
     finishes_each_priority: bool
     #: The scores of all pages, if they change while URLs wait; priorities are not used then.
     scores: PageScores | None
-    #: What is learnt of links, if the order chooses the page whose link promises most; then there are no scores.
-    link_values: LinkValues | None
+    #: What is learnt of links, if the order chooses the page whose link promises most: the reward of the page, or its
+    #: relevance to a topic, which adds to its score.
+    link_values: LinkValues | LinkRelevance | None
 
     def priority(self, level: int, hops: int) -> float:
         """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
@@ -68,7 +70,7 @@ class BreadthFirst:
 
     finishes_each_priority = True
     scores: PageScores | None = None
-    link_values: LinkValues | None = None
+    link_values: LinkValues | LinkRelevance | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return float(level * (MAX_HOPS + 1) + hops)
@@ -82,7 +84,7 @@ class LinkGroups:
 
     finishes_each_priority = False
     scores: PageScores | None = None
-    link_values: LinkValues | None = None
+    link_values: LinkValues | LinkRelevance | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
@@ -98,7 +100,7 @@ class LearntLinks:
     scores: PageScores | None = None
 
     def __init__(self, link_values: LinkValues) -> None:
-        self.link_values: LinkValues | None = link_values
+        self.link_values: LinkValues | LinkRelevance | None = link_values
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
@@ -111,7 +113,7 @@ class Scored:
     """The page with the greatest score; see `PageScores`."""
 
     finishes_each_priority = False
-    link_values: LinkValues | None = None
+    link_values: LinkValues | LinkRelevance | None = None
 
     def __init__(self, scores: PageScores) -> None:
         self.scores: PageScores | None = scores
@@ -121,6 +123,15 @@ class Scored:
 
     def groups(self) -> GroupRule | None:
         return None
+
+
+class RelevantFirst(Scored):
+    """The page with the greatest score; if the weights say so, with what is learnt of links, see `LinkRelevance`."""
+
+    def __init__(self, weights: Weights) -> None:
+        scores = TopicScores(weights)
+        super().__init__(scores)
+        self.link_values = LinkRelevance(scores) if weights.delta else None
 
 
 class ArticlesFirst(Scored):
@@ -179,7 +190,7 @@ ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     ),
     "fit": _fit(weighs_links=False),
     "fit*opic": _fit(weighs_links=True),
-    "topic": lambda options: Scored(TopicScores(options.weights)),
+    "topic": lambda options: RelevantFirst(options.weights),
 }
 # What has to be known of orders by their names, before one is made:
 GROUPING = frozenset({"groups"})  # those that use the groups of links

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
 
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 Number = TypeVar("Number", int, float)
 
@@ -41,6 +45,17 @@ class PageValues(Generic[Number]):
         if block is None:
             block = self._blocks[page >> _SHIFT] = self._blank[:]
         block[page & _WITHIN] = value
+
+    def take(self, pages: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """Return the numbers of many *pages*; O(pages + blocks that they are in)."""
+        found = np.full(len(pages), self._empty, np.dtype(self._blank.typecode))
+        blocks, within = pages >> _SHIFT, pages & _WITHIN
+        for high in np.unique(blocks).tolist():
+            block = self._blocks.get(high)
+            if block is not None:
+                is_here = blocks == high
+                found[is_here] = np.frombuffer(block, found.dtype)[within[is_here]]
+        return found
 
     def items(self) -> Iterator[tuple[int, Number]]:
         """Yield the pages whose number is not the default, with their numbers; ordered by page within each block."""

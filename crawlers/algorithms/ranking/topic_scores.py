@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from array import array
 from math import exp, inf, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.page_values import PageValues
@@ -25,6 +27,8 @@ from crawlers.algorithms.topic.vectors import distance_relevance
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from crawlers.algorithms.ranking.page_scores import Part
     from crawlers.algorithms.topic.vectors import Weights
@@ -35,6 +39,8 @@ _UNKNOWN = -2  # the queue of undiscovered pages
 
 class TopicScores:
     """The order `topic`: pages by the weighted sum of three parts, each in [0, 1].
+
+    What is learnt of links is a fourth part, which changes with every page: `LinkRelevance` adds it.
 
     The record of a page is R_a, its level, and ln TR; the only total is the greatest ln(1 + TR).
 
@@ -48,7 +54,7 @@ class TopicScores:
     carries_cash = False
 
     def __init__(self, weights: Weights) -> None:
-        self._weights = weights
+        self.weights = weights
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._anchors = PageValues(array("d", [0.0]))
         self._levels = PageValues(array("i", [0]))
@@ -154,8 +160,19 @@ class TopicScores:
     def score(self, page: int) -> float:
         """Return the weighted sum of the `parts`."""
         anchor, distance, rank = self.parts(page)
-        weights = self._weights
+        weights = self.weights
         return weights.alpha * anchor + weights.beta * distance + weights.gamma * rank
+
+    def scores(self, pages: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Return the `score` of each of many *pages*, equal to the last digit."""
+        weights, found = self.weights, np.zeros(len(pages))
+        found += weights.alpha * self._anchors.take(pages)
+        if weights.beta:
+            found += weights.beta * (1.0 / (self._levels.take(pages) + 1))
+        if weights.gamma:  # not by np.logaddexp, whose last digit may differ from that of `score`
+            ranks = [_log1p_exp(rank) / self._most for rank in self._ranks.take(pages).tolist()]
+            found += weights.gamma * np.array(ranks)
+        return found
 
     def queue(self, page: int) -> int:
         """Return `OTHER` (0) for a page that waits, else `GONE`."""

@@ -11,11 +11,14 @@ import heapq
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable
 from crawlers.algorithms.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.algorithms.ranking.topic_scores import TopicScores
 
 
@@ -44,6 +47,16 @@ class Web(Protocol):
         """Return the targets of *page*, which has a text, each with the value of the link; their order breaks ties."""
 
 
+class LearntWeb(Web, Protocol):
+    """A stored web with what a crawl learns from."""
+
+    def similarity(self, page: int, /) -> float:
+        """Return the similarity of *page*, which has a text, to the topic; it may depend on the pages asked before."""
+
+    def features(self, page: int, target: int, level: int, /) -> Features:
+        """Return the features of the links from *page* to *target*, which they show to be on *level*."""
+
+
 class Replayed(NamedTuple):
     """The result of a replay."""
 
@@ -59,6 +72,16 @@ def replay(web: Web, scores: TopicScores, most: int) -> Replayed:
     O(log n) per link and per page, with n waiting pages, as in the frontier.
     """
     return _Replay(web, scores).run(most)
+
+
+def learnt_replay(web: LearntWeb, relevance: LinkRelevance, most: int) -> Replayed:
+    """Return what `replay` does for a crawl that learns *relevance* of links, which must be new.
+
+    Notes
+    -----
+    O(n) per page, with n waiting pages. A frontier computes the values of some of them later, if there are many sites.
+    """
+    return _LearntReplay(web, relevance).run(most)
 
 
 class _Replay:
@@ -90,7 +113,7 @@ class _Replay:
             self._enqueue(self._acknowledge(number, outcome))
         return done
 
-    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Iterable[int]:
+    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Collection[int]:
         """Record the outcome of a page; return the pages whose score may have increased."""
         scores = self._scores
         level = int(scores.record(number)[1])
@@ -160,3 +183,61 @@ class _Replay:
         self._values.pop(site, None)
         self._rule.sleep(site)
         return False
+
+
+class _LearntReplay(_Replay):
+    """A replay of a crawl that learns from links; pages that wait are in a table for each site, and in no heap."""
+
+    def __init__(self, web: LearntWeb, relevance: LinkRelevance) -> None:
+        super().__init__(web, relevance.scores)
+        self._learnt_web = web
+        self._relevance = relevance
+        self._waiting: dict[int, LinkTable] = {}  # by site
+        self._features: dict[int, Features] = {}  # of pages that are not in a table yet, or no more
+
+    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Collection[int]:
+        page, level = self._pages[number], int(self._scores.record(number)[1])
+        before = len(self._pages)
+        found = super()._acknowledge(number, outcome)
+        own, reward = self._features.pop(number, NO_FEATURES), 0.0
+        if outcome is not None and outcome.is_read:
+            reward = self._learnt_web.similarity(page)
+            for new in range(before, len(self._pages)):
+                self._features[new] = self._learnt_web.features(page, self._pages[new], level + 1)
+        else:
+            self._features.update(dict.fromkeys(range(before, len(self._pages)), own))  # of the target of a redirect
+        if outcome is not None and outcome.was_requested:
+            self._relevance.learn(own.tolist() if own.any() else [], reward)
+        return [*found, number]
+
+    def _enqueue(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            table = self._waiting.setdefault(self._sites[number], LinkTable())
+            if self._scores.queue(number) == 0 and number not in table:
+                table.add(number, self._features.pop(number, NO_FEATURES))
+        for site in self._waiting:
+            self._update_rule(site)
+
+    def _next(self) -> int | None:
+        while (site := self._rule.select(0.0)) is not None:
+            assert isinstance(site, int)
+            if (number := self._best(site)) is not None and self._rule.select(0.0) == site:
+                features = self._waiting[site].remove(number)
+                assert features is not None
+                self._features[number] = features
+                return number
+        return None
+
+    def _update_rule(self, site: int) -> bool:
+        return self._best(site) is not None
+
+    def _best(self, site: int) -> int | None:
+        """Return the waiting page of *site* with the greatest value, which the rule knows from now on."""
+        table = self._waiting[site]
+        if not table:
+            self._rule.sleep(site)
+            return None
+        values = self._relevance.values(table.ids, table.features)
+        self._rule.wake(site)
+        self._rule.valued(site, float(values.max()))
+        return int(table.ids[values == values.max()].min())

@@ -108,7 +108,7 @@ def distance_relevance(level: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of the parts of a score: link text, distance and TimelyRank. Each is in [0, 1]; they sum to 1.
+    """The weights of the parts of a score. Each is in [0, 1]; they sum to 1.
 
     Raises `ConfigError` otherwise.
     """
@@ -116,10 +116,11 @@ class Weights:
     alpha: float  # R_a, the text of links
     beta: float  # R_d, the distance
     gamma: float  # TR, TimelyRank
+    delta: float = 0.0  # R_l, what was learnt of links, see `link_relevance.LinkRelevance`; 0: nothing is learnt
 
     def __post_init__(self) -> None:
         weights = astuple(self)
-        shown = f"alpha={self.alpha:.12g}, beta={self.beta:.12g}, gamma={self.gamma:.12g}"
+        shown = ", ".join(f"{name}={weight:.12g}" for name, weight in zip(self.__slots__, weights, strict=True))
         if not all(0.0 <= weight <= 1.0 for weight in weights):
             raise ConfigError(f"{shown}: each weight must be from 0 to 1; change them so that they sum to 1")
         total = math.fsum(weights)
@@ -127,14 +128,15 @@ class Weights:
             raise ConfigError(f"{shown} sum to {total:.12g}, expected 1; divide each by their sum")
 
 
-#: The strategies of [1] by name.
+#: The strategies by name; all but `learnt` are those of [1].
 STRATEGIES = {
+    "learnt": Weights(0.5, 0.0, 0.0, 0.5),
     "anchor": Weights(1.0, 0.0, 0.0),
     "breadth": Weights(0.0, 1.0, 0.0),
     "links": Weights(0.0, 0.0, 1.0),
     "mixed": Weights(0.4, 0.3, 0.3),
 }
-DEFAULT_STRATEGY = "anchor"  # it finds most pages about a topic on nearly every web that was measured
+DEFAULT_STRATEGY = "learnt"  # it finds most pages about a topic on nearly every web that was measured
 
 
 def _by_weight(entry: tuple[str, float]) -> tuple[float, str]:

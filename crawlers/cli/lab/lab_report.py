@@ -70,7 +70,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     print(
         f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rules.rule}, "
         f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(log.pulls), 'page')}, "
-        f"{earned:,.0f} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
+        f"{_amount(earned)} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
     )
     print(_table(log, moments[-len(log.sites) :]))
     if worths:
@@ -103,8 +103,9 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
         site = sites[moment.arm]
         recent = late.get(moment.arm, [])[-LATE:]
         lines.append(
-            f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} {moment.earned:>9,.0f} "
-            f"{_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} {_index(moment.index)}"
+            f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} "
+            f"{_amount(moment.earned):>9} {_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} "
+            f"{_index(moment.index)}"
             + _why_left(site)
         )
     if len(last) > MAX_SITES:
@@ -129,6 +130,11 @@ def _features(worths: Sequence[FeatureWorth]) -> str:
         text = "" if one.text in (one.site, one.kind) else one.text
         rows.append([f"{math.exp(one.weight):.2f}", f"{one.pages:,}", per_page, one.kind, text, one.site])
     return table(rows, right="rrr")
+
+
+def _amount(earned: float) -> str:
+    """Return a sum of rewards: of links, which are whole, or of similarities."""
+    return f"{earned:,.0f}" if earned.is_integer() else f"{earned:,.2f}"
 
 
 def _mean(earned: float, pulls: int) -> str:

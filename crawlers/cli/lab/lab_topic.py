@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.simulation.experiment import checkpoints
 from crawlers.algorithms.simulation.topic_comparison import Curves, compare
-from crawlers.algorithms.topic.link_learner import RATE
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.cli.lab.lab_options import check, whole_number
-from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
+from crawlers.cli.lab.lab_topic_runs import as_they_ran, replayed
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.reports import yield_chart
@@ -46,20 +45,13 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument(
         "--strategies",
         metavar="NAME,NAME",
-        help=f"strategies to replay on the web of --crawl: {', '.join(STRATEGIES)}, {LEARNT} (default: all)",
+        help=f"strategies to replay on the web of --crawl: {', '.join(STRATEGIES)} (default: all)",
     )
     parser.add_argument("--topic", metavar="FILE.yaml", help="replay the keywords of another topic")
     parser.add_argument("--pages", type=int, metavar="N", default=1000, help="pages to replay (default: %(default)s)")
     parser.add_argument("--points", metavar="N,N", help="numbers of pages read, one for each column of the table")
     parser.add_argument(
         "--authorities", type=int, metavar="N", default=100, help="pages that count as important (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--learning-rate",
-        type=float,
-        metavar="R",
-        default=RATE,
-        help=f"rate of {LEARNT}, in (0, 1] (default: %(default)s)",
     )
 
 
@@ -69,10 +61,6 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     most = whole_number("--pages", opts.pages, 1)
     points = None if opts.points is None else _points(opts.points)
     strategies = _strategies(opts.strategies)
-    if not 0.0 < opts.learning_rate <= 1.0:
-        raise ConfigError(
-            f"--learning-rate {opts.learning_rate:g} is out of range; expected a number above 0, at most 1"
-        )
     if opts.crawls and (opts.crawl or opts.strategies or opts.topic):
         raise ConfigError(
             "--crawls compares crawls as they ran, but --crawl, --strategies and --topic replay one; leave out either"
@@ -85,7 +73,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         else:
             name = named_by(opts.crawl, settings)
             language = settings.get("TOPIC_LANGUAGE")
-            runs = replayed(database, name, opts.topic, language, strategies, most, opts.learning_rate)
+            runs = replayed(database, name, opts.topic, language, strategies, most)
         found = compare(runs.topic, runs.read, runs.documents, runs.links, important)
     finally:
         database.close()
@@ -123,11 +111,10 @@ def _round_points(longest: int) -> list[int]:
 
 
 def _strategies(text: str | None) -> list[str]:
-    known = [*STRATEGIES, LEARNT]
-    names = known if text is None else [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in known]
+    names = list(STRATEGIES) if text is None else [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in STRATEGIES]
     if unknown:
-        raise ConfigError(f"--strategies: {unknown[0]!r} is unknown; choose one of: {', '.join(known)}")
+        raise ConfigError(f"--strategies: {unknown[0]!r} is unknown; choose one of: {', '.join(STRATEGIES)}")
     return list(dict.fromkeys(names))
 
 

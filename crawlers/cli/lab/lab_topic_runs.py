@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from crawlers.algorithms.plurals import counted
+from crawlers.algorithms.ranking.link_features import link_features
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.topic_scores import TopicScores
-from crawlers.algorithms.simulation.topic_replay import replay
-from crawlers.algorithms.topic.link_learner import LinkLearner
+from crawlers.algorithms.simulation.topic_replay import learnt_replay, replay
 from crawlers.algorithms.topic.terms import Terms
 from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, topic_of
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.topic_file import read_topic
+from crawlers.items import LinkPlace
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topic_web import links_between, read_pages, stored_web, terms_of_page
 from crawlers.storage.topic.topics import language_of, terms_of
@@ -19,11 +24,10 @@ from crawlers.storage.topic.topics import language_of, terms_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.storage.topic.topic_web import StoredWeb
-
-LEARNT = "learnt"
+    from crawlers.storage.topic.topic_web import StoredLink, StoredWeb
 
 
 class Runs(NamedTuple):
@@ -81,7 +85,6 @@ def replayed(
     language: str,
     strategies: Sequence[str],
     most: int,
-    rate: float,
 ) -> Runs:
     """Return replays of *strategies* on the web of the crawl called *name*, *most* pages each.
 
@@ -104,9 +107,11 @@ def replayed(
 
     with stored_web(database, crawl.id, relevance) as web:
         for strategy in strategies:
-            learnt = strategy == LEARNT
-            seen = _LearningWeb(database, web, topic, LinkLearner(rate, relevance, terms)) if learnt else web
-            run = replay(seen, TopicScores(STRATEGIES["anchor" if learnt else strategy]), most)
+            scores = TopicScores(STRATEGIES[strategy])
+            if scores.weights.delta:
+                run = learnt_replay(_TopicWeb(database, web, topic), LinkRelevance(scores), most)
+            else:
+                run = replay(web, scores, most)
             if not run.read:
                 raise _empty(crawl)
             read[strategy], unknown[strategy] = run
@@ -121,26 +126,33 @@ def replayed(
     )
 
 
-class _LearningWeb:
-    """A stored web whose links are valued by *learner*, which reads the pages one after another."""
+class _TopicWeb:
+    """A stored web with the similarities of its pages to *topic*, by the pages asked for so far."""
 
-    def __init__(self, database: Database, web: StoredWeb, topic: Topic, learner: LinkLearner) -> None:
+    def __init__(self, database: Database, web: StoredWeb, topic: Topic) -> None:
         self.roots = web.roots
         self.site = web.site
         self.outcome = web.outcome
+        self.links = web.links
         self._database = database
         self._web = web
         self._topic = topic
-        self._learner = learner
         self._seen = DocumentFrequencies()
+        self._texts: tuple[int, Mapping[int, StoredLink]] = (0, {})  # of the links of one page
 
-    def links(self, number: int) -> Mapping[int, float]:
-        url, counts = terms_of_page(self._database, number)
+    def similarity(self, number: int) -> float:
+        counts = terms_of_page(self._database, number)
         self._seen.add(counts)
-        similarity = self._topic.tf_idf_similarity(counts, self._seen)
-        texts = self._web.texts(number)
-        worth = self._learner.read(url, similarity, {found.url: found.texts for found in texts.values()})
-        return {target: worth[found.url] for target, found in texts.items()}
+        return self._topic.tf_idf_similarity(counts, self._seen)
+
+    def features(self, number: int, target: int, level: int) -> Features:
+        if self._texts[0] != number:
+            self._texts = number, self._web.texts(number)
+        found = self._texts[1][target]
+        # The same link as in a crawl, see `PageAnalyzer`.
+        _, anchor = max(((self._web.worth(context), anchor) for anchor, context in found.texts), default=(0.0, ""))
+        place = LinkPlace("", "", anchor)
+        return np.array(link_features(site_of(found.url), found.url, level, number, place), np.uint32)
 
 
 def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:

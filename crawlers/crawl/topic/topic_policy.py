@@ -9,6 +9,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.topic import topics
+from crawlers.storage.topic.topic_web import read_pages
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -22,19 +23,18 @@ if TYPE_CHECKING:
 class TopicPolicy(CrawlPolicy):
     """Ready at once if the crawl *crawl_id* has a topic in *database*; else after `settle`.
 
-    *terms* and *learning_rate* are those of the `PageAnalyzer`.
+    *terms* are those of the `PageAnalyzer`.
     """
 
-    def __init__(self, database: Database, writer: Writer, crawl_id: int, terms: Terms, learning_rate: float) -> None:
+    def __init__(self, database: Database, writer: Writer, crawl_id: int, terms: Terms) -> None:
         self._writer = writer
         self._crawl_id = crawl_id
         self._terms = terms
-        self._learning_rate = learning_rate
         self.analyzer: PageAnalyzer | None = None  # None: the topic is not known yet
         stored = topics.terms_of(database, crawl_id)
         if stored is not None:
-            self.analyzer = PageAnalyzer(Topic(stored), terms, learning_rate)
-            self.analyzer.recall(topics.pages_read(database, crawl_id, with_links=self.analyzer.learns))
+            self.analyzer = PageAnalyzer(Topic(stored), terms)
+            self.analyzer.recall(page.terms for page in read_pages(database, crawl_id))
 
     @property
     def is_ready(self) -> bool:
@@ -45,7 +45,7 @@ class TopicPolicy(CrawlPolicy):
         """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""
         topic = topic_of(keywords, examples)
         self._writer.submit(ChangeSet(topics.topic_terms(self._crawl_id, topic.terms)))
-        self.analyzer = PageAnalyzer(topic, self._terms, self._learning_rate)
+        self.analyzer = PageAnalyzer(topic, self._terms)
 
     def forget(self) -> None:
         """Let the next run use another topic file, because this one has no topic yet."""

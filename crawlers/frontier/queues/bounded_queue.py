@@ -18,7 +18,7 @@ NONE = (float("-inf"), 0)
 
 
 class PageQueue(Protocol):
-    """The queue of one group of a site: `BoundedQueue`, `scored_queue.ScoredQueue` or `learnt_queue.LearntQueue`.
+    """The queue of one group of a site: `BoundedQueue`, `ScoredQueue`, `LearntQueue` or `RelevanceQueue`.
 
     `is_empty` says whether there is no `first`, which may take longer to compute.
     """
@@ -43,6 +43,13 @@ class PageQueue(Protocol):
     def fill(self, entries: list[QueueEntry], limit: int) -> None: ...
 
     def pop(self) -> QueueEntry: ...
+
+
+class RisingQueue(PageQueue, Protocol):
+    """The queue of an order with scores."""
+
+    def rise(self, page_id: int, most: int) -> bool:
+        """Note that the score of a waiting page grew; return whether it is now known to be in memory, by that score."""
 
 
 class BoundedQueue:

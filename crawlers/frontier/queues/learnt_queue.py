@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_features import WIDTH
-from crawlers.algorithms.ranking.link_values import CLOSE
+from crawlers.algorithms.ranking.link_table import LinkTable
+from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED
 from crawlers.frontier.queues.bounded_queue import ALL
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_values import LinkValues
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
 
-MOST_URLS = 10_000  # of a site that are compared; 2 MB with their features, and some 2 ms for each choice
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory
-FIRST_SIZE = 16
 
 
 class KeptFeatures(Protocol):
@@ -42,9 +40,9 @@ class KeptFeatures(Protocol):
 class LearntQueue:
     """URLs of a site in memory with their features; the rest in the *store*. *held* has those that are leased or rest.
 
-    The home page has no features, and comes first. Of the others, the `MOST_URLS` that were found first are compared,
-    or fewer if `push` and `fill` say so. Which ones these are depends on nothing but what waits: a crawl that was
-    killed chooses among the same ones. Everything up to the *spill_limit*, a number of a page, is in memory, and
+    The home page has no features, and comes first. Of the others, the `MOST_COMPARED` that were found first are
+    compared, or fewer if `push` and `fill` say so. Which ones these are depends on nothing but what waits: a crawl that
+    was killed chooses among the same ones. Everything up to the *spill_limit*, a number of a page, is in memory, and
     everything behind it in the store only.
     """
 
@@ -63,16 +61,14 @@ class LearntQueue:
         self._store = store
         self._held = held
         self._spill_limit = spill_limit
-        self._most = MOST_URLS
-        self._size = 0
-        self._ids = np.zeros(0, np.int64)
-        self._features: Features = np.zeros((0, WIDTH), np.uint32)
+        self._most = MOST_COMPARED
+        self._links = LinkTable()
         self._homes: list[int] = []
         self._entries: dict[int, QueueEntry] = {}
 
     def __len__(self) -> int:
         """Return the number of URLs in memory."""
-        return self._size + len(self._homes)
+        return len(self._links) + len(self._homes)
 
     @property
     def has_more(self) -> bool:
@@ -82,28 +78,29 @@ class LearntQueue:
     @property
     def is_empty(self) -> bool:
         """Whether no URL is in memory."""
-        return not (self._size or self._homes)
+        return not (self._links or self._homes)
 
     @property
     def first(self) -> tuple[float, int] | None:
         """Minus the value and the id of the URL that comes first; None if none is in memory."""
         if self._homes:
             return (float("-inf"), min(self._homes))
-        if not self._size:
+        if not self._links:
             return None
         found, values = self._compared()
         return (-float(values.max()), self._oldest(found, values, 1)[0])
 
     def _compared(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places in memory of the URLs that are compared, and their values."""
-        found = np.arange(self._size)
-        if self._size > self._most:
-            found = np.argpartition(self._ids[: self._size], self._most)[: self._most]
-        return found, self._values.scores(self._features[found])
+        links = self._links
+        found = np.arange(len(links))
+        if len(links) > self._most:
+            found = np.argpartition(links.ids, self._most)[: self._most]
+        return found, self._values.scores(links.features[found])
 
     def _oldest(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
         """Return the ids of the URLs that were found first of those with nearly the greatest of *values*."""
-        ids = self._ids[found[values > values.max() - CLOSE]]
+        ids = self._links.ids[found[values > values.max() - CLOSE]]
         numbers: list[int] = (np.sort(ids) if most > 1 else ids.min(keepdims=True))[:most].tolist()
         return numbers
 
@@ -112,18 +109,18 @@ class LearntQueue:
         best = np.arange(len(found))
         if most < len(found):  # all that are as good as the last of them: sorting everything takes forty times as long
             best = np.flatnonzero(values >= np.partition(values, -most)[-most])
-        ids = self._ids[found[best]]
+        ids = self._links.ids[found[best]]
         numbers: list[int] = ids[np.lexsort((ids, -values[best]))][:most].tolist()
         return numbers
 
     def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry*; *most* URLs are compared from now on, at most twice as many are in memory."""
-        self._most = min(most, MOST_URLS)
+        self._most = min(most, MOST_COMPARED)
         if self.has_more and entry.id > self._spill_limit[1]:
             self._kept.take(entry.id)
             return
         self._add(entry)
-        if self._size > 2 * self._most:
+        if len(self._links) > 2 * self._most:
             self._spill()
         self._trim_entries()
 
@@ -132,20 +129,14 @@ class LearntQueue:
         features = self._kept.take(entry.id)
         if features is None:
             self._homes.append(entry.id)
-            return
-        if self._size == len(self._ids):
-            more = max(FIRST_SIZE, self._size // 2)
-            self._ids = np.concatenate([self._ids, np.zeros(more, np.int64)])
-            self._features = np.concatenate([self._features, np.zeros((more, WIDTH), np.uint32)])
-        self._ids[self._size], self._features[self._size] = entry.id, features
-        self._size += 1
+        else:
+            self._links.add(entry.id, features)
 
     def _spill(self) -> None:
         """Leave the URLs that were found last to the store."""
         most = self._most + self._most // 2  # more than are compared: the store is not read soon
-        kept = np.argpartition(self._ids[: self._size], most - 1)[:most]
-        self._ids, self._features, self._size = self._ids[kept], self._features[kept], most
-        self._spill_limit = (0.0, int(self._ids.max()))
+        self._links.keep(np.argpartition(self._links.ids, most - 1)[:most])
+        self._spill_limit = (0.0, int(self._links.ids.max()))
 
     def _trim_entries(self) -> None:
         most = LOADED + int(ENTRIES_SHARE * self._most)
@@ -161,13 +152,8 @@ class LearntQueue:
     def _remove(self, page_id: int) -> None:
         if page_id in self._homes:
             self._homes.remove(page_id)
-            return
-        found = np.flatnonzero(self._ids[: self._size] == page_id)
-        if len(found):
-            index, last = int(found[0]), self._size - 1
-            self._kept.keep(page_id, self._features[index].copy())
-            self._ids[index], self._features[index] = self._ids[last], self._features[last]
-            self._size = last
+        elif (features := self._links.remove(page_id)) is not None:
+            self._kept.keep(page_id, features)
 
     def refill(self, limit: int) -> None:
         """Read the next *limit* URLs from the store, without those that are held."""
@@ -178,7 +164,7 @@ class LearntQueue:
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Take the next URLs of the store, in order and at most *limit*, without those that are held."""
-        self._most = min(limit, MOST_URLS)
+        self._most = min(limit, MOST_COMPARED)
         self._spill_limit = (0.0, entries[-1].id) if len(entries) == limit else ALL
         for entry in entries:
             if entry.id not in self._held:
@@ -187,7 +173,7 @@ class LearntQueue:
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`."""
-        while self.has_more and self._size < self._most:
+        while self.has_more and len(self._links) < self._most:
             self.refill(self._most)
         while (page_id := self._next(1)[0]) not in self._entries:
             missing = [one for one in self._next(LOADED) if one not in self._entries]

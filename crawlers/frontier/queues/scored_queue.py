@@ -88,9 +88,9 @@ class ScoredQueue:
         if self.rise(entry.id, most):
             self._entries[entry.id] = entry
 
-    def rise(self, page: int, most: int) -> bool:
+    def rise(self, page_id: int, most: int) -> bool:
         """Queue the number of a page whose score grew; return whether it is among the best, which are in memory."""
-        item = (-self._scores.score(page), page)
+        item = (-self._scores.score(page_id), page_id)
         if self.has_more and item > self._spill_limit:
             return False
         heapq.heappush(self._heap, item)

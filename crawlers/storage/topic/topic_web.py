@@ -37,7 +37,7 @@ class StoredWeb:
 
     def __init__(self, connection: Connection, crawl_id: int, worth: Callable[[str], float]) -> None:
         self._connection = connection
-        self._worth = lru_cache(CACHED_TEXTS)(worth)
+        self.worth = lru_cache(CACHED_TEXTS)(worth)
         self.roots: list[int] = []
         #: Site, state and redirect target by page.
         self.pages: dict[int, tuple[int, State, int | None]] = {}
@@ -68,7 +68,7 @@ class StoredWeb:
     def links(self, number: int) -> Mapping[int, float]:
         """As `topic_replay.Web`: the value of a link is that of its best text."""
         return {
-            target: max((self._worth(context) for _, context in found.texts), default=0.0)
+            target: max((self.worth(context) for _, context in found.texts), default=0.0)
             for target, found in self.texts(number).items()
         }
 
@@ -105,16 +105,11 @@ def stored_web(database: Database, crawl_id: int, worth: Callable[[str], float])
         yield StoredWeb(connection, crawl_id, worth)
 
 
-def terms_of_page(database: Database, number: int) -> tuple[str, dict[str, int]]:
-    """Return the URL of a page that was read, and its term frequencies."""
-    statement = (
-        select(page.c.url, topic_page.c.terms)
-        .join(topic_page, topic_page.c.page_id == page.c.id)
-        .where(page.c.id == number)
-    )
+def terms_of_page(database: Database, number: int) -> dict[str, int]:
+    """Return the term frequencies of a page that was read."""
+    statement = select(topic_page.c.terms).where(topic_page.c.page_id == number)
     with database.read() as connection:
-        url, terms = connection.execute(statement).one()
-    return url, json.loads(terms)
+        return dict(json.loads(connection.execute(statement).scalar_one()))
 
 
 class ReadPage(NamedTuple):

@@ -14,6 +14,7 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction import page_analysis
 from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.extraction.response import ResponseReader, WebResponse
+from crawlers.items import LinkPlace
 
 URL = "http://a.example/"
 
@@ -49,7 +50,7 @@ def test_similarity_depends_on_the_pages_read_so_far(analysis):
 
 
 def test_recalled_pages_count(analysis):
-    analysis.recall([("http://a.example/before", {"unicod": 3}, {})])
+    analysis.recall([{"unicod": 3}])
     assert read(analysis, "<p>unicode tables").similarity == pytest.approx(1 / sqrt(1 + (1 + log(2)) ** 2))
 
 
@@ -96,53 +97,11 @@ def test_links_beyond_the_limit_have_no_relevance(analysis, monkeypatch):
     assert worth(page) == {"http://a.example/0": 1.0, "http://a.example/1": 1.0}
 
 
-# With a learning rate
-
-ABOUT, OTHER = "<p>unicode tables", "<p>soup and cake"
-LINKS = '<p><a href="/encoding/next">here</a></p><p><a href="/cooking/next">here</a></p>'
-
-
-def learning():
-    return PageAnalyzer(Topic({"unicod": 1.0}), Terms(), learning_rate=0.3)
-
-
-def read_at(analysis, url, html):
-    reader = ResponseReader(
-        LinkResolver(Normalization()), frozenset({"a"}), frozenset({"text/html"}), analysis=analysis
-    )
-    return reader.read(WebResponse(url, 200, html.encode(), "text/html; charset=utf-8"), 1, 0, 0.0)
-
-
-def pages_before():
-    return [
-        (f"{URL}{folder}/{n}", html) for n in range(9) for folder, html in (("encoding", ABOUT), ("cooking", OTHER))
-    ]
-
-
-def test_links_similar_to_successful_ones_are_more_relevant(analysis):
-    learnt = learning()
-    for url, html in pages_before():
-        read_at(learnt, url, html)
-        read_at(analysis, url, html)
-    assert set(worth(read_at(analysis, URL, LINKS)).values()) == {0.0}
-    worths = worth(read_at(learnt, URL, LINKS))
-    assert worths[f"{URL}encoding/next"] > 0.1
-    assert worths[f"{URL}cooking/next"] == 0.0
-
-
-def test_learner_is_restored_by_recall(analysis):
-    undisturbed, recalled = learning(), learning()
-    assert (analysis.learns, recalled.learns) == (False, True)
-    before = []
-    for url, html in pages_before():
-        page = read_at(undisturbed, url, html + LINKS)
-        targets = {target.key: target.url for target, _ in page.links}
-        links: dict[str, list[tuple[str, str]]] = {}
-        for text in page.analysis.link_texts:
-            links.setdefault(targets[text.key], []).append((text.anchor, text.context))
-        before.append((url, page.analysis.terms, links))
-    recalled.recall(before)
-    pages = [read_at(one, URL, LINKS) for one in (undisturbed, recalled)]
-    assert pages[0].similarity == pages[1].similarity
-    assert worth(pages[0]) == worth(pages[1])
-    assert max(worth(pages[0]).values()) > 0.0
+def test_text_by_which_a_crawl_learns_is_that_of_the_most_relevant_link(analysis):
+    links = '<nav><a href="/1">weather</a></nav><p><a href="/1">here</a> is unicode</p><p><a href="/2">news</a></p>'
+    page = read(analysis, links)
+    urls = {target.key: target.url for target, _ in page.links}
+    assert {urls[key]: place for key, place in page.link_places.items()} == {
+        "http://a.example/1": LinkPlace("", "", "here"),
+        "http://a.example/2": LinkPlace("", "", "news"),
+    }

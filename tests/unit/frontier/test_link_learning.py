@@ -77,7 +77,7 @@ def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(le
 
 
 def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning):
-    queue = learning.make_queue(1, ALL)
+    queue = learning.make_queue(1, 0, ALL)
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     queue.push(entry(3), 10)
     assert learning.take(3) is None

@@ -8,13 +8,14 @@ import pytest
 
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
-from crawlers.items import QueueSlot, Target
+from crawlers.items import LinkPlace, QueueSlot, Target
 
 if TYPE_CHECKING:
     from crawlers.storage.schema.message_tables import Message
 
 TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
-FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", (3, 4), is_new=True, has_moved=True)
+PLACE = LinkPlace("ul/li", "", "a text")
+FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has_moved=True)
 
 
 def received(target: Target, details: Details) -> Message:
@@ -40,9 +41,8 @@ def test_normal_form_is_sent_only_if_it_differs() -> None:
 
 def test_all_details_are_received() -> None:
     found = link_messages.details_of(received(TARGET, FULL))
-    assert found._replace(slot=tuple(found.slot), contexts=tuple(found.contexts)) == FULL._replace(
-        normalized=TARGET.normalized
-    )
+    lists = {"slot": tuple(found.slot), "contexts": tuple(found.contexts), "place": LinkPlace(*found.place)}
+    assert found._replace(**lists) == FULL._replace(normalized=TARGET.normalized)
 
 
 def test_empty_text_of_a_link_is_not_the_lack_of_one() -> None:

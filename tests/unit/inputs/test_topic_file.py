@@ -28,7 +28,7 @@ def test_documented_example_is_parsed():
         keywords={"charact": 2.0, "encod": 2.0, "unicod": 3.0, "кодировк": 1.0},
         examples=("http://encodings.example/utf8.html", "examples/unicode.html"),
         roots=("http://encodings.example/", "http://text.example/docs/"),
-        weights=STRATEGIES["anchor"],
+        weights=STRATEGIES["learnt"],
         scope="sites",
         language="auto",
         budget=2000,
@@ -36,7 +36,7 @@ def test_documented_example_is_parsed():
 
 
 def test_missing_and_empty_fields_have_defaults():
-    expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["anchor"], "sites", "auto", None)
+    expected = TopicSpec({"unicod": 1.0}, (), ("http://a.example/",), STRATEGIES["learnt"], "sites", "auto", None)
     assert parse_topic(LEAST, "topic.yaml") == expected
     assert parse_topic(LEAST + "strategy:\nbudget:\nscope: []\nexamples: # none\n", "topic.yaml") == expected
 
@@ -78,6 +78,7 @@ def test_strategy_is_selected_by_name(name):
 
 def test_missing_weights_are_zero():
     assert parse_topic(LEAST + "alpha: 0.25\ngamma: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.75)
+    assert parse_topic(LEAST + "alpha: 0.25\ndelta: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.0, 0.75)
 
 
 def test_scope_is_a_name_or_a_list_of_domains_that_contain_the_roots():
@@ -156,7 +157,7 @@ def test_keywords_are_optional_if_there_are_examples():
         (LEAST + "scope: [http://a.example]", "topic.yaml:3: 'http://a.example' in scope is not a domain"),
         (
             LEAST + "strategy: best",
-            "topic.yaml:3: unknown strategy 'best'; choose one of: anchor breadth links mixed",
+            "topic.yaml:3: unknown strategy 'best'; choose one of: learnt anchor breadth links mixed",
         ),
         (
             LEAST + "strategy: links\nalpha: 1",
@@ -164,7 +165,7 @@ def test_keywords_are_optional_if_there_are_examples():
         ),
         (
             LEAST + "alpha: 0.4\nbeta: 0.4",
-            "topic.yaml:3: alpha=0.4, beta=0.4, gamma=0 sum to 0.8, expected 1; divide each by their sum",
+            "topic.yaml:3: alpha=0.4, beta=0.4, gamma=0, delta=0 sum to 0.8, expected 1; divide each by their sum",
         ),
         (LEAST + "gamma: -1", "topic.yaml:3: gamma is '-1', expected a number from 0 to 1"),
         (LEAST + "beta: half", "topic.yaml:3: beta is 'half', expected a number from 0 to 1"),

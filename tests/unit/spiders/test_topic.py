@@ -136,8 +136,21 @@ def test_selection_of_urls_holds_for_a_topic(three, crawl):
 
 
 def test_every_strategy_has_an_order_of_its_own():
-    assert ORDERS.keys() == STRATEGIES.keys()
+    assert ORDERS.keys() == STRATEGIES.keys() - {"learnt"}
     assert len(set(ORDERS.values())) == len(ORDERS)
+
+
+def test_crawl_follows_links_that_look_like_those_to_relevant_pages(three, crawl):
+    folders = {"cooking": "soup", "encoding": "unicode", "garden": "roses"}
+    paths = {f"/{folder}/{number}": about for number in range(8) for folder, about in folders.items()}
+    three.bodies["a"] = {
+        "/": page("Start", **{f"number {n}": path for n, path in enumerate(paths)}),
+        **{path: page(about) for path, about in paths.items()},
+    }
+    crawl(strategy=None, roots=[f"{three.web['a'].origin}/"])
+    relevant = [number for number, path in enumerate(three.order) if "encoding" in path]
+    assert len(three.order) == 25
+    assert relevant[-1] <= 12, "nearly all others come after the eight relevant pages"
 
 
 def test_strategy_of_the_settings_overrides_that_of_the_file(three, crawl):

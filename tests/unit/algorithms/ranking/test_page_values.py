@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from array import array
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,17 @@ def test_values_equal_those_of_a_dict(numbers: dict[int, float]) -> None:
         values[page] = number
     assert dict(values.items()) == numbers
     assert all(values[page] == numbers.get(page, 0.0) for page in (1, 4095, 4096, 4097, 39_999, 10**12, *numbers))
+
+
+@given(st.dictionaries(st.integers(1, 40_000), st.floats(0.5, 2.0)), st.lists(st.integers(1, 50_000)))
+def test_many_values_are_those_of_one_after_the_other(numbers: dict[int, float], pages: list[int]) -> None:
+    values = PageValues(array("d", [0.25]))
+    for page, number in numbers.items():
+        values[page] = number
+    wanted = [*numbers, *pages]
+    assert values.take(np.array(wanted, np.int64)).tolist() == [values[page] for page in wanted]
+    values[1] = 3.0  # no array keeps the block from changing
+    assert values[1] == 3.0
 
 
 def test_blocks_do_not_share_values() -> None:

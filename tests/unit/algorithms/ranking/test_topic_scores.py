@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from math import log1p
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,12 @@ def test_parts_of_a_score_are_anchor_distance_and_rank():
     assert scores.parts(3) == pytest.approx((0.75, 0.5, 1.0)), "the best link counts"
     assert scores.parts(1) == pytest.approx((0.0, 1.0, log1p(1) / log1p(4))), "TR of 3: 1 + 1 + 2"
     assert scores.score(3) == pytest.approx(0.5 * 0.75 + 0.3 * 0.5 + 0.2)
+
+
+@given(mixes, events)
+def test_many_scores_are_those_of_one_after_the_other(weights, history):
+    scores = told(weights, history)
+    assert scores.scores(np.array(PAGES)).tolist() == [scores.score(page) for page in PAGES]
 
 
 @given(events)

@@ -112,8 +112,9 @@ def test_roots_are_at_distance_one():
     assert [distance_relevance(level) for level in range(4)] == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
 
-def test_strategies_are_those_of_the_paper():
+def test_strategies_are_those_of_the_paper_and_one_that_learns():
     assert {
+        "learnt": Weights(0.5, 0, 0, 0.5),
         "anchor": Weights(1, 0, 0),
         "breadth": Weights(0, 1, 0),
         "links": Weights(0, 0, 1),
@@ -126,7 +127,8 @@ def test_weights_must_sum_to_one():
     Weights(1 / 3, 1 / 3, 1 / 3)
     with pytest.raises(ConfigError) as caught:
         Weights(0.5, 0.5, 0.5)
-    assert str(caught.value) == "alpha=0.5, beta=0.5, gamma=0.5 sum to 1.5, expected 1; divide each by their sum"
+    sentence = "alpha=0.5, beta=0.5, gamma=0.5, delta=0 sum to 1.5, expected 1; divide each by their sum"
+    assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize(

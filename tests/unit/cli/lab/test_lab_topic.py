@@ -6,9 +6,8 @@ import csv
 
 import pytest
 
-from crawlers.algorithms.topic.link_learner import RATE
 from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.cli.lab.lab_topic_runs import LEARNT, as_they_ran, replayed
+from crawlers.cli.lab.lab_topic_runs import as_they_ran, replayed
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
@@ -16,7 +15,6 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.command_topic_web import LinkedSites, crawl
 from tests.support.sites.project import Project
-from tests.support.sites.server import Web, pages
 from tests.support.stored_rows import write_rows
 
 BUDGET = 30
@@ -29,8 +27,6 @@ def stored(tmp_path_factory, new_project):
     with LinkedSites() as sites:
         sites.prepare(project)
         read = {name: crawl(project, CRAWL=name, TOPIC_STRATEGY=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
-        learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE}
-        read[LEARNT] = crawl(project, CRAWL=LEARNT, PAGE_BUDGET=BUDGET, **learning)
         read["whole"] = crawl(project, CRAWL="whole")
     return project, read
 
@@ -54,13 +50,13 @@ def cells(output: str, title: str) -> dict[str, list[str]]:
 
 
 def replay_of(database, name, strategies, most=10_000):
-    return replayed(database, name, None, "auto", strategies, most, RATE)
+    return replayed(database, name, None, "auto", strategies, most)
 
 
 # Replays
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES, LEARNT])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, database, strategy):
     project, read = stored
     runs = replay_of(database, strategy, [strategy], len(read[strategy]))
@@ -71,10 +67,10 @@ def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, d
 
 def test_strategies_read_different_pages(stored):
     first = {tuple(urls[:25]) for name, urls in stored[1].items() if name != "whole"}
-    assert len(first) == len(STRATEGIES) + 1
+    assert len(first) == len(STRATEGIES)
 
 
-@pytest.mark.parametrize("strategy", ["anchor", LEARNT])
+@pytest.mark.parametrize("strategy", ["anchor", "learnt"])
 def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(stored, database, strategy):
     """Link texts decide; among equal ones, the order of a page's links differs from that of a real run."""
     project, read = stored
@@ -87,7 +83,8 @@ def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     project, read = stored
     output = lab(project, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
     waiting = project.query(
-        "SELECT count(*) FROM page p JOIN site s ON s.id = p.site_id WHERE s.crawl_id = 1 AND p.state = 0"
+        "SELECT count(*) FROM page p JOIN site s ON s.id = p.site_id JOIN crawl c ON c.id = s.crawl_id "
+        "WHERE c.name = 'anchor' AND p.state = 0"
     )[0][0]
     assert waiting > 0
     share = waiting / (waiting + len(read["anchor"]))
@@ -122,7 +119,7 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     output = lab(project, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
     together = {url for name in STRATEGIES for url in read[name]}
     lines = output.splitlines()
-    assert lines[0] == "crawls anchor, breadth, links, mixed as they ran"
+    assert lines[0] == "crawls learnt, anchor, breadth, links, mixed as they ran"
     assert lines[1] == "topic: text 0.71, unicod 0.71"
     assert lines[2].startswith(f"measured by the {len(together)} pages that any of them read")
     for title in ("average similarity of the pages read", "share of the", "share of the"):
@@ -174,7 +171,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
     [
         (
             ("--strategies", "anchor,best"),
-            "'best' is unknown; choose one of: anchor, breadth, links, mixed",
+            "'best' is unknown; choose one of: learnt, anchor, breadth, links, mixed",
         ),
         (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
         (("--crawls", "anchor,nobody"), "has no crawl of that name"),
@@ -182,7 +179,6 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
         (("--points", "0"), "--points 0: expected at most 12 numbers of at least 1"),
         (("--authorities", "0"), "--authorities 0 is too small; expected at least 1"),
         (("--pages", "0"), "--pages 0 is too small; expected at least 1"),
-        (("--learning-rate", "0"), "--learning-rate 0 is out of range; expected a number above 0, at most 1"),
         (("--topic", "nowhere.yaml"), "nowhere.yaml cannot be read"),
         (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
     ],
@@ -225,20 +221,8 @@ def test_crawl_without_pages_or_without_a_topic_is_refused(project, lab, argumen
 
 def test_interrupted_learning_crawl_continues_with_the_same_pages(tmp_path):
     with LinkedSites() as sites:
-        learning = {"TOPIC_STRATEGY": "anchor", "TOPIC_LEARNING_RATE": RATE, "CRAWL": "learnt"}
-        at_once = crawl(sites.prepare(Project(tmp_path / "whole")), **learning)
+        at_once = crawl(sites.prepare(Project(tmp_path / "whole")), CRAWL="learnt")
         project = sites.prepare(Project(tmp_path / "parts"))
         for budget in (9, 17, 1000):
-            in_parts = crawl(project, **learning, PAGE_BUDGET=budget)
+            in_parts = crawl(project, CRAWL="learnt", PAGE_BUDGET=budget)
     assert in_parts == at_once
-
-
-@pytest.mark.parametrize("rate", ["1.5", "-1", "much"])
-def test_learning_rate_out_of_range_is_refused(tmp_path, rate):
-    with Web(a=pages({"/": "<p>unicode"})) as web:
-        (tmp_path / "topic.yaml").write_text(f"{{keywords: [unicode], roots: [{web['a'].origin}/]}}", "utf-8")
-        ended = Project(tmp_path).run("crawl", "topic", "-a", "topic=topic.yaml", TOPIC_LEARNING_RATE=rate)
-        assert web["a"].requests == []
-    assert ended.status != 0
-    assert len(ended.errors) == 1
-    assert "TOPIC_LEARNING_RATE" in ended.errors[0]

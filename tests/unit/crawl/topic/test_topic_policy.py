@@ -23,7 +23,7 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
         crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
         with closing(Writer(database)) as writer:
-            first = TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0)
+            first = TopicPolicy(database, writer, crawl_id, Terms("en"))
             assert not first.is_ready
             with pytest.raises(ConfigError):
                 first.settle({}, [])
@@ -32,12 +32,12 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp
             assert first.is_ready
             writer.flush()
             assert terms_of(database, crawl_id) == {"unicod": 1.0}
-            assert TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0).is_ready
+            assert TopicPolicy(database, writer, crawl_id, Terms("en")).is_ready
 
 
 def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
         crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
         with closing(Writer(database)) as writer:
-            TopicPolicy(database, writer, crawl_id, Terms("en"), 0.0).forget()
+            TopicPolicy(database, writer, crawl_id, Terms("en")).forget()
         assert crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "two"}}, 1e9).id == crawl_id

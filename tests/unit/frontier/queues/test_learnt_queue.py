@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_prior import prior_of
-from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
+from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues import learnt_queue
 from crawlers.frontier.queues.bounded_queue import ALL
@@ -59,7 +59,7 @@ class Queue:
         self.held: set[int] = set()
         self.values = LinkValues(prior_of({"url": words}))
         self.learning = LinkLearning(self.values, self.store, self.held)
-        self.queue = self.learning.make_queue(1, ALL)
+        self.queue = self.learning.make_queue(1, 0, ALL)
 
     def push(self, page: int, word: str = "fair") -> None:
         self.store.rows[page] = features(word)
@@ -199,13 +199,13 @@ def test_more_than_ten_thousand_urls_wait():
     """At most twice as many are in memory as are compared, and a tenth of their entries."""
     queue = Queue(most=50_000)
     rows = np.stack([features("fair", number) for number in range(100)])
-    pages = 2 * learnt_queue.MOST_URLS + 500
+    pages = 2 * MOST_COMPARED + 500
     for page in range(1, pages + 1):
         queue.store.rows[page] = rows[page % 100]
         queue.again(page)
-    assert learnt_queue.MOST_URLS < len(queue.queue) <= 2 * learnt_queue.MOST_URLS
+    assert MOST_COMPARED < len(queue.queue) <= 2 * MOST_COMPARED
     assert queue.queue.has_more
-    assert len(queue.queue._entries) <= 2 * (learnt_queue.LOADED + learnt_queue.MOST_URLS // 10)
+    assert len(queue.queue._entries) <= 2 * (learnt_queue.LOADED + MOST_COMPARED // 10)
     queue.store.rows[5_000] = queue.store.rows[pages - 1] = features("news")
     queue.queue.discard(5_000)
     queue.again(5_000)
@@ -267,6 +267,6 @@ def test_choices_depend_on_nothing_but_what_waits(events, most):
             leased.clear()
             queue.held.clear()
             queue.learning = LinkLearning(queue.values, queue.store, queue.held)
-            queue.queue = queue.learning.make_queue(1, (float("-inf"), 0))
+            queue.queue = queue.learning.make_queue(1, 0, (float("-inf"), 0))
             queue.queue.refill(most)
     assert sorted([*plain, *leased]) == sorted(queue.store.rows)

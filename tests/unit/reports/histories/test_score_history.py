@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
@@ -88,14 +89,21 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
         connection.exec_driver_sql("DELETE FROM importance")
         connection.exec_driver_sql("DELETE FROM order_totals")
         write_changes(connection, changes)
-    a, b, c = (0.5, 0.25, 0.25) if weights else (1, 0, 0)
+    a, b, c = (0.5, 0.25, 0.25) if weights else (0.5, 0, 0)
     anchor, distance, rank = scores.parts(other)
-    assert history(database, crawl, OTHER) == [
+    score, *others = history(database, crawl, OTHER)
+    assert score == (
         f"  score {scores.score(other):.4f} = {a} x {anchor:.4f} (text of links) + {b} x {distance:.4f} (1 over its "
-        f"distance 2) + {c} x {rank:.4f} (TimelyRank)",
-        "  waits to be fetched for the first time: 1 such pages of its site have a higher score",
-    ]
-    first, similarity = history(database, crawl, HOME)
+        f"distance 2) + {c} x {rank:.4f} (TimelyRank)"
+    )
+    if weights:
+        assert others == ["  waits to be fetched for the first time: 1 such pages of its site have a higher score"]
+    else:
+        assert others == [
+            f"  plus 0.5 x 1.0000 (what similar links led to) = {scores.score(other) + 0.5:.4f}",
+            "  1 waiting pages of its site come before it",
+        ]
+    first, *_, similarity = history(database, crawl, HOME)
     assert first.startswith(f"  score {scores.score(home):.4f} = ")
     assert similarity == "  similarity to the topic 0.5000"
 
@@ -130,6 +138,33 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
 
 def test_page_that_was_read_has_what_its_link_promised_before(database):
     assert history(database, learnt(database), OTHER) == ["  its link promised 1 new links"]
+
+
+def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
+    settings = {"TOPIC": json.dumps([{}, [], [0.5, 0.0, 0.0, 0.5], "en"])}
+    crawl = store(database, PAGES, order="topic", mission="topic", settings=settings)
+    home, other, new = (crawl.pages[url] for url in (HOME, OTHER, NEW))
+    scores = TopicScores(STRATEGIES["learnt"])
+    rows = [RelevanceRow(page, crawl.sites[A], 0 if page == new else -1, 0.0, 0.0, 1, 0.0) for page in (other, new)]
+    pulls = [PullRow(crawl.sites[A], page, reward, 0.0) for page, reward in ((home, 0.1), (other, 0.4))]
+    features = [LinkFeaturesRow(other, ALIKE), LinkFeaturesRow(new, ROW)]
+    with database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM importance")
+        connection.exec_driver_sql("DELETE FROM relevance")
+        connection.exec_driver_sql("DELETE FROM order_totals")
+        write_changes(connection, ChangeSet(*rows, *pulls, *features))
+    learnt = LinkRelevance(scores)
+    learnt.learn([], 0.1)
+    assert history(database, crawl, OTHER)[1:] == ["  plus 0.5 x 1.0000 (what similar links led to) = 0.5000"]
+    learnt.learn(features_of(ALIKE).tolist(), 0.4)
+    (found,) = learnt.relevances(features_of(ROW)[None])
+    _, about, *parts, last = history(database, crawl, NEW)
+    assert about == f"  plus 0.5 x {found:.4f} (what similar links led to) = {found / 2:.4f}"
+    assert any(part.endswith(" by its place on the page") for part in parts)
+    assert last == "  0 waiting pages of its site come before it"
+    with database.read() as connection:
+        (_, fact) = score_facts(connection, crawl.id, new, lambda: True)
+    assert "too many pages" in fact.line.said.template
 
 
 def test_promise_is_not_computed_when_the_time_is_over(database):

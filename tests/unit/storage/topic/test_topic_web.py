@@ -10,7 +10,6 @@ from crawlers.items import State
 from crawlers.storage.schema.score_tables import link_text, relevance
 from crawlers.storage.schema.tables import link_context, page
 from crawlers.storage.topic.topic_web import links_between, links_of, read_pages, stored_web, terms_of_page
-from crawlers.storage.topic.topics import pages_read
 from tests.support.topic_store import add_links, add_page, begin_topic
 
 
@@ -73,17 +72,7 @@ def test_pages_are_in_the_order_of_their_downloads(database, crawl_id):
         (2, "http://b.test/read", {"font": 2}),
         (1, "http://a.test/", {"unicod": 1}),
     ]
-    assert terms_of_page(database, 2) == ("http://b.test/read", {"font": 2})
-
-
-def test_pages_read_have_the_links_with_texts_if_requested(database, crawl_id):
-    pages = list(pages_read(database, crawl_id, with_links=True))
-    assert [url for url, _, _ in pages] == ["http://b.test/read", "http://a.test/"]
-    assert pages[0][2] == {}
-    assert {url: set(texts) for url, texts in pages[1][2].items()} == {
-        "http://b.test/read": {("here", "fonts here"), ("there", "more fonts")},
-        "http://b.test/waits": {("here", "weather")},
-    }
+    assert terms_of_page(database, 2) == {"font": 2}
 
 
 def test_links_between_pages_lead_to_redirect_targets(database, crawl_id):

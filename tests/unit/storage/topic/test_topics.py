@@ -7,9 +7,9 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import begin
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.topic.topics import forgotten_topic, language_of, pages_read, terms_of, topic_terms
+from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of, topic_terms
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import add_page, begin_topic
+from tests.support.topic_store import begin_topic
 
 
 def test_terms_of_a_topic_are_stored_unchanged(database):
@@ -18,19 +18,6 @@ def test_terms_of_a_topic_are_stored_unchanged(database):
     terms = {"кодировк": 0.1 + 0.2, "字符": 1 / 3}
     write_rows(database, topic_terms(crawl_id, terms))
     assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
-
-
-def test_pages_are_in_the_order_of_their_downloads(database):
-    crawl_id, (a, b) = begin_topic(database)
-    add_page(database, 1, a, "http://a.test/", {"second": 1}, fetched_at=2.0)
-    add_page(database, 2, b, "http://b.test/", {"first": 1}, fetched_at=1.0)
-    add_page(database, 3, b, "http://b.test/failed")
-    _, (a, _) = begin_topic(database, "other")
-    add_page(database, 4, a, "http://a.test/", {"other": 1})
-    assert list(pages_read(database, crawl_id)) == [
-        ("http://b.test/", {"first": 1}, {}),
-        ("http://a.test/", {"second": 1}, {}),
-    ]
 
 
 def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(database):

@@ -1,0 +1,27 @@
+"""Pages of topic crawls have rewards, and their scores a fourth weight. Frozen, like every migration."""
+
+from __future__ import annotations
+
+import json
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0024"
+down_revision = "0023"
+
+_crawl = sa.table("crawl", sa.column("id"), sa.column("mission"))
+_setting = sa.table("crawler_setting", sa.column("crawl_id"), sa.column("name"), sa.column("value"))
+
+
+def upgrade() -> None:
+    """Let unfinished topic crawls go on: they count what they count now, and learn nothing of links."""
+    connection = op.get_bind()
+    of_topics = _setting.c.crawl_id.in_(sa.select(_crawl.c.id).where(_crawl.c.mission == "topic"))
+    connection.execute(sa.update(_setting).where(of_topics, _setting.c.name == "REWARD").values(value="similarity"))
+    topics = sa.select(_setting.c.crawl_id, _setting.c.value).where(of_topics, _setting.c.name == "TOPIC")
+    for crawl_id, value in connection.execute(topics).all():
+        keywords, examples, weights, language = json.loads(value)
+        text = json.dumps([keywords, examples, [*weights, 0.0], language], sort_keys=True)
+        is_its = (_setting.c.crawl_id == crawl_id) & (_setting.c.name == "TOPIC")
+        connection.execute(sa.update(_setting).where(is_its).values(value=text))

@@ -1,0 +1,225 @@
+"""Random crawls that learn from links: with kills, and with everything that may happen to a page."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.bandits.turns import RoundRobin
+from crawlers.algorithms.ranking.link_features import features_of
+from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.ranking.page_orders import LearntLinks, RelevantFirst
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
+from crawlers.frontier.queues.learnt_queue import LearntQueue
+from crawlers.frontier.queues.relevance_queue import RelevanceQueue
+from crawlers.items import LinkPlace, Page, PageAnalysis, State
+from crawlers.storage.pulls import Pull, pulls_of
+from tests.contracts.engines import HeldSqlEngine, MemoryEngine
+from tests.contracts.site import NOW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_relevance import LinkRelevance
+    from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.items import Target
+
+MAX_STEPS = 1_000  # more than any of these crawls needs
+
+
+class Way(NamedTuple):
+    """A kind of crawl that learns from links."""
+
+    order: Callable[[], PageOrder]
+    rule: Callable[[], SiteRule]
+    rewards: tuple[float, ...]
+    links_sites: bool  # pages link to pages of other sites, and the texts of their links have a relevance
+
+
+HARVEST = Way(lambda: LearntLinks(LinkValues()), RoundRobin, (0.0, 2.0, 600.0), links_sites=False)
+TOPIC = Way(lambda: RelevantFirst(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9), links_sites=True)
+
+
+class Crawl:
+    """A crawl of a random web of two sites, one request in flight; *seed* decides on the web, *kills* are accidents."""
+
+    def __init__(self, engine: Any, seed: int, way: Way, *, kills: int) -> None:
+        self._way = way
+        self._accidents = random.Random(seed)
+        self._head_urls = random.Random(seed).choice([32, 100_000])
+        self._seed, self._kills, self._engine = seed, kills, engine
+        self._ids = [engine.new_site(), engine.new_site()]
+        self._open()
+
+    def _open(self) -> None:
+        limits = {"records_pulls": True, "cache_urls": 10, "head_urls": self._head_urls}
+        self._frontier = self._engine.frontier(self._way.order(), self._way.rule(), **limits)
+        self._frontier.learn(self._pulls())
+        for number in self._ids:
+            self._frontier.open_site(SiteState(number, f"http://host{number}.test", 1, 0.0), NOW)
+        self._frontier.add([Candidate(number, self._target(number, "/p0")) for number in self._ids], NOW)
+
+    def _pulls(self) -> list[Pull]:
+        if isinstance(self._engine, HeldSqlEngine):
+            pulls = pulls_of(self._engine.database, self._engine._crawl_id)  # also those of earlier examples
+            return [one for one in pulls if one.site_id in self._ids]
+        store = self._engine.held.store
+        return [Pull(one.site_id, one.reward, store._features.get(one.page_id)) for one in store._pulls]
+
+    def _target(self, site_id: int, path: str) -> Any:
+        root = f"http://host{site_id}.test"
+        return resolve(root + "/", root + path)
+
+    def run(self) -> list[tuple[int, str]]:
+        """Crawl to the end; return the pages that were read, in order, without those whose results were lost."""
+        read: list[tuple[int, str]] = []
+        held = self._engine.held
+        for _ in range(MAX_STEPS):
+            if self._kills and self._accidents.random() < 0.1:
+                self._kills -= 1
+                held.commit(self._accidents.randint(0, held.pending))
+                self._open()
+                read = read[: len(self._pulls())]
+            elif self._accidents.random() < 0.2:
+                held.flush()
+            leases = self._frontier.lease(NOW, 1)
+            if not leases:
+                return read
+            read.append(self._place_of(leases[0]))
+            self._end(leases[0])
+        raise AssertionError("the crawl does not end")
+
+    def _place_of(self, lease: Lease) -> tuple[int, str]:
+        return self._ids.index(lease.site_id), lease.url.partition(".test")[2]
+
+    def _end(self, lease: Lease) -> None:
+        site, path = self._place_of(lease)
+        web = random.Random(f"{self._seed} {site} {path}")
+        fate = web.random()
+        if fate < 0.1 and not lease.attempts:
+            self._frontier.release(lease, NOW, "no answer", failed=True)
+            return
+        others = list(dict.fromkeys(f"/p{web.randrange(60)}" for _ in range(web.choice([0, 3, 12]))))
+        targets = {other: self._target(lease.site_id, other) for other in others}
+        if self._way.links_sites:
+            sites = [web.randrange(2) for _ in others]
+            targets = {other: self._target(self._ids[to], other) for other, to in zip(others, sites, strict=True)}
+        if fate < 0.2 and others and lease.hops < 10 and targets[others[0]].url != lease.url:
+            page = Page(lease.id, lease.url, lease.level, State.MOVED, moved_to=targets[others[0]])
+            self._frontier.acknowledge(lease, Decision(page), NOW)
+            return
+        places = {one.key: LinkPlace(f"ul/{int(to[2:]) % 3}", "", f"to {to}") for to, one in targets.items()}
+        page = Page(lease.id, lease.url, lease.level, State.DONE, link_places=places, **linked(lease, targets.values()))
+        if self._way.links_sites:
+            values = {one.key: web.choice([0.0, 0.0, 0.2, 0.7]) for one in targets.values()}
+            page = replace(page, analysis=PageAnalysis({}, values, []))
+        reward = len(path) % 3 * web.choice(self._way.rewards) / 2
+        self._frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
+
+
+def linked(lease: Lease, targets: Iterable[Target]) -> dict[str, list[tuple[Target, int]]]:
+    """Return the links of a page to *targets*, as `Page` has them."""
+    own = site_of(lease.url)
+    return {
+        "links": [(target, 1) for target in targets if target.site == own],
+        "cross_site_links": [(target, 1) for target in targets if target.site != own],
+    }
+
+
+class Accidents:
+    """A crawl of two sites, several requests in flight, in which everything happens that may happen to a page."""
+
+    def __init__(self, seed: int, way: Way, head_urls: int) -> None:
+        self._rng = random.Random(seed)
+        self._way = way
+        self._engine = MemoryEngine()
+        order = way.order()
+        assert order.link_values is not None
+        self.values = order.link_values
+        limits = {"head_urls": head_urls, "cache_urls": self._rng.choice([10, 10_000]), "is_divided": way.links_sites}
+        self._frontier = self._engine.frontier(order, way.rule(), records_pulls=True, **limits)
+        self._ids = [self._engine.new_site(), self._engine.new_site()]
+        self._now = NOW
+        self._leases: list[Lease] = []
+        for number in self._ids:
+            self._open(number)
+        self._frontier.add([Candidate(number, self._target(number, "/")) for number in self._ids], NOW)
+
+    def _open(self, number: int) -> None:
+        self._frontier.open_site(SiteState(number, f"http://host{number}.test", 2, 0.0, max_level=3), self._now)
+
+    def _target(self, number: int, path: str) -> Any:
+        return resolve(f"http://host{number}.test/", f"http://host{number}.test{path}")
+
+    def run(self) -> None:
+        rng = self._rng
+        for _ in range(600):
+            self._now += rng.choice([0, 1])
+            if rng.random() < 0.5:
+                self._leases += self._frontier.lease(self._now, 1)
+            if self._leases and rng.random() < 0.6:
+                self._end(self._leases.pop(rng.randrange(len(self._leases))))
+            if rng.random() < 0.05:
+                number = rng.choice(self._ids)
+                if not any(lease.site_id == number for lease in self._leases):
+                    self._frontier.close_site(number, self._now)
+                    self._open(number)
+            self._check()
+
+    def _end(self, lease: Lease) -> None:
+        rng, frontier, now = self._rng, self._frontier, self._now
+        target = self._target(rng.choice(self._ids), f"/p{rng.randrange(200)}")
+        variant = self._target(lease.site_id, lease.url.partition(".test")[2] + "?")
+        fate = rng.choice(["released", "rests", "fails", "refused", "moves", "varies", *["read"] * 6])
+        if fate == "fails" and lease.attempts < 3:
+            frontier.release(lease, now, "no answer", failed=True)
+        elif fate == "rests":
+            frontier.release(lease, now + 3, "no answer", failed=True)
+        elif fate == "refused":
+            self._acknowledge(lease, State.REJECTED, reason="robots.txt")
+        elif fate == "moves" and target.url != lease.url and lease.hops < 9:
+            self._acknowledge(lease, State.MOVED, moved_to=target)
+        elif fate == "varies" and variant.key == lease.key and variant.url != lease.url and lease.hops < 9:
+            self._acknowledge(lease, State.MOVED, moved_to=variant)
+        elif fate == "read":
+            paths = (rng.choice(["/p%d", "/p%d/", "//p%d"]) % rng.randrange(400) for _ in range(rng.choice([0, 3, 20])))
+            ids = self._ids if self._way.links_sites else [lease.site_id]
+            found = {one.key: one for one in (self._target(rng.choice(ids), path) for path in paths)}
+            places = dict.fromkeys(found, LinkPlace("ul/li", "ul/li", "a page"))
+            values = {key: rng.choice([0.0, 0.0, 0.2, 0.7]) for key in found}
+            analysis = PageAnalysis({}, values, []) if self._way.links_sites else None
+            more = linked(lease, found.values()) | {"link_places": places, "analysis": analysis}
+            self._acknowledge(lease, State.DONE, rng.choice(self._way.rewards), **more)
+        else:
+            frontier.release(lease, now)
+
+    def _acknowledge(self, lease: Lease, state: State, reward: float = 0.0, **more: Any) -> None:
+        page = Page(lease.id, lease.url, lease.level, state, **more)
+        self._frontier.acknowledge(lease, Decision(page), self._now, Earned(reward))
+
+    def _check(self) -> None:
+        sites = self._frontier._schedule.sites.values()
+        leased = {lease.id for lease in self._leases}
+        resting = {number for site in sites for number in site.resting}
+        assert set(self._frontier._learning._features) <= leased | resting
+        assert all(one.level == 0 or one.id in self._frontier._learning._features for one in self._leases)
+        for site in sites:
+            for queue in site.queues.values():
+                assert isinstance(queue, LearntQueue | RelevanceQueue)
+                queued = [*queue._links.ids.tolist(), *(queue._homes if isinstance(queue, LearntQueue) else ())]
+                assert len(queued) == len(set(queued))
+                assert leased.isdisjoint(queued)
+
+    def replayed(self) -> LinkValues | LinkRelevance:
+        """Return what the stored pulls teach."""
+        values, store = self._way.order().link_values, self._engine._store
+        assert values is not None
+        for one in store._pulls:
+            known = store._features.get(one.page_id)
+            values.learn([] if known is None else features_of(known).tolist(), one.reward)
+        return values
