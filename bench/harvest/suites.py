@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from bench.harvest.link_prior import examples, weights
 from bench.harvest.simulation import Groups, Rows, Web, best_found_pages, best_pages, harvest
 from bench.harvest.site_pages import SitePages, cached
-from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
+from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_prior import prior_of
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 BUDGETS = (300, 600, 1000, 2000)
 SUITE_SITES = 12
-LEARNING = ("groups", "learnt", "cold")
+VALUING = ("learnt", "cold")
+LEARNING = ("groups", *VALUING)
 ORDERS = ("bfs", *LEARNING)
 
 
@@ -92,7 +93,8 @@ def run(folder: Path, suite: Suite, rule: str, order: str) -> list[int]:
         return best_found_pages(web, most)
     name, _, factor = rule.partition(":")
     optimism = float(factor) if factor else LEARNT_OPTIMISM if order in LEARNING else OPTIMISM
-    made = RULES[name](RuleOptions(page_budget=most, optimism=optimism))
+    cap = LEARNT_REWARD_CAP if order in VALUING else REWARD_CAP
+    made = RULES[name](RuleOptions(page_budget=most, optimism=optimism, reward_cap=cap))
     if order == "bfs":
         return harvest(web, made, [LevelByLevel() for _ in web.sites], most)
     if order == "groups":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.ranking.link_features import MAX_WORD_CHARS, TEXTS, is_word
+from crawlers.algorithms.ranking.link_features import STEM_CHARS, TEXTS, is_word
 from crawlers.algorithms.ranking.link_prior import KINDS
 from crawlers.algorithms.ranking.link_values import MAX_ETA
 from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
@@ -72,7 +72,7 @@ def _check(kind: str, text: str, weight: Any) -> None:
             raise ValueError(f"{shown(text)} of the kind {kind} occurs nowhere; expected {', '.join(TEXTS[kind])}")
     elif not is_word(text):
         raise ValueError(
-            f"{shown(text)} of the kind {kind} occurs nowhere; write words of 2 to {MAX_WORD_CHARS} small letters"
+            f"{shown(text)} of the kind {kind} occurs nowhere; write the first letters of words, 2 to {STEM_CHARS}"
         )
     is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
     if not is_number or not abs(weight) <= MAX_ETA:  # NaN neither

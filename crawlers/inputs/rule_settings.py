@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, OPTIMISM
+from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
 from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, LAB_RULES, RuleOptions
-from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, PLACING, OrderOptions
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def chosen(registry: Mapping[str, T], name: str, value: str | None) -> T:
 
 def rule_options(settings: SettingValues) -> RuleOptions:
     """Return the options of the rules of crawls."""
+    order = settings.get("ORDER")
     return RuleOptions(
         page_budget=settings.getint("PAGE_BUDGET"),
         seed=settings.getint("RULE_SEED"),
@@ -45,7 +46,8 @@ def rule_options(settings: SettingValues) -> RuleOptions:
         quantum_s=settings.getfloat("ROUNDROBIN_QUANTUM_SECONDS"),
         gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
         ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
-        optimism=LEARNT_OPTIMISM if settings.get("ORDER") in LEARNING else OPTIMISM,
+        optimism=LEARNT_OPTIMISM if order in LEARNING else OPTIMISM,
+        reward_cap=LEARNT_REWARD_CAP if order in PLACING else REWARD_CAP,
     )
 
 

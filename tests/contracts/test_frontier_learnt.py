@@ -83,7 +83,7 @@ def test_links_like_those_that_paid_are_followed_first(engine):
 
 @pytest.mark.parametrize(("more", "first"), [(0.9 * CLOSE, "/first/1"), (1.1 * CLOSE, "/second/1")])
 def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, first):
-    learnt = LearntLinks(LinkValues({feature_id("anchor", "", "second"): more}))
+    learnt = LearntLinks(LinkValues({feature_id("anchor", "", "secon"): more}))
     site = LearntSite(engine, engine.frontier(learnt, records_pulls=True))
     site.begin("/first/1", "/second/1")
     assert site.paths([site.one()]) == [first]

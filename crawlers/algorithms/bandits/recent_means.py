@@ -6,8 +6,8 @@ It is RAW-UCB (see `rotting`) with four changes, which were found on simulated w
 - a bonus that depends on all pulls of a site and not on the window, so that a burst of links does not restart the
   exploration of its site;
 - as scale, the mean absolute difference of successive rewards of a site instead of the standard deviation;
-- rewards are capped at ten times that of a usual good page: a page with thousands of links would raise the scale, and
-  keep the rule at its site, for a thousand pulls.
+- rewards are capped at ten times that of a usual good page, or at four times with ORDER=learnt: a page with
+  thousands of links would raise the scale, and keep the rule at its site, for a thousand pulls.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ MIN_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 
 OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
 LEARNT_OPTIMISM = 1.0  # with orders that find the rich pages of a site early, so that it need not be given more time
 REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site with one giant page
+LEARNT_REWARD_CAP = 4  # likewise, with ORDER=learnt, which finds such a page early: the site has few more like it
 
 
 class _JumpArm(WindowArm):
@@ -52,22 +53,23 @@ class RecentUCB(IndexRule[_JumpArm]):
 
     c is *optimism*; m_i is the mean reward of site i; s is the mean of |x - x'| over all pairs of successive rewards of
     the same site, 0 while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at
-    `REWARD_CAP` times the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are
+    *reward_cap* times the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are
     ignored, longer ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards.
     O(1) per index.
     """
 
-    def __init__(self, optimism: float = OPTIMISM) -> None:
+    def __init__(self, optimism: float = OPTIMISM, reward_cap: float = REWARD_CAP) -> None:
         super().__init__(_JumpArm)
         self._optimism = optimism
+        self._reward_cap = reward_cap
         self._good_pages = 0  # pulls with a reward above 0
         self._bonus = 0.0
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
-        """Record the *reward* >= 0 of a pull of *arm*, capped at `REWARD_CAP` good pages."""
+        """Record the *reward* >= 0 of a pull of *arm*, capped at *reward_cap* good pages."""
         if reward:
             if self._good_pages:
-                reward = min(reward, REWARD_CAP * self._pool.total / self._good_pages)
+                reward = min(reward, self._reward_cap * self._pool.total / self._good_pages)
             self._good_pages += 1
         super().rewarded(arm, reward)
 

@@ -14,7 +14,7 @@ from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.gittins_rule import GittinsIndex
 from crawlers.algorithms.bandits.posterior import KLUCB, Thompson
-from crawlers.algorithms.bandits.recent_means import OPTIMISM, RecentUCB
+from crawlers.algorithms.bandits.recent_means import OPTIMISM, REWARD_CAP, RecentUCB
 from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
 from crawlers.errors import ConfigError
@@ -78,6 +78,7 @@ class RuleOptions:
     ucb1_initial: int = 5  # ucb1: initial pages of every site, m in the paper
     raw_ucb_c: float = 1.0  # raw-ucb: weight of the confidence term
     optimism: float = OPTIMISM  # auto: factor of the bonus
+    reward_cap: float = REWARD_CAP  # auto: most that a page counts, in good pages
 
 
 def _roundrobin(options: RuleOptions) -> SiteRule:
@@ -100,7 +101,7 @@ CRAWL_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "trivial": _trivial,
     "gittins": lambda options: BatchGreedy(options.gittins_batch),
     "ucb1": lambda options: UCB1(options.ucb1_initial),
-    "auto": lambda options: RecentUCB(options.optimism),
+    "auto": lambda options: RecentUCB(options.optimism, options.reward_cap),
 }
 
 # For comparisons only: with ORDER=learnt and groups they found on average no more than `auto` on real sites.

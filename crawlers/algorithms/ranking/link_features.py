@@ -31,7 +31,7 @@ NONE = 0  # the id of a feature that a link does not have
 ANCHOR_CHARS = 200  # that are looked at
 URL_CHARS = 500  # likewise, after the host
 TEXT_CHARS = 300  # of a place or a path
-MAX_WORD_CHARS = 100  # of a word that has a weight; a text without blanks, as in Chinese, may be one word
+STEM_CHARS = 5  # first letters of a word that count: changes, changed and changelog count as one word
 MAX_LEVEL = 8  # deeper pages are alike
 _BYTES = 3  # of a number in the store
 _WORDS = 4  # of an anchor or a URL that count
@@ -137,28 +137,31 @@ def feature_id(kind: str, site: str, value: str) -> int:
 
 
 def words(text: str, most: int) -> list[str]:
-    """Return the first *most* different words of *text* in lower case, without stop words and single letters.
+    """Return the first *most* different stems of words of *text*, without stop words and single letters.
 
-    >>> words("All theNews_of 2024: the news", 4)
-    ['all', 'news']
+    A stem is the first `STEM_CHARS` letters of a word in lower case, in any language. Sites that name the same things
+    by other forms of a word, or by compounds, learn from each other.
+
+    >>> words("All theNews_of 2024: the news, changes, Changelog", 4)
+    ['all', 'news', 'chang']
     """
     found: dict[str, None] = {}
     for word in _WORD.findall(_CAMEL_CASE.sub(" ", text.replace("_", " "))):
         word = word.lower()
         if word not in _STOP_WORDS:
-            found[word] = None
+            found[word[:STEM_CHARS]] = None
             if len(found) == most:
                 break
     return list(found)
 
 
 def is_word(text: str) -> bool:
-    """Return whether *text* may be one of the `words` of a link, and is short enough to have a weight.
+    """Return whether *text* may be one of the `words` of a link.
 
-    >>> is_word("news"), is_word("News"), is_word("the news")
-    (True, False, False)
+    >>> is_word("news"), is_word("News"), is_word("the news"), is_word("newspaper")
+    (True, False, False, False)
     """
-    return len(text) <= MAX_WORD_CHARS and text == text.lower() and _WORD.fullmatch(text) is not None
+    return len(text) <= STEM_CHARS and text == text.lower() and _WORD.fullmatch(text) is not None
 
 
 def _values(site: str, url: str, level: int, source: int, place: LinkPlace) -> Iterator[str]:

@@ -78,6 +78,13 @@ def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
     assert rule._pool.total == 36 + 40, "a good page is one with links, also one that was cut short"
 
 
+def test_cap_can_be_chosen() -> None:
+    rule = RecentUCB(OPTIMISM, 4)
+    for arm, reward in [("a", 2.0), ("a", 4.0), ("a", 7000.0)]:
+        rule.rewarded(arm, reward)
+    assert rule._pool.total == 2 + 4 + 4 * 3
+
+
 def test_single_page_full_of_links_loses_its_influence() -> None:
     quiet = [("a", 1), ("b", 0)] * 500
     assert scale(told([("a", 7000), *quiet])) < 8.0, "the first page is not capped"

@@ -132,4 +132,4 @@ def test_prior_has_words_that_several_sites_share(site):
     assert weights([found] * 2) == {}
     three = weights([found] * 3, most=4)
     assert len(three) == 4
-    assert three[("url", "missing")] < 0 < three[("url", "deep")]
+    assert three[("url", "missi")] < 0 < three[("url", "deep")]
