@@ -237,6 +237,8 @@ SITEMAP = "sitemap"
 PAGE = "page"  # a page that shows new articles
 HOME = "home"  # a start page, which is always polled
 ARTICLE = "article"  # fetched once more, to find changes
+ANNOUNCERS = (FEED, SITEMAP)  # those that name articles
+POLLED_LISTS = (HOME, *ANNOUNCERS)  # those that are no articles for certain
 
 NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # outcomes of documents
 UNSURE = "too little evidence for an article"  # why a page is no document, until a rule classifies its URL as one

@@ -1,4 +1,4 @@
-"""Ends a running crawl early, for its mission and for its parts."""
+"""Lets the mission and the parts of a running crawl make it go on, or end it early."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class CrawlControl:
         self._wake()
 
     def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
-        """Report *error*, and end the crawl; everything stored is kept."""
+        """Report *error*, and end the crawl for *reason*; everything stored is kept. Only the first error counts."""
         if self.failure is None:
             self.fail(error)
             self._stop(reason)
 
     def abort_for(self, what: str, error: Exception) -> None:
-        """Report an *error*, and end the crawl. One that the program should not have is a bug: *what* it prevented.
+        """End the crawl as `abort` does, by an *error* that was not expected: that is better than losing a page.
 
-        Ending the crawl is better than losing a page.
+        Any error but a `StoreError` is reported as a bug that prevented *what*, with its traceback.
         """
         if isinstance(error, StoreError):
             self.abort(error)
@@ -46,7 +46,7 @@ class CrawlControl:
             self.abort(FrontierError(f"{what}: {type(error).__name__} {error}; please report it"))
 
     def fail(self, error: BaseException) -> None:
-        """Report *error*, as the crawl ends anyway; only the first one counts."""
+        """Report *error* of a crawl that ends anyway, and so isn't asked to stop; only the first error counts."""
         if self.failure is None:
             self.failure = error
             level = logging.WARNING if isinstance(error, PASSING) else logging.ERROR

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.error_classes import error_class
-from crawlers.items import FEED, SITEMAP, Page, State
+from crawlers.items import ANNOUNCERS, Page, State
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
@@ -71,7 +71,7 @@ class CrawlStats:
             self._stats.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
-        is_feed = page.news is not None and page.news.kind in (FEED, SITEMAP)  # whose policy logs details
+        is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
             logger.warning("%s is not available: %s", page.url, page.reason)
 

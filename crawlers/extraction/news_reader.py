@@ -20,6 +20,7 @@ from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.extraction.response import page_of
 from crawlers.items import (
+    ANNOUNCERS,
     DUPLICATE,
     FEED,
     LIST,
@@ -117,7 +118,7 @@ class NewsReader:
             fits=fits,
             odds=news.odds + IN_FEED * is_in_feed,
             feeds=() if fits else news.feeds,  # the feeds that an article names are those of its site
-            problem=f"is not a {news.kind}" if news.kind in (FEED, SITEMAP) else "",
+            problem=f"is not a {news.kind}" if news.kind in ANNOUNCERS else "",
         )
         support = 0.0 if fits else self._classifier.support(site, page.url)
         if is_list(news.odds) and not is_in_feed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import case, func, select
 
 from crawlers.algorithms.plurals import counted
-from crawlers.items import FEED, SITEMAP
+from crawlers.items import ANNOUNCERS
 from crawlers.storage.news.alarms import open_alarms
 from crawlers.storage.schema.news_tables import document, poll
 from crawlers.storage.schema.tables import page, site
@@ -40,7 +40,7 @@ def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSumm
         select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
         .join(poll, poll.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind.in_((FEED, SITEMAP)))
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))
         .order_by(page.c.url)
     )
     with database.read() as connection:

@@ -80,7 +80,7 @@ def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in,
     assert crawl.query(counted) == whole.query(counted)
 
 
-def test_crawl_that_goes_on_keeps_its_first_weights_whatever_becomes_of_their_file(web, crawl_in):
+def test_crawl_that_goes_on_keeps_its_link_prior_whatever_becomes_of_the_file(web, crawl_in):
     settings = {"RULE": "auto", "ORDER": "learnt", "LINK_PRIOR": "mine.json", **SETTINGS}
 
     def crawl_with(name: str, weight: float) -> Crawl:

@@ -13,7 +13,6 @@ from crawlers.algorithms.slices import Slices, sliced
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.news.next_visits import NO_LINKS, FoundLinks, NextVisits
-from crawlers.crawl.news.polls import ANNOUNCERS
 from crawlers.crawl.news.rule_learning import RuleLearning
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import BadUrl, StoreError
@@ -21,7 +20,7 @@ from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.protocols import Decision
-from crawlers.items import HOME, NEW, PAGE, Announced, News, QueueSlot, State
+from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PageLabelRow
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.crawl.news.polls import ANNOUNCERS
 from crawlers.frontier.revisits import may_pass
-from crawlers.items import ARTICLE, FEED, HOME, NEW, PAGE, SITEMAP, UNSURE, QueueSlot, State
+from crawlers.items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP, UNSURE, QueueSlot, State
 from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class NextVisits:
         is_home = self._feeds.is_home(lease.key)
         if page.state is State.REJECTED:
             kind = self.kind(lease) or (HOME if is_home else "")
-            if kind in (HOME, *ANNOUNCERS) and self._feeds.reason_against(lease.key) is None:
+            if kind in POLLED_LISTS and self._feeds.reason_against(lease.key) is None:
                 # robots.txt may be accessible later, or allow the page.
                 return True, polls.failed(*here, kind, now, changes, page.reason)
             polls.forget(lease.id)

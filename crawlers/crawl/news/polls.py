@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.change_rates import ArrivalRate
 from crawlers.algorithms.news.poll_plan import NEVER, PollState
-from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP
+from crawlers.items import ANNOUNCERS, ARTICLE, PAGE, POLLED_LISTS
 from crawlers.storage.schema.news_tables import PollRow
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIGURES = re.compile(r"\d[\d.,]*")
-ANNOUNCERS = (FEED, SITEMAP)  # kinds of polls that name articles
 
 CHECK_S = 60.0  # between two checks whether there is time for all polls
 REPEAT_S = 3600.0  # after which a warning is repeated
@@ -93,7 +92,7 @@ class Polls:
 
     def is_list(self, page_id: int) -> bool:
         """Return whether a page is polled as a feed, a sitemap or a home page: it is no article."""
-        return self.kind(page_id) in (HOME, *ANNOUNCERS)
+        return self.kind(page_id) in POLLED_LISTS
 
     def warn(self, now: float) -> None:
         """Warn when there is too little time for all polls: on every change, and once an hour."""

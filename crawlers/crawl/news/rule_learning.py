@@ -45,7 +45,8 @@ class RuleLearning:
         """Let rules that are due be learnt, and apply them.
 
         A page waits for those that became due before it was read: with one request in flight, that is the next one.
-        There is one task of a domain at a time, so its rules never go back to those of fewer labels.
+        Only the latest task of a domain counts, so its rules never go back to those of fewer labels. There is one at a
+        time, unless the labels of a domain are forgotten and come back while its rules are learnt.
         """
         learning = self._classifier.learning
         while (domain := next((one for one in self._due if one not in learning), None)) is not None:

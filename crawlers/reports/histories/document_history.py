@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import or_, select
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.items import FEED, SITEMAP, State
+from crawlers.items import ANNOUNCERS, State
 from crawlers.reports.histories.history import (
     Count,
     Event,
@@ -44,7 +44,7 @@ def document_history(connection: Connection, crawl_id: int, row: Any) -> tuple[l
         return [], []
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
     events = _announcements(connection, crawl_id, row)
-    if polled is not None and polled.kind in (FEED, SITEMAP):
+    if polled is not None and polled.kind in ANNOUNCERS:
         return _facts(_poll(polled)), events
     lines = [_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()

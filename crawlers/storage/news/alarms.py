@@ -18,7 +18,7 @@ from crawlers.algorithms.news.alarm_rules import (
     patience_s,
 )
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.items import FEED, HOME, SITEMAP, State
+from crawlers.items import ANNOUNCERS, POLLED_LISTS, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, poll
 from crawlers.storage.schema.score_tables import news_score
@@ -114,7 +114,7 @@ def _feeds(connection: Connection, crawl_id: int) -> list[Failing]:
         .join(poll, poll.c.page_id == page.c.id)
         .join(news_score, news_score.c.page_id == page.c.id)
         .join(site, site.c.id == page.c.site_id)
-        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_((FEED, SITEMAP)))
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(ANNOUNCERS))
         .where(fails | poll.c.problem.is_not(None))
         .order_by(page.c.url)
     )
@@ -131,7 +131,7 @@ def _sources(connection: Connection, crawl_id: int) -> list[Failing]:
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(feed, feed.c.url == page.c.url)
         .join(seed, seed.c.id == func.coalesce(feed.c.seed_id, site.c.seed_id))
-        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_((HOME, FEED, SITEMAP)))
+        .where(_of(crawl_id), news_score.c.queue == REVISIT, poll.c.kind.in_(POLLED_LISTS))
         .group_by(seed.c.site)
         .having(func.min(poll.c.failures) > 0)
         .order_by(seed.c.site)

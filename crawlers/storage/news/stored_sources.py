@@ -10,7 +10,7 @@ from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
-from crawlers.items import FEED, SITEMAP, SiteLimits
+from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SiteLimits
 from crawlers.storage.news.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.storage.schema.news_tables import feed, poll
 from crawlers.storage.schema.tables import page, seed, site
@@ -157,7 +157,7 @@ def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | No
     polls = (
         select(page.c.key, poll.c.polled_at, poll.c.new_items, poll.c.problem)
         .join(page, page.c.id == poll.c.page_id)
-        .where(poll.c.kind.in_((FEED, SITEMAP)))
+        .where(poll.c.kind.in_(ANNOUNCERS))
         .order_by(poll.c.polled_at)
     )
     with database.read() as connection:
