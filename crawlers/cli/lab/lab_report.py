@@ -105,8 +105,7 @@ def _table(log: PullLog, last: Sequence[Moment]) -> str:
         lines.append(
             f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} "
             f"{_amount(moment.earned):>9} {_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} "
-            f"{_index(moment.index)}"
-            + _why_left(site)
+            f"{_index(moment.index)}" + _why_left(site)
         )
     if len(last) > MAX_SITES:
         lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
