@@ -82,7 +82,7 @@ class WorkerRounds:
     @property
     def _lacks_pulls(self) -> bool:
         members = self._members
-        if not self._has_budget or not members.others or members.is_spent or self._frontier.pulls.has_room:
+        if not self._has_budget or not members.others or members.is_spent or self._frontier.budget.has_room:
             return False
         return self._frontier.best_index(self._clock()) is not None
 
@@ -129,14 +129,14 @@ class WorkerRounds:
         best_index = frontier.best_index(now)
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
         lacks_pulls = self._lacks_pulls
-        limit = frontier.pulls.limit(wanted_pulls) if members.others and self._has_budget else -1
+        limit = frontier.budget.limit(wanted_pulls) if members.others and self._has_budget else -1
         self._has_room, self._leased = False, 0
         report = members.report._replace(
             wanted_sites=MANY_SITES if takes else 0,
             wanted_pulls=wanted_pulls,
             limit=limit,
             leases=frontier.leases,
-            index_share=frontier.pulls.index_share(now),
+            index_share=frontier.budget.index_share(now),
             best_index=best_index,
             is_hungry=is_hungry,
             ends_after=self._ends_after,
@@ -153,7 +153,7 @@ class WorkerRounds:
             self._frontier.share(found.parts, self._clock())
         self._frontier.learn(found.round.pulls)
         if self._has_budget:
-            self._frontier.pulls.grant(found.round.granted)
+            self._frontier.budget.grant(found.round.granted)
         if not self.is_stopping:
             self._held.share(found.round.hungry, found.round.others + 1)
         if (reason := self._members.stop_reason) is not None and not self.is_stopping:

@@ -123,6 +123,11 @@ class PullBudget:
             self._known_before = self._learnt
         return self._learnt - before
 
+    @property
+    def has_pulled(self) -> bool:
+        """Whether any pull has ended."""
+        return self._ended > 0
+
     def started(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
         self._rule.started(site.id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -25,6 +25,7 @@ from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_var
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
+from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
@@ -32,7 +33,6 @@ from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
-from crawlers.frontier.sliced_writes import SlicedWrites
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
@@ -87,11 +87,11 @@ class QueuedFrontier:
         self._store = store
         self._rule = rule
         self._order = order
-        self.pulls = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
+        self.budget = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
         self._records_pulls = records_pulls
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self._schedule = SiteSchedule(rule, self.pulls, self._refill, in_order=order.finishes_each_priority)
+        self._schedule = SiteSchedule(rule, self.budget, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(
@@ -107,7 +107,7 @@ class QueuedFrontier:
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
         )
         self._leases: dict[int, Lease] = {}
-        self._writes = SlicedWrites(store, self._scoring, self._discovery, self._schedule)
+        self._writes = FrontierWrites(store, self._scoring, self._discovery, self._schedule)
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
             self._writes.submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
@@ -123,7 +123,7 @@ class QueuedFrontier:
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without a further event; O(1) on average."""
-        return not self._schedule.is_idle and not self.pulls.is_spent
+        return not self._schedule.is_idle and not self.budget.is_spent
 
     @property
     def is_waiting(self) -> bool:
@@ -136,7 +136,7 @@ class QueuedFrontier:
     def best_index(self, now: float) -> float | None:
         if not self.is_waiting:
             return None
-        return self.pulls.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
+        return self.budget.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)
@@ -291,7 +291,7 @@ class QueuedFrontier:
         return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
-        return self.pulls.learn(pulls if self._learning is None else self._learning.learn(pulls))
+        return self.budget.learn(pulls if self._learning is None else self._learning.learn(pulls))
 
     def add(self, candidates: Iterable[Candidate], now: float = 0.0, changes: ChangeSet | None = None) -> int:
         self._writes.complete()
@@ -324,7 +324,7 @@ class QueuedFrontier:
         if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
             self._schedule.value_again(now)
         leases: list[Lease] = []
-        while len(leases) < n and self.pulls.has_room and (site := self._schedule.select(now)) is not None:
+        while len(leases) < n and self.budget.has_room and (site := self._schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
             self._schedule.leased(site, now)
         return leases
@@ -340,11 +340,11 @@ class QueuedFrontier:
         self._leases[entry.id] = lease
         site.began(self._priority(lease))
         site.gate.started(now)
-        self.pulls.started(site, lease)
+        self.budget.started(site, lease)
         return lease
 
     def next_due(self, now: float) -> float | None:
-        return self._schedule.next_due(now) if self.pulls.has_room else None
+        return self._schedule.next_due(now) if self.budget.has_room else None
 
     # Ending leases --------------------------------------------------------------------------------
 
@@ -377,8 +377,8 @@ class QueuedFrontier:
         changes = ChangeSet()
         taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
         # The lease ends with the last slice: until then, the page has a request in flight.
-        with ExitStack() as transaction:
-            risen = yield from self._writes.in_slices(taking, changes, complete, transaction)
+        risen, transaction = yield from self._writes.in_slices(taking, changes, complete)
+        with transaction or nullcontext():
             acknowledged = taking.finish()
             self._end(lease, requested=requested)
             self._discovery.forget_reasons()
@@ -386,12 +386,12 @@ class QueuedFrontier:
                 self._held.discard(lease.id)
             else:
                 self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
-            if self._writes.are_open and self._scoring is not None:
+            if transaction is not None and self._scoring is not None:
                 self._scoring.returned(lease.id)  # its row was written while it was held
             if requested:
                 self._pull_ended(site, lease, earned, now, changes)
             else:
-                self.pulls.cancelled(site, lease)
+                self.budget.cancelled(site, lease)
             if self._learning is not None:
                 self._learning.forget([lease.id])
             risen += self._writes.write(changes)
@@ -423,7 +423,7 @@ class QueuedFrontier:
             lease = replace(lease, attempts=lease.attempts + 1)
             self._failed(site, lease, reason, lease.leased_at, ChangeSet(), not_before if rests else None)
         else:
-            self.pulls.cancelled(site, lease)
+            self.budget.cancelled(site, lease)
         if rests:
             self._schedule.rest(site, self._entry(lease), not_before)
         else:
@@ -446,7 +446,7 @@ class QueuedFrontier:
         self._writes.submit(changes, now)
 
     def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
-        self.pulls.ended(site, lease, earned, now, changes)
+        self.budget.ended(site, lease, earned, now, changes)
         if self._learning is not None:
             self._learning.ended(lease.id, earned.reward)
 

@@ -157,8 +157,8 @@ class Frontier(Protocol):
         """Return the numbers of pages by site id and state; leased ones count as waiting."""
 
 
-class Pulls(Protocol):
-    """The pulls of this worker. With a page budget, nothing is leased before the first grant."""
+class Budget(Protocol):
+    """What this worker may still pull, and has pulled. With a page budget, nothing is leased before the first grant."""
 
     def grant(self, total: int) -> None:
         """Allow *total* pulls since the frontier was created; -1: any number. Less than before has no effect."""
@@ -179,6 +179,10 @@ class Pulls(Protocol):
     @property
     def has_room(self) -> bool:
         """Whether what was granted allows another pull now, besides those in flight."""
+
+    @property
+    def has_pulled(self) -> bool:
+        """Whether any pull has ended since the frontier was created."""
 
 
 class SiteControl(Protocol):
@@ -299,10 +303,6 @@ class FrontierStatus(Protocol):
     """The status by which a scheduler decides whether to wait, to continue or to end."""
 
     @property
-    def pulls(self) -> Pulls:
-        """What this worker may still pull."""
-
-    @property
     def leases(self) -> int:
         """The number of leased URLs."""
 
@@ -350,3 +350,7 @@ class FrontierStatus(Protocol):
 
 class CrawlFrontier(Frontier, SiteControl, FrontierStatus, Protocol):
     """The complete interface of an engine."""
+
+    @property
+    def budget(self) -> Budget:
+        """The pulls that this worker is granted, and those that it has made."""

@@ -36,7 +36,7 @@ T = TypeVar("T")
 def granted(frontier: QueuedFrontier, limits: Mapping[str, Any]) -> QueuedFrontier:
     """Return *frontier* with all of its page budget, like that of a lone worker."""
     if "page_budget" in limits:
-        frontier.pulls.grant(limits["page_budget"])
+        frontier.budget.grant(limits["page_budget"])
     return frontier
 
 

@@ -35,7 +35,7 @@ def test_no_more_is_leased_than_the_budget_allows(site):
 def test_spent_budget_leaves_the_rest_waiting(site):
     for lease in site.lease():
         site.end(lease)
-    assert site.frontier.pulls.is_spent
+    assert site.frontier.budget.is_spent
     assert not site.frontier.has_pending
     assert site.frontier.is_waiting
     assert site.frontier.counts()[site.id] == {State.DONE: 3, State.WAITING: 2}
@@ -55,7 +55,7 @@ def test_failed_download_costs_a_page(site):
     site.end(two, State.FAILED)
     assert site.lease() == []
     site.end(three, State.REFUSED)
-    assert site.frontier.pulls.is_spent
+    assert site.frontier.budget.is_spent
 
 
 def test_worker_requests_what_it_was_granted_over_its_life(engine):
@@ -63,12 +63,12 @@ def test_worker_requests_what_it_was_granted_over_its_life(engine):
     site.add(*(f"/{n}" for n in range(9)))
     for lease in site.lease():
         site.end(lease)
-    assert site.frontier.pulls.is_spent
+    assert site.frontier.budget.is_spent
     assert site.frontier.next_due(NOW) is None
-    site.frontier.pulls.grant(1)  # a round that was late
+    site.frontier.budget.grant(1)  # a round that was late
     assert site.lease() == []
-    site.frontier.pulls.grant(4)
-    assert not site.frontier.pulls.is_spent
+    site.frontier.budget.grant(4)
+    assert not site.frontier.budget.is_spent
     assert len(site.lease()) == 2
 
 
@@ -80,8 +80,8 @@ def test_pulls_of_others_cost_nothing_of_what_was_granted(site):
 def test_limited_worker_requests_one_block_more_than_it_has_begun(site):
     first, _ = site.lease(n=2)
     site.end(first)
-    assert site.frontier.pulls.limit(5) == 3, "no more than was granted"
-    assert site.frontier.pulls.limit(0) == 2
+    assert site.frontier.budget.limit(5) == 3, "no more than was granted"
+    assert site.frontier.budget.limit(0) == 2
     assert site.lease() == []
-    site.frontier.pulls.grant(3)
+    site.frontier.budget.grant(3)
     assert len(site.lease()) == 1

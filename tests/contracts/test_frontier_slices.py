@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.ranking.news_scores import FIT
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.frontier import acknowledgement, sliced_writes
+from crawlers.frontier import acknowledgement, frontier_writes
 from crawlers.frontier.protocols import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from tests.contracts.scored_engines import ScoredMemoryEngine, opened
@@ -28,7 +28,7 @@ ALL_ORDERS = ["bfs", "aopic", "opic", "fit*opic", "fit", "learnt"]
 
 @pytest.fixture(autouse=True)
 def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (acknowledgement, sliced_writes):
+    for module in (acknowledgement, frontier_writes):
         monkeypatch.setattr(module, "SLICE_LINKS", SLICE)
 
 
@@ -87,7 +87,7 @@ def test_slices_change_neither_the_order_nor_the_rows(held: Any, order: str, mon
         return paths, rows, links
 
     sliced = outcome(held)
-    for module in (acknowledgement, sliced_writes):
+    for module in (acknowledgement, frontier_writes):
         monkeypatch.setattr(module, "SLICE_LINKS", 1_000_000)
     assert outcome(ScoredMemoryEngine()) == sliced
 

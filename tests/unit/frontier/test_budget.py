@@ -62,7 +62,9 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     pulls.cancelled(SITE, lease(11))
     assert pulls.has_room
     pulls.started(SITE, lease(12))
+    assert not pulls.has_pulled
     pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    assert pulls.has_pulled
     assert not pulls.is_spent
     pulls.ended(SITE, lease(12), NOTHING, 0.0, ChangeSet())
     assert pulls.is_spent

@@ -1,15 +1,17 @@
-"""Submits what changes in a frontier; an acknowledgement with many links in slices, which are one transaction."""
+"""Submits every change set of a frontier to its store, with the scores that changed.
+
+An acknowledgement with many links is submitted in slices, which are one transaction.
+"""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.slices import SLICE_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
-    from contextlib import ExitStack
 
     from crawlers.algorithms.slices import Slices
     from crawlers.frontier.discovery import UrlDiscovery
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
 
 
-class SlicedWrites:
+class FrontierWrites:
     """Submits change sets to *store*, with the scores that changed, and requeues the pages whose scores rose.
 
     Until the last slice of an acknowledgement nothing is leased, and whatever else changes the frontier calls
@@ -64,20 +66,21 @@ class SlicedWrites:
             self._schedule.rose(site, now)
 
     def in_slices(
-        self, work: Slices[Any], changes: ChangeSet, complete: Callable[[], object], transaction: ExitStack
-    ) -> Generator[None, None, list[SiteQueue]]:
-        """Submit what *work* adds to *changes*, but for the last slice; return the sites to `settle` in the end.
+        self, work: Slices[Any], changes: ChangeSet, complete: Callable[[], object]
+    ) -> Generator[None, None, tuple[list[SiteQueue], ExitStack | None]]:
+        """Submit what *work* adds to *changes*, but for the last slice.
 
-        From the second slice on, everything until the end of *transaction* is one transaction, with what others submit
-        meanwhile. *complete* does all that is left.
+        Returns the sites to `settle` in the end, and the transaction that the caller ends after the last slice; None if
+        there is only one. Everything that anyone submits until then belongs to it. *complete* does all that is left.
         """
         risen: list[SiteQueue] = []
-        while work.next() or (self._scoring is not None and self._scoring.unwritten > SLICE_LINKS):
-            if self._finish is not complete:
-                transaction.enter_context(self._together(complete))
-            risen += self.write(changes.moved(), SLICE_LINKS)
-            yield
-        return risen
+        with ExitStack() as transaction:
+            while work.next() or (self._scoring is not None and self._scoring.unwritten > SLICE_LINKS):
+                if self._finish is None:
+                    transaction.enter_context(self._together(complete))
+                risen += self.write(changes.moved(), SLICE_LINKS)
+                yield
+            return risen, None if self._finish is None else transaction.pop_all()
 
     @contextmanager
     def _together(self, complete: Callable[[], object]) -> Iterator[None]:
