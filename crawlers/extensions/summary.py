@@ -56,6 +56,7 @@ class CrawlSummary:
         settings = self._crawler.settings
         url = settings.get("DATABASE_URL")
         row, run_s = owner.crawl.session.row, owner.crawl.run_s  # of all workers together
+        has_pulled = owner.crawl.frontier.budget.has_pulled
         try:
             with closing(Database(url, create=False)) as database:
                 places = Places(
@@ -67,7 +68,7 @@ class CrawlSummary:
                 )
                 crawl = crawl_numbered(database, row.id)
                 assert crawl is not None
-                found = crawl_summary(database, crawl, row.run_started_at, run_s, places)
+                found = crawl_summary(database, crawl, row.run_started_at, run_s, places, has_pulled=has_pulled)
                 lines = [suggested(line) for line in found]
         except CrawlersError as error:
             logger.warning("The results can't be summarised: %s", error)

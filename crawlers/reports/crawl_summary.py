@@ -54,10 +54,13 @@ class Places(NamedTuple):
         return f"{self.program} {name}{self.options}"
 
 
-def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, seconds: float, places: Places) -> list[str]:
+def crawl_summary(
+    database: Database, crawl: NamedCrawl, began_at: float, seconds: float, places: Places, *, has_pulled: bool = False
+) -> list[str]:
     """Return the lines about *crawl*, whose latest run began at *began_at* (seconds since 1970) and took *seconds*.
 
-    Raises `StoreError`.
+    With *has_pulled* that run has requested something, even if the store does not say so: without a budget, a failed
+    visit to a page that is known leaves no trace in it. Raises `StoreError`.
     """
     results = crawl_results(database, crawl.id, guesses_of(crawl.mission))
     mission = _MISSIONS.get(crawl.mission, _pages)(database, crawl, results, began_at)
@@ -65,15 +68,19 @@ def crawl_summary(database: Database, crawl: NamedCrawl, began_at: float, second
         ending = "is finished"
     else:
         ending = "ended" if results.end.reason == "finished" else f"stopped ({results.end.reason})"
-    lines = [f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}", *_idle(results, began_at), ""]
+    lines = [
+        f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}",
+        *([] if has_pulled else _idle(results)),
+        "",
+    ]
     lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
     lines += [*_reasons(results), *_where(database, places), *_next(database, crawl, results, places)]
     return lines
 
 
-def _idle(results: CrawlResults, began_at: float) -> list[str]:
+def _idle(results: CrawlResults) -> list[str]:
     """Return why a run of an unfinished crawl ended at once, if it did."""
-    if results.end.state == "finished" or results.requested_at >= began_at:
+    if results.end.state == "finished" or results.has_requested:
         return []
     if results.end.reason == "page_budget":
         return ["Nothing was left to do in this run: PAGE_BUDGET was used up before it began"]

@@ -9,7 +9,7 @@ from sqlalchemy import case, exists, func, or_, select
 
 from crawlers.items import State
 from crawlers.storage.schema.news_tables import feed
-from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site
+from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class CrawlResults(NamedTuple):
     examples: dict[Ending, str]  # one URL of each
     redirects: int
     waiting: int
-    requested_at: float  # when a page was requested last, or is to be retried; 0: none was
+    has_requested: bool  # whether the workers of the latest run have stored the result of any request
 
 
 def crawl_end(connection: Connection, crawl_id: int) -> CrawlEnd:
@@ -88,8 +88,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         (page.c.status >= MIN_ERROR_STATUS).label("is_error"),
         case((page.c.state.in_([int(state) for state in _ENDED]), page.c.reason)).label("why"),
     )
-    requested = func.max(func.coalesce(page.c.retry_at, page.c.fetched_at, 0.0))
-    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates), requested)
+    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))
     # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
     urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
     if guesses:
@@ -107,12 +106,10 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     endings: Counter[Ending] = Counter()
     examples: dict[Ending, str] = {}
     states: Counter[State] = Counter()
-    requested_at = 0.0
     with database.read() as connection:
         end = crawl_end(connection, crawl_id)
         sites = connection.execute(named).all()
-        for site_id, number, is_error, why, count, url, merged, at in connection.execute(urls):
-            requested_at = max(requested_at, at)
+        for site_id, number, is_error, why, count, url, merged in connection.execute(urls):
             state = State(number)
             states[state] += count
             if state is State.DONE:
@@ -124,6 +121,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
                 errors[site_id] += count * failed
                 endings[ending] += count
                 examples[ending] = min(url, examples.get(ending, url))
+        has_requested = _has_requested(connection, crawl_id)
         for site_id, number in connection.execute(contents):
             duplicates[site_id] += number
         links = {site_id: number for site_id, number in connection.execute(linked.where(_within(of_crawl)))}
@@ -139,7 +137,13 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         )
         for row in sites
     ]
-    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING], requested_at)
+    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING], has_requested)
+
+
+def _has_requested(connection: Connection, crawl_id: int) -> bool:
+    of_run = (worker.c.crawl_id == crawl_id) & (worker.c.joined_at >= crawl.c.run_started_at)
+    requested = select(worker.c.id).join(crawl, crawl.c.id == worker.c.crawl_id).where(of_run)
+    return connection.execute(requested.where(worker.c.used + worker.c.pages > 0).limit(1)).scalar() is not None
 
 
 def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:

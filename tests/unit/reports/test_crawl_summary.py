@@ -23,6 +23,7 @@ from crawlers.storage.schema.tables import (
     PullRow,
     SiteAvailability,
     site,
+    worker,
 )
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import set_control
@@ -240,15 +241,33 @@ def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(databas
         ("stop_file", ""),
     ],
 )
-def test_run_without_a_request_says_that_nothing_was_left_to_do(database, reason, sentence):
+@pytest.mark.parametrize("counted", ["used", "pages"])
+def test_run_without_a_request_says_that_nothing_was_left_to_do(database, reason, sentence, counted):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/")  # before the run
     crawl.page("a.test/later", State.WAITING)
     lines = crawl.summary(finished=False, reason=reason)
     assert lines[1] == sentence
     assert any(line.startswith("To resume: ") for line in lines)
-    add_page(database, 7, crawl.sites["a.test"], "http://a.test/now", fetched_at=150.0)
+    with database.write() as connection:  # a visit to a known page that failed changes none of its times
+        connection.execute(update(worker).values({counted: 1}))
     assert crawl.summary(finished=False, reason=reason)[1] == ""
+
+
+def test_run_of_which_only_the_process_knows_requests_was_not_idle(database):
+    crawl = Stored(database, "a.test")
+    crawls.end(database, crawl.row.id, finished=False, reason="finished", now=200.0)
+    named = crawl_named(database, "mine")
+    assert crawl_summary(database, named, 100.0, 1.0, PLACES)[1].startswith("Nothing was left")
+    assert crawl_summary(database, named, 100.0, 1.0, PLACES, has_pulled=True)[1] == ""
+
+
+def test_requests_of_earlier_runs_do_not_count(database):
+    crawl = Stored(database, "a.test")
+    crawl.page("a.test/later", State.WAITING)
+    with database.write() as connection:
+        connection.execute(update(worker).values(used=9, pages=9, joined_at=worker.c.joined_at - 1.0))
+    assert crawl.summary(finished=False, reason="page_budget")[1].startswith("Nothing was left")
 
 
 def test_topic_has_its_most_relevant_pages(database):
