@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.lab import lab_learn, lab_news, lab_options, lab_replay, lab_report, lab_simulate, lab_topic
+from crawlers.cli.lab import lab_learn, lab_news, lab_replay, lab_report, lab_simulate, lab_topic
+from crawlers.cli.lab.lab_options import LabOptions, LabPart
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 
 if TYPE_CHECKING:
     import argparse
 
-PARTS = {
+PARTS: dict[str, LabPart] = {
     "simulate": lab_simulate,
     "replay": lab_replay,
     "report": lab_report,
     "learn": lab_learn,
     "topic": lab_topic,
     "news": lab_news,
-}  # a module each: HELP, add_options(parser), run(opts, settings)
+}
 NAMING = ("learn", "news")  # those that take names of crawls
 
 
@@ -39,9 +40,7 @@ class Command(ProjectCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        lab_options.add_common(parser.add_argument_group("several parts"))
-        for name, part in PARTS.items():
-            part.add_options(parser.add_argument_group(f"only {name}"))
+        self._options = LabOptions(parser, PARTS)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or args[0] not in PARTS or (len(args) > 1 and args[0] not in NAMING):
@@ -50,5 +49,5 @@ class Command(ProjectCommand):
         opts.names = args[1:]
         with reporting_errors(self):
             self.check_settings()
-            lab_options.refuse_others(args[0], opts)
+            self._options.refuse_others(args[0], opts)
             PARTS[args[0]].run(opts, self.settings)

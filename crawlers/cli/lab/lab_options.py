@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.cli.setting_checks import check_settings
@@ -16,6 +16,7 @@ from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Collection, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -28,10 +29,43 @@ SIMULATING = ("simulate", "replay")
 PARTS_WITH = {
     "rules": SIMULATING,
     "budget": SIMULATING,
+    "raw_ucb_c": SIMULATING,
     "crawl": ("replay", "report", "learn", "topic", "news"),
     "picture": (*SIMULATING, "report", "topic", "news"),
 }  # the shared options that some parts do not have
 MOST = 10_000_000  # pages or webs: the oracle alone takes 24 bytes per page
+
+
+class LabPart(Protocol):
+    """A module with a part of `scrapy lab`."""
+
+    HELP: str
+
+    def add_options(self, parser: argparse._ArgumentGroup) -> None:
+        """Add the options that only this part has."""
+
+    def run(self, opts: argparse.Namespace, settings: BaseSettings) -> None:
+        """Run the part; raises `ConfigError`."""
+
+
+class LabOptions:
+    """All options of *parts*, by name, which are added to *parser*, and the parts that have each of them."""
+
+    def __init__(self, parser: argparse.ArgumentParser, parts: Mapping[str, LabPart]) -> None:
+        self.parts_with: dict[argparse.Action, Collection[str]] = {}
+        group = parser.add_argument_group("several parts")
+        add_common(group)
+        self.parts_with |= {option: PARTS_WITH.get(option.dest, tuple(parts)) for option in group._group_actions}
+        for name, part in parts.items():
+            group = parser.add_argument_group(f"only {name}")
+            part.add_options(group)
+            self.parts_with |= dict.fromkeys(group._group_actions, (name,))
+
+    def refuse_others(self, part: str, opts: argparse.Namespace) -> None:
+        """Raise `ConfigError` for an option that *part* does not have, if its value is not the default."""
+        for option, parts in self.parts_with.items():
+            if part not in parts and getattr(opts, option.dest) != option.default:
+                raise ConfigError(f"{option.option_strings[0]} does not apply to {part}; leave it out")
 
 
 def add_common(parser: argparse._ArgumentGroup) -> None:
@@ -53,13 +87,6 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     )
     parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table; learn: the weights, as JSON")
     parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
-
-
-def refuse_others(part: str, opts: argparse.Namespace) -> None:
-    """Raise `ConfigError` for a shared option that *part* does not have."""
-    for option, parts in PARTS_WITH.items():
-        if part not in parts and getattr(opts, option) is not None:
-            raise ConfigError(f"--{option} does not apply to {part}; leave it out")
 
 
 def check(opts: argparse.Namespace, settings: BaseSettings) -> None:

@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
-from crawlers.cli.lab.lab_options import add_common, refuse_others
+from crawlers.cli.lab.lab_options import LabOptions
 from crawlers.commands.lab import PARTS
 from crawlers.errors import ConfigError
 
@@ -20,9 +20,7 @@ def lab(monkeypatch, capsys):
     def run(project, part, *arguments):
         parser = argparse.ArgumentParser()
         parser.add_argument("-s", action="append", default=[])
-        add_common(parser.add_argument_group("all parts"))
-        for name, module in PARTS.items():
-            module.add_options(parser.add_argument_group(name))
+        options = LabOptions(parser, PARTS)
         opts = parser.parse_args(arguments)
         settings = Settings()
         settings.setmodule(defaults)
@@ -30,7 +28,7 @@ def lab(monkeypatch, capsys):
         settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
         monkeypatch.chdir(project.folder)
         try:
-            refuse_others(part, opts)
+            options.refuse_others(part, opts)
             PARTS[part].run(opts, settings)
         except ConfigError:
             assert capsys.readouterr().out == ""

@@ -6,29 +6,47 @@ import argparse
 
 import pytest
 
-from crawlers.cli.lab.lab_options import PARTS_WITH, add_common, refuse_others
+from crawlers.cli.lab.lab_options import PARTS_WITH, LabOptions
 from crawlers.commands.lab import PARTS
 from crawlers.errors import ConfigError
 from tests.support.sites.project import Project
 
-VALUES = {"rules": "auto", "budget": "9", "crawl": "mine", "picture": "a.svg"}
+PARSER = argparse.ArgumentParser()
+OPTIONS = LabOptions(PARSER, PARTS)
+
+
+def given(option):
+    value = option.choices[0] if option.choices else "7"
+    return PARSER.parse_args([option.option_strings[0], value])
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("option", PARTS_WITH)
-def test_option_of_other_parts_is_refused(part, option):
-    parser = argparse.ArgumentParser()
-    add_common(parser.add_argument_group("all parts"))
-    refuse_others(part, parser.parse_args([]))
-    given = parser.parse_args([f"--{option}", VALUES[option]])
-    if part in PARTS_WITH[option]:
-        refuse_others(part, given)
-    else:
-        with pytest.raises(ConfigError, match=f"^--{option} does not apply to {part}; leave it out$"):
-            refuse_others(part, given)
+def test_every_option_of_other_parts_is_refused(part):
+    OPTIONS.refuse_others(part, PARSER.parse_args([]))
+    for option, parts in OPTIONS.parts_with.items():
+        if part in parts:
+            OPTIONS.refuse_others(part, given(option))
+        else:
+            with pytest.raises(
+                ConfigError, match=f"^{option.option_strings[0]} does not apply to {part}; leave it out$"
+            ):
+                OPTIONS.refuse_others(part, given(option))
 
 
-def test_command_refuses_it_before_anything_is_done(tmp_path):
-    ended = Project(tmp_path).run("lab", "report", "--rules", "auto")
+def test_options_of_one_part_and_shared_ones_are_known():
+    parts_with = {option.option_strings[0]: parts for option, parts in OPTIONS.parts_with.items()}
+    assert parts_with["--every"] == ("report",)
+    assert parts_with["--profile"] == ("simulate",)
+    assert parts_with["--raw-ucb-c"] == ("simulate", "replay")
+    assert parts_with["--out"] == tuple(PARTS)
+    assert {*PARTS_WITH} <= {option.dest for option in OPTIONS.parts_with}
+
+
+@pytest.mark.parametrize(
+    ("part", "option"),
+    [("report", "--rules=auto"), ("learn", "--reward=new_hosts"), ("simulate", "--every=3"), ("topic", "--seed=5")],
+)
+def test_command_refuses_it_before_anything_is_done(tmp_path, part, option):
+    ended = Project(tmp_path).run("lab", part, option)
     assert ended.status == 2
-    assert ended.errors == ["Error: --rules does not apply to report; leave it out"]
+    assert ended.errors == [f"Error: {option.partition('=')[0]} does not apply to {part}; leave it out"]
