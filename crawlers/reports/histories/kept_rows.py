@@ -49,7 +49,7 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         crawler_setting.c.crawl_id == crawl.id, crawler_setting.c.name.in_(_FILES)
     )
     files = {name: value for name, value in connection.execute(recorded)}
-    if row.state == State.DONE and not crawl.is_foreign and _writes_gexf(connection, crawl.id):
+    if row.state == State.DONE and not crawl.is_foreign and _writes_gexf(connection, crawl):
         insecure = f"http://{site_row.site.partition('://')[2]}"  # the only other site on which the name depends
         with_name = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site == insecure)
         names = connection.execute(with_name).scalars().all()
@@ -75,11 +75,14 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
     return facts
 
 
-def _writes_gexf(connection: Connection, crawl_id: int) -> bool:
-    """Return whether the crawl began with GEXF files of its sites: most missions write none."""
-    manifest = connection.execute(select(stored_crawl.c.manifest).where(stored_crawl.c.id == crawl_id)).scalar_one()
-    settings = {line.name: line.text for line in setting_lines(json.loads(manifest))}
-    return "gexf" in settings.get("GRAPH_FORMATS", "").split(",")
+def _writes_gexf(connection: Connection, crawl: NamedCrawl) -> bool:
+    """Return whether the latest run of the crawl writes GEXF files of its sites: most missions write none."""
+    stored = connection.execute(select(stored_crawl.c.manifest).where(stored_crawl.c.id == crawl.id)).scalar_one()
+    manifest = json.loads(stored)
+    of_latest = (manifest.get("command") or {}).get("settings", {})
+    recorded = {line.name: line.text for line in setting_lines(manifest)} | of_latest
+    by_default = "gexf" if crawl.mission == "sitegraph" else ""  # earlier versions did not record it
+    return "gexf" in recorded.get("GRAPH_FORMATS", by_default).split(",")
 
 
 def _shown(folder: Path | None) -> Path | None:

@@ -18,6 +18,8 @@ from crawlers.inputs.url_settings import recorded
 from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
 from tests.support.topic_store import add_page
 
 
@@ -198,3 +200,13 @@ def test_url_is_found_by_the_rules_that_the_crawl_recorded(project, explain_in, 
 def test_explain_requires_exactly_one_url(explain):
     with pytest.raises(UsageError, match="expected one URL"):
         explain()
+
+
+def test_graph_file_is_that_of_the_latest_run(tmp_path, explain_in):
+    with Web(site=pages({"/": links("/a"), "/a": links("/")})) as web:
+        project, (home,) = Project(tmp_path, CONCURRENT_REQUESTS=1), web.hosts().split()
+        home = home.partition(";")[0] + "/"
+        for budget, formats in enumerate(("csv", "gexf,csv"), 1):
+            assert project.crawl(web.hosts(), PAGE_BUDGET=budget, GRAPH_FORMATS=formats).status == 0
+            assert (".gexf" in explain_in(project, home).output) == bool([*project.folder.rglob("*.gexf")])
+    assert [*project.folder.rglob("*.gexf")]
