@@ -16,12 +16,6 @@ OTHER = "http://b.test"
 # The next URL
 
 
-def test_start_pages_and_roots_are_leased_first(opened):
-    crawl = opened({"sites": [SiteLimits(SITE, start_url=f"{SITE}/ru/")], "roots": [f"{SITE}/map"]})
-    assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/ru/", f"{SITE}/map"]
-    assert crawl.crawl.next(NOW) is None
-
-
 def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()
@@ -52,13 +46,6 @@ def test_robots_txt_is_stored_and_obeyed(opened):
     assert crawl.crawl.next(crawl.now) is None
     assert crawl.pages()["/secret"] == (State.REJECTED, "robots.txt disallows it")
     assert crawl.rows("SELECT robots_status, robots_text, robots_at FROM site") == [(200, text, NOW)]
-
-
-def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
-    text = "Sitemap: /map"
-    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
-    assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}
 
 
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):

@@ -61,17 +61,6 @@ def test_nothing_is_leased_or_stored_after_a_failure(opened):
     assert crawl.pages()["/a"] == (State.WAITING, "")
 
 
-def test_first_failure_is_reported_and_later_ones_are_not(opened, caplog):
-    crawl = opened()
-    caplog.clear()
-    first = StoreError("first")
-    crawl.crawl.control.abort(first, "first_reason")
-    crawl.crawl.control.abort(StoreError("second"))
-    assert crawl.crawl.control.failure is first
-    assert crawl.stopped == ["first_reason"]
-    assert caplog.messages == ["first"]
-
-
 def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
     crawl = opened()
     lease = crawl.lease()

@@ -1,0 +1,19 @@
+"""The URLs of a crawl to which no page has led are added."""
+
+from __future__ import annotations
+
+from crawlers.items import SiteLimits
+from tests.support.opened_crawl import NOW, SITE
+
+
+def test_start_pages_and_roots_are_leased_first(opened):
+    crawl = opened({"sites": [SiteLimits(SITE, start_url=f"{SITE}/ru/")], "roots": [f"{SITE}/map"]})
+    assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/ru/", f"{SITE}/map"]
+    assert crawl.crawl.next(NOW) is None
+
+
+def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    text = "Sitemap: /map"
+    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
+    assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}
