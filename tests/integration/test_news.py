@@ -47,6 +47,7 @@ class Press:
         self.on_request: Callable[[], None] | None = None
         self.is_plain = False  # nothing in the stories says that they are articles
         self.is_corrected = False  # the stories changed
+        self.is_down = False  # the hosts respond with 503
         self.unchanged = 0  # number of 304 responses
         self._requests = {"fed": 0, "bare": 0}
 
@@ -61,6 +62,9 @@ class Press:
         async def respond(exchange: Exchange) -> None:
             if exchange.path == "/robots.txt":
                 await exchange.page("none", 404)
+                return
+            if self.is_down:
+                await exchange.page("down", 503)
                 return
             if self.on_request is not None:
                 self.on_request()
@@ -312,3 +316,16 @@ def test_removed_feed_and_omitted_source_are_not_requested_until_they_return(pre
         requests.append(len(bare.paths))
     assert 0 < polls[0] == polls[1] < polls[2]
     assert 0 < requests[0] == requests[1] < requests[2]
+
+
+def test_run_whose_polls_all_fail_does_not_say_that_nothing_was_left_to_do(press, crawl_in):
+    crawl = news_in(crawl_in, press, "down", RETRY_TIMES=0)
+    assert run(crawl) == 0
+    before = len(press.web["fed"].paths)
+    visits = crawl.query("SELECT id, fetched_at, retry_at FROM page ORDER BY id")
+    press.is_down = True
+    ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
+    assert len(press.web["fed"].paths) > before
+    assert crawl.query("SELECT id, fetched_at, retry_at FROM page ORDER BY id") == visits
+    assert "Crawl news ended: " in ended.log
+    assert "Nothing was left to do" not in ended.log
