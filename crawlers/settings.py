@@ -95,7 +95,7 @@ LINK_PRIOR = "shipped"  # weights with which ORDER=learnt begins: shipped, none,
 # Topics
 
 TOPIC_LANGUAGE = "auto"  # of topic files without a language: auto (by script), en, ru, zh, de …
-TOPIC_STRATEGY = ""  # overrides that of the topic file: anchor, breadth, links, mixed; empty: it does not
+TOPIC_STRATEGY = ""  # overrides that of the topic file: learnt, anchor, breadth, links, mixed; empty: it does not
 TOPIC_RESULTS = ["csv", "gexf"]  # written when the crawl stops: csv, gexf; empty: none
 
 # News

@@ -23,9 +23,8 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule)
     if isinstance(order.scores, NewsScores) and mission.start_slot is None:
         raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
     if isinstance(order.link_values, LinkValues) and not mission.counts_rewards:
-        raise ConfigError(
-            f"ORDER={name} learns from rewards, which {mission.name} does not count; use it with scrapy crawl extlinks"
-        )
+        use = "use the strategy learnt" if mission.topic is not None else "use it with scrapy crawl extlinks"
+        raise ConfigError(f"ORDER={name} learns from external links, which {mission.name} does not count; {use}")
     if isinstance(order.link_values, LinkValues) and rule.weighs_pages:
         raise ConfigError(
             f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "

@@ -279,6 +279,7 @@ class QueuedFrontier:
         share = self._head_total // max(1, len(self._schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
             self._discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
+            self._learning.compared = self._discovery.head_urls
         else:
             most = MAX_QUEUE if self._scoring is None else self._head_total
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))

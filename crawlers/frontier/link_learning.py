@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
-from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.ranking.link_values import MOST_COMPARED, LinkValues
 from crawlers.frontier.queues.learnt_queue import LearntQueue
 from crawlers.frontier.queues.relevance_queue import RelevanceQueue
 from crawlers.items import LinkPlace
@@ -31,6 +31,7 @@ class LinkLearning:
     """
 
     def __init__(self, values: LinkValues | LinkRelevance, store: ScoredFrontierStore, held: Collection[int]) -> None:
+        self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
         self._values = values
         self._store = store
         self._held = held

@@ -158,8 +158,10 @@ class SiteQueue:
         if not cast("RisingQueue", queue).rise(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
+        if self._best is None:  # whoever asks for it will see this page
+            return True
         found = (self._offset(group) - self._scores.score(page_id), group)
-        if found >= self._best_page():
+        if found >= self._best:
             return False
         self._best = found
         return True

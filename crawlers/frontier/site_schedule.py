@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # topic crawls, more sites find no more pages.
 MOST_VALUED_SITES = 10
 MOST_VALUED_URLS = 5_000
+MOST_TRIED = 30  # sites per choice whose values turn out to have fallen: then the best of these is chosen
 MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than a millisecond however many are busy
 
 
@@ -135,14 +136,21 @@ class SiteSchedule:
 
     def select(self, now: float) -> SiteQueue | None:
         """Return the site that the rule chooses among those awake, settled; None if all sleep, or the crawl waits."""
+        tried: list[SiteQueue] = []
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
+            if not self.settle(site, now):
+                continue
             # Scores may have fallen since they were reported to the rule, which may then choose another site.
-            if self.settle(site, now) and (not self._rule.weighs_pages or self._rule.select(now) == arm):
-                waits = self._must_wait(arm, now)
-                chosen, waited, nothing_ready = self.choices
-                self.choices = Choices(chosen + (not waits), waited + waits, nothing_ready)
-                return None if waits else site
+            if self._rule.weighs_pages and self._rule.select(now) != arm:
+                tried.append(site)
+                if len(tried) < MOST_TRIED:
+                    continue
+                site = max(tried, key=lambda one: one.value)
+            waits = self._must_wait(site.id, now)
+            chosen, waited, nothing_ready = self.choices
+            self.choices = Choices(chosen + (not waits), waited + waits, nothing_ready)
+            return None if waits else site
         self.choices = self.choices._replace(nothing_ready=self.choices.nothing_ready + 1)
         return None
 

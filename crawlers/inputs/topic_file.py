@@ -14,9 +14,8 @@ roots:                          # where the crawl begins
   - http://text.example/docs/
 strategy: learnt                # learnt (the default), anchor, breadth, links or mixed; or instead of it
 # alpha: 0.4                    # the anchor text
-# beta: 0.1                     # the distance from the roots
-# gamma: 0.1                    # the number of paths to a page
-# delta: 0.4                    # what was learnt of similar links
+# beta: 0.2                     # the distance from the roots
+# delta: 0.4                    # what was learnt of similar links; or gamma, the number of paths to a page
 scope: sites                    # the sites of the roots (the default); all; or a list of domains:
 # scope: [encodings.example, text.example]
 language: auto                  # of the keywords and pages: auto (the default), en, ru, zh, de …

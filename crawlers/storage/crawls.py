@@ -29,7 +29,7 @@ from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, crawler
 from crawlers.storage.site_opening import open_sites, set_leaders
 from crawlers.storage.site_rows import find_sites, site_rows
 from crawlers.storage.stored_link_prior import keep_link_prior
-from crawlers.storage.topic.topics import TOPIC
+from crawlers.storage.topic.topics import TOPIC, topic_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -214,7 +214,7 @@ def _resume(
         if before != today and (setting in FIXED_SETTINGS or is_of_keys):
             known_by = f"{setting}={today}", f"{setting}={before}"
             if setting == TOPIC:  # its value is long, and users do not set it
-                known_by = "the keywords, examples, strategy or language of the topic changed", "another topic"
+                known_by = topic_change(before, today)
             raise ConfigError(
                 f"{known_by[0]}: the unfinished crawl {name} began with {known_by[1]}; give "
                 "the same, or begin another crawl: -s CRAWL=another"

@@ -21,12 +21,13 @@ from crawlers.storage.writer import Writer
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from sqlalchemy import Connection
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
+    from crawlers.frontier.frontier_store import QueueEntry
 
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
@@ -231,6 +232,10 @@ class HeldStore(Held):
 
     def new_id(self) -> int:
         return self.store.new_id()
+
+    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
+        self.flush()  # as every store, it waits for their rows
+        return self.store.entries(page_ids)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)  # queries see only committed rows

@@ -51,7 +51,7 @@ class Crawl:
     def __init__(self, engine: Any, seed: int, way: Way, *, kills: int) -> None:
         self._way = way
         self._accidents = random.Random(seed)
-        self._head_urls = random.Random(seed).choice([32, 100_000])
+        self._head_urls = random.Random(seed).choice([2, 32, 100_000])
         self._seed, self._kills, self._engine = seed, kills, engine
         self._ids = [engine.new_site(), engine.new_site()]
         self._open()
@@ -104,7 +104,7 @@ class Crawl:
         if fate < 0.1 and not lease.attempts:
             self._frontier.release(lease, NOW, "no answer", failed=True)
             return
-        others = list(dict.fromkeys(f"/p{web.randrange(60)}" for _ in range(web.choice([0, 3, 12]))))
+        others = list(dict.fromkeys(f"/p{web.randrange(120)}" for _ in range(web.choice([0, 3, 12]))))
         targets = {other: self._target(lease.site_id, other) for other in others}
         if self._way.links_sites:
             sites = [web.randrange(2) for _ in others]

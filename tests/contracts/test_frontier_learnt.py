@@ -136,7 +136,7 @@ def test_url_that_is_no_longer_too_deep_has_features_too(durable):
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
     monkeypatch.setattr(learnt_queue, "LOADED", 2)
     site = LearntSite(engine)
-    site.frontier._discovery.head_urls = most
+    site.frontier._learning.compared = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in "ab"))
     assert len(site.queue) <= 2 * most
     assert len(site.crawl({"a": 0.0, "b": 3.0})) == 40

@@ -101,7 +101,7 @@ def test_site_is_chosen_by_what_its_links_promise_now(engine):
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
     monkeypatch.setattr(relevance_queue, "LOADED", 2)
     site = TopicSite(engine, worth={"unicode": 0.5})
-    site.frontier._discovery.head_urls = most
+    site.frontier._learning.compared = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in ("a", "b", "unicode")))
     paths = site.crawl({"a": 0.0, "b": 0.3, "unicode": 0.8})
     assert sorted(paths[:20]) == sorted(f"/unicode/{n}" for n in range(20))
@@ -111,7 +111,7 @@ def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatc
 
 def test_url_whose_relevance_rises_comes_into_memory(engine):
     site = TopicSite(engine, worth={"unicode": 0.5})
-    site.frontier._discovery.head_urls = 2
+    site.frontier._learning.compared = 2
     site.begin(*(f"/a/{n}" for n in range(20)))
     site._worth["/a/19"] = 0.9
     site.read(site.one(), "/a/19")

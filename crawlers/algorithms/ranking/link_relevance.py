@@ -56,12 +56,16 @@ class LinkRelevance:
         if features and self._sum:
             self._values.learn(features, reward * self.learnt / self._sum)
 
+    @property
+    def average(self) -> float:
+        """The mean of all similarities as a share of the greatest, m / b; 1 before the first similarity above 0."""
+        return self._sum / self.learnt / self._greatest if self._greatest else 1.0
+
     def relevances(self, features: Rows) -> NDArray[np.float64]:
         """Return R_l of links, in [0, 1], one for each row of *features*; a row of zeros is a link without features."""
         if not self._greatest:
             return np.ones(len(features))
-        unit = self._sum / self.learnt / self._greatest
-        return np.minimum(1.0, self._values.values(features) * unit)
+        return np.minimum(1.0, self._values.values(features) * self.average)
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*; the greatest is to be followed next.

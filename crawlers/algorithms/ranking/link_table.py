@@ -17,6 +17,19 @@ FIRST_SIZE = 16
 NO_FEATURES: Features = np.zeros(WIDTH, np.uint32)  # of a page to which no link leads
 
 
+def best_places(ids: NDArray[np.int64], values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Return the places of the *most* greatest *values*, the greatest first; of equals, those of the least *ids*.
+
+    >>> best_places(np.array([7, 3, 5]), np.array([1.0, 1.0, 2.0]), 2).tolist()
+    [2, 1]
+    """
+    best = np.arange(len(ids))
+    if most < len(ids):  # all that are as good as the last of them: sorting everything takes forty times as long
+        best = np.flatnonzero(values >= np.partition(values, -most)[-most])
+    found: NDArray[np.int64] = best[np.lexsort((ids[best], -values[best]))][:most]
+    return found
+
+
 class LinkTable:
     """Numbers of pages, each once and in no order, and the features of the links to them.
 

@@ -108,7 +108,9 @@ def distance_relevance(level: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The weights of the parts of a score. Each is in [0, 1]; they sum to 1.
+    """The weights of the parts of a score. Each is in [0, 1]; they sum to 1, and gamma or delta is 0.
+
+    With TimelyRank, all scores change with every page; with what was learnt of links, all values do.
 
     Raises `ConfigError` otherwise.
     """
@@ -123,6 +125,8 @@ class Weights:
         shown = ", ".join(f"{name}={weight:.12g}" for name, weight in zip(self.__slots__, weights, strict=True))
         if not all(0.0 <= weight <= 1.0 for weight in weights):
             raise ConfigError(f"{shown}: each weight must be from 0 to 1; change them so that they sum to 1")
+        if self.gamma and self.delta:
+            raise ConfigError(f"{shown}: gamma and delta can't be combined; leave out either")
         total = math.fsum(weights)
         if abs(total - 1.0) > 1e-9:
             raise ConfigError(f"{shown} sum to {total:.12g}, expected 1; divide each by their sum")

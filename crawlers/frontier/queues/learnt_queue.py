@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_table import LinkTable
-from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED
+from crawlers.algorithms.ranking.link_table import LinkTable, best_places
+from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.frontier.queues.bounded_queue import ALL
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ LOADED = 20  # entries read from the store at a time when that of the first page
 class KeptFeatures(Protocol):
     """Has the features of pages that are in no queue, see `link_learning.LinkLearning`."""
 
+    compared: int  # waiting URLs of a site whose values are compared
+
     def read(self, page_ids: Collection[int]) -> None: ...
 
     def keep(self, page_id: int, features: Features) -> None: ...
@@ -40,9 +42,9 @@ class KeptFeatures(Protocol):
 class LearntQueue:
     """URLs of a site in memory with their features; the rest in the *store*. *held* has those that are leased or rest.
 
-    The home page has no features, and comes first. Of the others, the `MOST_COMPARED` that were found first are
-    compared, or fewer if `push` and `fill` say so. Which ones these are depends on nothing but what waits: a crawl that
-    was killed chooses among the same ones. Everything up to the *spill_limit*, a number of a page, is in memory, and
+    The home page has no features, and comes first. Of the others, those that were found first are compared, as
+    many as *kept* says. Which ones these are depends on nothing but what waits: a crawl that was killed chooses among
+    the same ones. Everything up to the *spill_limit*, a number of a page, is in memory, and
     everything behind it in the store only.
     """
 
@@ -61,7 +63,6 @@ class LearntQueue:
         self._store = store
         self._held = held
         self._spill_limit = spill_limit
-        self._most = MOST_COMPARED
         self._links = LinkTable()
         self._homes: list[int] = []
         self._entries: dict[int, QueueEntry] = {}
@@ -94,8 +95,8 @@ class LearntQueue:
         """Return the places in memory of the URLs that are compared, and their values."""
         links = self._links
         found = np.arange(len(links))
-        if len(links) > self._most:
-            found = np.argpartition(links.ids, self._most)[: self._most]
+        if len(links) > self._kept.compared:
+            found = np.argpartition(links.ids, self._kept.compared)[: self._kept.compared]
         return found, self._values.scores(links.features[found])
 
     def _oldest(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
@@ -106,21 +107,17 @@ class LearntQueue:
 
     def _best(self, found: NDArray[np.int64], values: NDArray[np.float64], most: int) -> list[int]:
         """Return the ids of the URLs with the greatest *values*, of equals the oldest first."""
-        best = np.arange(len(found))
-        if most < len(found):  # all that are as good as the last of them: sorting everything takes forty times as long
-            best = np.flatnonzero(values >= np.partition(values, -most)[-most])
-        ids = self._links.ids[found[best]]
-        numbers: list[int] = ids[np.lexsort((ids, -values[best]))][:most].tolist()
+        ids = self._links.ids[found]
+        numbers: list[int] = ids[best_places(ids, values, most)].tolist()
         return numbers
 
     def push(self, entry: QueueEntry, most: int) -> None:
-        """Queue *entry*; *most* URLs are compared from now on, at most twice as many are in memory."""
-        self._most = min(most, MOST_COMPARED)
+        """Queue *entry*; at most twice as many URLs as are compared are in memory."""
         if self.has_more and entry.id > self._spill_limit[1]:
             self._kept.take(entry.id)
             return
         self._add(entry)
-        if len(self._links) > 2 * self._most:
+        if len(self._links) > 2 * self._kept.compared:
             self._spill()
         self._trim_entries()
 
@@ -134,12 +131,12 @@ class LearntQueue:
 
     def _spill(self) -> None:
         """Leave the URLs that were found last to the store."""
-        most = self._most + self._most // 2  # more than are compared: the store is not read soon
+        most = self._kept.compared + self._kept.compared // 2  # more than are compared: the store is not read soon
         self._links.keep(np.argpartition(self._links.ids, most - 1)[:most])
         self._spill_limit = (0.0, int(self._links.ids.max()))
 
     def _trim_entries(self) -> None:
-        most = LOADED + int(ENTRIES_SHARE * self._most)
+        most = LOADED + int(ENTRIES_SHARE * self._kept.compared)
         if len(self._entries) > 2 * most:
             best = [*self._homes, *self._best(*self._compared(), most)]
             self._entries = {page_id: self._entries[page_id] for page_id in best if page_id in self._entries}
@@ -164,7 +161,6 @@ class LearntQueue:
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Take the next URLs of the store, in order and at most *limit*, without those that are held."""
-        self._most = min(limit, MOST_COMPARED)
         self._spill_limit = (0.0, entries[-1].id) if len(entries) == limit else ALL
         for entry in entries:
             if entry.id not in self._held:
@@ -173,8 +169,8 @@ class LearntQueue:
 
     def pop(self) -> QueueEntry:
         """Remove and return the `first`."""
-        while self.has_more and len(self._links) < self._most:
-            self.refill(self._most)
+        while self.has_more and len(self._links) < self._kept.compared:
+            self.refill(self._kept.compared)
         while (page_id := self._next(1)[0]) not in self._entries:
             missing = [one for one in self._next(LOADED) if one not in self._entries]
             self._entries.update((found.id, found) for found in self._store.entries(missing))

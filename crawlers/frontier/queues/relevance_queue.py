@@ -8,30 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable
-from crawlers.algorithms.ranking.link_values import MOST_COMPARED
+from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable, best_places
 from crawlers.frontier.queues.bounded_queue import ALL
 from crawlers.frontier.queues.learnt_queue import ENTRIES_SHARE, LOADED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
     from crawlers.frontier.queues.learnt_queue import KeptFeatures
 
 
+MOST_YOUNG = 1_000
+
+
 class RelevanceQueue:
     """URLs of a site in memory with their features; the rest in the *store*. *held* has those that are leased or rest.
 
-    Of the URLs, the `MOST_COMPARED` with the greatest scores are compared by their values, see `LinkRelevance`, or
-    fewer if `push` and `fill` say so; of equals, those that were found first. So which ones these are depends on
-    nothing but what waits. Everything up to the *spill_limit*, a (negative score, page), is in memory, and everything
-    behind it in the store only.
+    Of the URLs, those with the greatest scores are compared by their values, see `LinkRelevance`, as many as *kept*
+    says; of equals, those that were found first. So which ones these are depends on nothing but what waits. Everything
+    up to the *spill_limit*, a (negative score, page), is in memory, and everything behind it in the store only.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class RelevanceQueue:
         self._store = store
         self._held = held
         self._spill_limit = spill_limit
-        self._most = MOST_COMPARED
         self._links = LinkTable()
         self._entries: dict[int, QueueEntry] = {}
         self._risen: set[int] = set()  # pages that rose over the spill limit; their features are in the store
+        self._spilled: set[int] = set()  # likewise pages that were discarded, and are pushed again at once
+        # Pages behind the spill limit that were pushed last: most of them rise at once, by the text of their link.
+        self._young: dict[int, tuple[QueueEntry, Features | None]] = {}
         # The first URL, as long as nothing is queued or learnt: how much was learnt, and minus its value and its id.
         self._first: tuple[int, tuple[float, int]] | None = None
 
@@ -76,10 +79,12 @@ class RelevanceQueue:
     @property
     def first(self) -> tuple[float, int] | None:
         """Minus the value and the id of the URL that comes first; None if none is in memory."""
+        self._young.clear()
+        self._spilled.clear()
         if self._risen:
             self._take_risen()
-        if self.has_more and len(self._links) < self._most:
-            self.refill(self._most + self._most // 2)
+        if self.has_more and len(self._links) < self._kept.compared:
+            self.refill(self._kept.compared)
         if not self._links:
             return None
         if self._first is None or self._first[0] != self._relevance.learnt:
@@ -91,19 +96,27 @@ class RelevanceQueue:
     def _compared(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the ids of the URLs that are compared, and their values."""
         ids, features = self._links.ids, self._links.features
-        if len(ids) > self._most:
-            found = _best(ids, self._scores.scores(ids), self._most)
+        if len(ids) > self._kept.compared:
+            found = best_places(ids, self._scores.scores(ids), self._kept.compared)
             ids, features = ids[found], features[found]
         return ids, self._relevance.values(ids, features)
 
     def push(self, entry: QueueEntry, most: int) -> None:
-        """Queue *entry*; *most* URLs are compared from now on, at most twice as many are in memory."""
-        self._most = min(most, MOST_COMPARED)
+        """Queue *entry*; at most twice as many URLs as are compared are in memory."""
+        was_spilled = entry.id in self._spilled
+        self._spilled.discard(entry.id)
         if self.has_more and (-self._scores.score(entry.id), entry.id) > self._spill_limit:
-            self._kept.take(entry.id)
+            if not was_spilled:
+                self._young[entry.id] = entry, self._kept.take(entry.id)
+                if len(self._young) > MOST_YOUNG:
+                    del self._young[next(iter(self._young))]
             return
-        self._add(entry)
-        if len(self._links) > 2 * self._most:
+        if was_spilled:
+            self._risen.add(entry.id)
+            self._first = None
+            return
+        self._add(entry, self._kept.take(entry.id))
+        if len(self._links) > 2 * self._kept.compared:
             self._spill()
         self._trim_entries()
 
@@ -112,61 +125,71 @@ class RelevanceQueue:
         self._first = None
         is_near = self.has_more and (-self._scores.score(page_id), page_id) <= self._spill_limit
         if is_near and page_id not in self._links:
-            self._risen.add(page_id)
+            if page_id in self._young:
+                self._add(*self._young.pop(page_id))
+            else:
+                self._risen.add(page_id)
         return False
 
     def _take_risen(self) -> None:
         """Take the pages that rose over the spill limit into memory."""
         risen = sorted(self._risen)
         self._risen.clear()
-        self._store.flush()  # they may have been found just now
+        entries = self._store.entries(risen)  # waits for those of them that were found just now
         self._kept.read(risen)
-        for entry in self._store.entries(risen):
-            self._add(entry)
-        if len(self._links) > 2 * self._most:
+        for entry in entries:
+            self._add(entry, self._kept.take(entry.id))
+        if len(self._links) > 2 * self._kept.compared:
             self._spill()
         self._trim_entries()
 
-    def _add(self, entry: QueueEntry) -> None:
+    def _add(self, entry: QueueEntry, features: Features | None) -> None:
         self._first = None
         self._risen.discard(entry.id)
         self._entries[entry.id] = entry
-        features = self._kept.take(entry.id)
         self._links.add(entry.id, NO_FEATURES if features is None else features)
 
     def _spill(self) -> None:
         """Leave the URLs with the least scores to the store."""
-        most = self._most + self._most // 2  # more than are compared: the store is not read soon
+        most = self._kept.compared + self._kept.compared // 2  # more than are compared: the store is not read soon
         ids, scores = self._links.ids, self._scores.scores(self._links.ids)
-        kept = _best(ids, scores, most)
+        kept = best_places(ids, scores, most)
         last = kept[-1]
         self._spill_limit = (-float(scores[last]), int(ids[last]))
         self._links.keep(kept)
 
     def _trim_entries(self) -> None:
-        most = LOADED + int(ENTRIES_SHARE * self._most)
+        most = LOADED + int(ENTRIES_SHARE * self._kept.compared)
         if len(self._entries) > 2 * most:
             self._entries = {one: self._entries[one] for one in self._next(most) if one in self._entries}
 
     def discard(self, page_id: int) -> None:
         """Remove a URL, if it is in memory; it is pushed again as another variant, or with another level."""
-        self._remove(page_id)
+        if page_id in self._young:
+            features = self._young.pop(page_id)[1]
+            if features is not None:
+                self._kept.keep(page_id, features)
+        elif not self._remove(page_id):
+            self._spilled.add(page_id)
         self._entries.pop(page_id, None)
 
-    def _remove(self, page_id: int) -> None:
+    def _remove(self, page_id: int) -> bool:
+        """Remove a URL from memory, and keep its features; return whether it was there."""
         self._first = None
         self._risen.discard(page_id)
         features = self._links.remove(page_id)
         if features is not None and features.any():
             self._kept.keep(page_id, features)
+        return features is not None
 
     def refill(self, limit: int) -> None:
-        """Read the best *limit* URLs from the store; everything pushed must have been submitted to it."""
-        self._store.flush()
+        """Read the best URLs from the store, more than are compared: it is not read again soon."""
+        self._store.flush()  # URLs that are not written yet must not be skipped
+        limit += limit // 2
         while True:
             entries = self._store.best(self._scores.table, self._site_id, self._queue, limit)
             free = [entry.id for entry in entries if entry.id not in self._held]
-            if len(entries) < limit or len(free) >= min(limit, self._most):
+            if len(entries) < limit or len(free) >= self._kept.compared:
                 break
             limit *= 2  # rare: few pages of a queue are held at a time
         self._kept.read(free)
@@ -177,9 +200,10 @@ class RelevanceQueue:
         self._spill_limit = (entries[-1].priority, entries[-1].id) if len(entries) == limit else ALL
         self._links, self._entries = LinkTable(), {}
         self._risen.clear()
+        self._young.clear()
         for entry in entries:
             if entry.id not in self._held:
-                self._add(entry)
+                self._add(entry, self._kept.take(entry.id))
         self._trim_entries()
 
     def pop(self) -> QueueEntry:
@@ -196,14 +220,5 @@ class RelevanceQueue:
     def _next(self, most: int) -> list[int]:
         """Return the ids of the *most* URLs that come first."""
         ids, values = self._compared()
-        numbers: list[int] = ids[_best(ids, values, most)].tolist()
+        numbers: list[int] = ids[best_places(ids, values, most)].tolist()
         return numbers
-
-
-def _best(ids: NDArray[np.int64], values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return the places of the *most* greatest *values*, the greatest first; of equals, the least of *ids*."""
-    best = np.arange(len(ids))
-    if most < len(ids):  # all that are as good as the last of them: sorting everything takes forty times as long
-        best = np.flatnonzero(values >= np.partition(values, -most)[-most])
-    found: NDArray[np.int64] = best[np.lexsort((ids[best], -values[best]))][:most]
-    return found

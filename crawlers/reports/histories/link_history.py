@@ -92,8 +92,10 @@ def learnt_relevance(
         learnt=f"{found:.4f}",
         value=f"{value:.4f}",
     )
+    average = line("%(factor)s is that of an average page", factor=f"{relevance_of_links.average:.3g}")
+    parts = average, *_factors(relevance_of_links.parts(features.tolist()))
     return [
-        Line(about, _factors(relevance_of_links.parts(features.tolist()))),
+        Line(about, parts),
         *(_place(connection, page_id, relevance_of_links) if first is None else ()),
     ]
 

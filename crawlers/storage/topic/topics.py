@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import collate, select
 
 from crawlers.algorithms.topic.terms import AUTO
-from crawlers.algorithms.topic.vectors import Weights
+from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import LostSetting, SettingRow, crawler_setting, page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection, Select
 
@@ -46,6 +46,21 @@ def weights_of(connection: Connection, crawl_id: int) -> Weights | None:
     """Return the weights of the scores of a topic crawl; None if the crawl has no topic."""
     text = _recorded(connection, crawl_id, TOPIC)
     return None if text is None else Weights(*json.loads(text)[2])
+
+
+def topic_change(before: str, today: str) -> tuple[str, str]:
+    """Return what the topic of an unfinished crawl is *today*, and what it was *before*, as far as they differ."""
+    keywords, examples, weights, language = json.loads(today)
+    *others, weights_before, language_before = json.loads(before)
+    if [keywords, examples, language] != [*others, language_before]:
+        return "the keywords, examples or language of the topic changed", "another topic"
+    return f"the strategy is {_strategy(weights)}", _strategy(weights_before)
+
+
+def _strategy(weights: Sequence[float]) -> str:
+    """Return the setting that gives these weights, or the weights if no strategy has them."""
+    named = [name for name, one in STRATEGIES.items() if one == Weights(*weights)]
+    return f"TOPIC_STRATEGY={named[0]}" if named else ", ".join(f"{one:g}" for one in weights)
 
 
 def _recorded(connection: Connection, crawl_id: int, name: str) -> str | None:

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def settings(word: str) -> dict[str, dict[str, str]]:
+    return {"settings": {"TOPIC": f'[{{"{word}": 1.0}}, [], [1.0, 0, 0, 0], "en"]'}}
+
+
 def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
-        crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
+        crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
         with closing(Writer(database)) as writer:
             first = TopicPolicy(database, writer, crawl_id, Terms("en"))
             assert not first.is_ready
@@ -37,7 +41,7 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp
 
 def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
-        crawl_id = crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "one"}}, 1e9).id
+        crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
         with closing(Writer(database)) as writer:
             TopicPolicy(database, writer, crawl_id, Terms("en")).forget()
-        assert crawls.begin(database, "topic", "topic", [], {"settings": {"TOPIC": "two"}}, 1e9).id == crawl_id
+        assert crawls.begin(database, "topic", "topic", [], settings("two"), 1e9).id == crawl_id

@@ -59,6 +59,7 @@ class Queue:
         self.held: set[int] = set()
         self.values = LinkValues(prior_of({"url": words}))
         self.learning = LinkLearning(self.values, self.store, self.held)
+        self.learning.compared = self.most
         self.queue = self.learning.make_queue(1, 0, ALL)
 
     def push(self, page: int, word: str = "fair") -> None:
@@ -197,7 +198,7 @@ def test_held_urls_are_not_read_again_from_the_store():
 
 def test_more_than_ten_thousand_urls_wait():
     """At most twice as many are in memory as are compared, and a tenth of their entries."""
-    queue = Queue(most=50_000)
+    queue = Queue(most=MOST_COMPARED)
     rows = np.stack([features("fair", number) for number in range(100)])
     pages = 2 * MOST_COMPARED + 500
     for page in range(1, pages + 1):
@@ -267,6 +268,7 @@ def test_choices_depend_on_nothing_but_what_waits(events, most):
             leased.clear()
             queue.held.clear()
             queue.learning = LinkLearning(queue.values, queue.store, queue.held)
+            queue.learning.compared = most
             queue.queue = queue.learning.make_queue(1, 0, (float("-inf"), 0))
             queue.queue.refill(most)
     assert sorted([*plain, *leased]) == sorted(queue.store.rows)

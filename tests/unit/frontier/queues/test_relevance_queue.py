@@ -62,6 +62,7 @@ class Queue:
 
     def open(self, spill_limit: tuple[float, int]) -> None:
         self.learning = LinkLearning(self.relevance, self.store, self.held)
+        self.learning.compared = self.most
         self.queue = self.learning.make_queue(1, 0, spill_limit)
 
     def push(self, page: int, word: str | None) -> None:
@@ -212,7 +213,7 @@ def test_choices_depend_on_nothing_but_what_waits(history, most):
             queue.held.clear()
             queue.open(NONE)
             if queue.store.rows:
-                queue.queue.refill(most)
+                queue.queue.refill(queue.most)
     waiting = [page for page in queue.store.rows if page not in queue.held]
     assert [queue.pop() for _ in waiting] != [] or not waiting
     assert queue.queue.is_empty

@@ -101,6 +101,7 @@ def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     else:
         assert others == [
             f"  plus 0.5 x 1.0000 (what similar links led to) = {scores.score(other) + 0.5:.4f}",
+            "    1 is that of an average page",
             "  1 waiting pages of its site come before it",
         ]
     first, *_, similarity = history(database, crawl, HOME)
@@ -155,11 +156,17 @@ def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
         write_changes(connection, ChangeSet(*rows, *pulls, *features))
     learnt = LinkRelevance(scores)
     learnt.learn([], 0.1)
-    assert history(database, crawl, OTHER)[1:] == ["  plus 0.5 x 1.0000 (what similar links led to) = 0.5000"]
+    assert history(database, crawl, OTHER)[1:] == [
+        "  plus 0.5 x 1.0000 (what similar links led to) = 0.5000",
+        "    1 is that of an average page",
+    ]
     learnt.learn(features_of(ALIKE).tolist(), 0.4)
     (found,) = learnt.relevances(features_of(ROW)[None])
     _, about, *parts, last = history(database, crawl, NEW)
     assert about == f"  plus 0.5 x {found:.4f} (what similar links led to) = {found / 2:.4f}"
+    assert parts[0] == "    0.625 is that of an average page"
+    factors = [float(part.split()[1]) for part in parts[1:]]
+    assert min(1.0, 0.625 * math.prod(factors)) == pytest.approx(found, rel=0.02)
     assert any(part.endswith(" by its place on the page") for part in parts)
     assert last == "  0 waiting pages of its site come before it"
     with database.read() as connection:

@@ -7,7 +7,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import begin
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of, topic_terms
+from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of, topic_change, topic_terms
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import begin_topic
 
@@ -24,13 +24,21 @@ def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(data
     def run(topic):
         return begin(database, "topic", "topic", [], {"settings": {"TOPIC": topic, "ORDER": "topic"}}, 1.0).id
 
-    crawl_id = run("one")
+    one, two = (f'[{{"{word}": 1.0}}, [], [0.5, 0, 0, 0.5], "en"]' for word in ("one", "two"))
+    crawl_id = run(one)
     with pytest.raises(ConfigError, match="topic changed"):
-        run("two")
+        run(two)
     write_rows(database, forgotten_topic(crawl_id))
-    assert run("two") == crawl_id
+    assert run(two) == crawl_id
     with pytest.raises(ConfigError, match="topic changed"):
-        run("one")
+        run(one)
+
+
+def test_changed_strategy_is_named():
+    mixes = ([1.0, 0, 0, 0], [0.5, 0, 0, 0.5], [0.8, 0.2, 0, 0])
+    topics = [f'[{{"one": 1.0}}, [], {weights}, "en"]' for weights in mixes]
+    assert topic_change(*topics[:2]) == ("the strategy is TOPIC_STRATEGY=learnt", "TOPIC_STRATEGY=anchor")
+    assert topic_change(*topics[1:]) == ("the strategy is 0.8, 0.2, 0, 0", "TOPIC_STRATEGY=learnt")
 
 
 def test_language_is_that_of_the_given_topic(database):
