@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
+from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.algorithms.ranking.link_values import MOST_COMPARED, LinkValues
 from crawlers.frontier.queues.learnt_queue import LearntQueue
 from crawlers.frontier.queues.relevance_queue import RelevanceQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import LinkFeaturesRow
+from crawlers.storage.stored_features import read_features
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -103,8 +104,9 @@ class LinkLearning:
             self._features.pop(page_id, None)
 
     def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
-        """Learn from *pulls* of earlier runs and of other workers; yield each of them."""
+        """Learn from *pulls* of earlier runs and of other workers; yield each of them. Raises `StoreError`."""
         for pull in pulls:
             self._has_learnt = True
-            self._values.learn([] if pull.features is None else features_of(pull.features).tolist(), pull.reward)
+            features = [] if pull.features is None else read_features(pull.features, "the store").tolist()
+            self._values.learn(features, pull.reward)
             yield pull

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import exists, func, select, text
 
 from crawlers.storage.schema.tables import link_features, page, pull, site
+from crawlers.storage.stored_features import damaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -46,7 +48,8 @@ def has_pulls(connection: Connection, crawl_id: int) -> bool:
 def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None = None) -> Iterator[Pull]:
     """Yield every recorded download of the crawl, in the order of completion.
 
-    With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`.
+    With *until*, by worker, only those up to its last pull there: see `workers.last_pulls`. Raises `StoreError` if a
+    reward is not one.
     """
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     with database.read() as connection:
@@ -61,10 +64,12 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
             .where(pull.c.id >= first)
             .order_by(pull.c.id)
         )
-        rows = connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded)
-        for site_id, reward, features, worker_id, number in rows:
-            if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
-                yield Pull(site_id, reward, features)
+        with connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded) as rows:
+            for site_id, reward, features, worker_id, number in rows:
+                if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
+                    if not isinstance(reward, float) or not 0.0 <= reward < math.inf:
+                        raise damaged(database.name, f"the reward {reward!r} of a page is not one")
+                    yield Pull(site_id, reward, features)
 
 
 def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
@@ -21,6 +20,7 @@ from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
+from crawlers.storage.stored_features import read_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -199,7 +199,7 @@ class SqlFrontierStore:
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         rows = self._read(_LINK_FEATURES + self._among, keys=json.dumps(list(page_ids)))
-        return {page_id: features_of(features) for page_id, features in rows}
+        return {page_id: read_features(features, self._database.name) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
         self._wait_for([page_id])

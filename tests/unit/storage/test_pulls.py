@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawlers.errors import StoreError
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -49,6 +50,20 @@ def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     assert list(pulls_of(database, one.id)) == [Pull(b, 2.0), Pull(a, 0.0), Pull(b, 1.5)]
     assert list(pulls_of(database, two.id)) == [Pull(two.sites[0].id, 7.0)]
     assert list(pulls_of_site(database, b)) == [(2, 2.0), (0, 1.5)], "with their groups of links"
+
+
+@pytest.mark.parametrize("reward", ["nan", "-5", "1e999"])
+def test_damaged_reward_is_reported(database, reward):
+    crawl = crawls.begin(database, "one", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+    write(database, ChangeSet(PullRow(crawl.sites[0].id, 9, 0.5, 1.0)))
+    if database.engine.dialect.name == "postgresql":
+        reward = {"1e999": "'Infinity'", "nan": "'NaN'"}.get(reward, reward)
+    elif reward == "nan":
+        reward = "'nan'"  # SQLite stores no NaN, but any text
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE pull SET reward = {reward}")
+    with pytest.raises(StoreError, match=r"is damaged: the reward .* of a page is not one; restore it"):
+        list(pulls_of(database, crawl.id))
 
 
 def test_keys_are_counted_once_per_site(database):
