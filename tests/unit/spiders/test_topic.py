@@ -276,16 +276,18 @@ def test_budget_of_the_file_ends_the_crawl_and_that_of_the_settings_overrides_it
 def test_topic_of_an_unfinished_crawl_cannot_change(three, crawl):
     crawl(budget=2)
     before = crawl.project.query("SELECT name, value FROM crawler_setting ORDER BY name")
-    for changed in (
-        {"keywords": ["unicode", "text"]},
-        {"strategy": None, "alpha": 0.5, "beta": 0.3, "gamma": 0.2},
-        {"language": "en"},
-        {"settings": {"TOPIC_STRATEGY": "anchor"}},
+    other, strategy = "the keywords, examples or language of the topic changed", "TOPIC_STRATEGY=mixed"
+    for changed, today, began in (
+        ({"keywords": ["unicode", "text"]}, other, "another topic"),
+        ({"strategy": None, "alpha": 0.5, "beta": 0.3, "gamma": 0.2}, "the strategy is 0.5, 0.3, 0.2, 0", strategy),
+        ({"language": "en"}, other, "another topic"),
+        ({"settings": {"TOPIC_STRATEGY": "anchor"}}, "the strategy is TOPIC_STRATEGY=anchor", strategy),
     ):
         ended = crawl(**{"budget": 9, **changed}, status=2)
         assert len(ended.errors) == 1
-        assert ended.errors[0].startswith("Error: the keywords, examples, strategy or language of the topic changed")
-        assert "the unfinished crawl topic began with another topic" in ended.errors[0]
+        assert ended.errors[0].startswith(
+            f"Error: {today}: the unfinished crawl topic began with {began}; give the same"
+        )
         assert "begin another crawl: -s CRAWL=another" in ended.errors[0]
     assert len(three.order) == 2
     assert crawl.project.query("SELECT name, value FROM crawler_setting ORDER BY name") == before
