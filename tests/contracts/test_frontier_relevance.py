@@ -122,7 +122,7 @@ def undisturbed(seed: int) -> list[tuple[int, str]]:
     return Crawl(HeldMemoryEngine(), seed, TOPIC, kills=0).run()
 
 
-@budget(60)
+@budget(25)
 @given(st.integers(0, 1_000_000))
 def test_any_crawl_in_memory_chooses_after_kills_as_without(seed):
     assert Crawl(HeldMemoryEngine(), seed, TOPIC, kills=4).run() == undisturbed(seed)
