@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +22,7 @@ from crawlers.algorithms.ranking.link_prior import KINDS
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import link_features as stored_features
 from crawlers.storage.schema.tables import page, pull, site
-from crawlers.storage.stored_features import damaged, read_features
+from crawlers.storage.stored_features import read_features, read_reward
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -104,10 +103,8 @@ class LinkExamples:
 
 
 def _read(store: str, features: str | None, url: str | None, level: int | None, reward: Any) -> _Read:
-    if not isinstance(reward, float) or not 0.0 <= reward < math.inf:
-        raise damaged(store, f"the reward {reward!r} of a page is not one")
     ids = None if features is None else array("I", read_features(features, store).tolist())
-    return _Read(ids, url, level, reward)
+    return _Read(ids, url, level, read_reward(reward, store))
 
 
 def _example(name: str, read: _Read) -> Example:

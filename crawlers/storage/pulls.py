@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import exists, func, select, text
 
 from crawlers.storage.schema.tables import link_features, page, pull, site
-from crawlers.storage.stored_features import damaged
+from crawlers.storage.stored_features import read_reward
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,9 +66,7 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
         with connection.execution_options(yield_per=ROWS_AT_ONCE).execute(recorded) as rows:
             for site_id, reward, features, worker_id, number in rows:
                 if site_id in sites and (until is None or worker_id is None or number <= until.get(worker_id, 0)):
-                    if not isinstance(reward, float) or not 0.0 <= reward < math.inf:
-                        raise damaged(database.name, f"the reward {reward!r} of a page is not one")
-                    yield Pull(site_id, reward, features)
+                    yield Pull(site_id, read_reward(reward, database.name), features)
 
 
 def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:

@@ -110,9 +110,8 @@ def distance_relevance(level: int) -> float:
 class Weights:
     """The weights of the parts of a score. Each is in [0, 1]; they sum to 1, and gamma or delta is 0.
 
-    With TimelyRank, all scores change with every page; with what was learnt of links, all values do.
-
-    Raises `ConfigError` otherwise.
+    Raises `ConfigError` otherwise. With gamma, the scores of pages that wait fall while others are read; the URLs that
+    are compared by what was learnt are chosen by scores that only rise.
     """
 
     alpha: float  # R_a, the text of links

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
     from crawlers.frontier.queues.learnt_queue import KeptFeatures
 
-
-MOST_YOUNG = 1_000
+MOST_YOUNG = 1_000  # URLs; a page has fewer new links, and those that rise do so before the next page is recorded
 
 
 class RelevanceQueue:
@@ -116,9 +115,7 @@ class RelevanceQueue:
             self._first = None
             return
         self._add(entry, self._kept.take(entry.id))
-        if len(self._links) > 2 * self._kept.compared:
-            self._spill()
-        self._trim_entries()
+        self._trim()
 
     def rise(self, page_id: int, most: int) -> bool:
         """Note that the score of a waiting page grew; return False: its value has to be computed, see `first`."""
@@ -127,6 +124,7 @@ class RelevanceQueue:
         if is_near and page_id not in self._links:
             if page_id in self._young:
                 self._add(*self._young.pop(page_id))
+                self._trim()
             else:
                 self._risen.add(page_id)
         return False
@@ -139,15 +137,19 @@ class RelevanceQueue:
         self._kept.read(risen)
         for entry in entries:
             self._add(entry, self._kept.take(entry.id))
-        if len(self._links) > 2 * self._kept.compared:
-            self._spill()
-        self._trim_entries()
+        self._trim()
 
     def _add(self, entry: QueueEntry, features: Features | None) -> None:
         self._first = None
         self._risen.discard(entry.id)
         self._entries[entry.id] = entry
         self._links.add(entry.id, NO_FEATURES if features is None else features)
+
+    def _trim(self) -> None:
+        """Keep what is in memory within its bounds."""
+        if len(self._links) > 2 * self._kept.compared:
+            self._spill()
+        self._trim_entries()
 
     def _spill(self) -> None:
         """Leave the URLs with the least scores to the store."""

@@ -74,29 +74,29 @@ def learnt_relevance(
     connection: Connection,
     crawl_id: int,
     page_id: int,
-    relevance_of_links: LinkRelevance,
+    learnt: LinkRelevance,
     is_over: Callable[[], bool],
 ) -> list[Line]:
     """Return what similar links had led to before the first download of a page, or until now if it waits."""
     first = _first_pull(connection, page_id)
-    if not _teach(connection, crawl_id, relevance_of_links, first, is_over):
+    if not _teach(connection, crawl_id, learnt, first, is_over):
         return [line("what its link promises is learnt from too many pages to be computed now")]
     features = link_features_of(connection, page_id)
     if features is None:
         features = NO_FEATURES
-    (found,) = relevance_of_links.relevances(features[None])
-    (value,) = relevance_of_links.values(np.array([page_id]), features[None])
+    (found,) = learnt.relevances(features[None])
+    (value,) = learnt.values(np.array([page_id]), features[None])
     about = said(
         "plus %(delta)s x %(learnt)s (what similar links led to) = %(value)s",
-        delta=f"{relevance_of_links.scores.weights.delta:g}",
+        delta=f"{learnt.scores.weights.delta:g}",
         learnt=f"{found:.4f}",
         value=f"{value:.4f}",
     )
-    average = line("%(factor)s is that of an average page", factor=f"{relevance_of_links.average:.3g}")
-    parts = average, *_factors(relevance_of_links.parts(features.tolist()))
+    average = line("%(factor)s is that of an average page", factor=f"{learnt.average:.3g}")
+    parts = average, *_factors(learnt.parts(features.tolist()))
     return [
         Line(about, parts),
-        *(_place(connection, page_id, relevance_of_links) if first is None else ()),
+        *(_rank_by_value(connection, page_id, learnt) if first is None else ()),
     ]
 
 
@@ -164,7 +164,7 @@ def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line
     return [line("%(before)s waiting links of its site promise more, or are less known", before=before)]
 
 
-def _place(connection: Connection, page_id: int, values: LinkRelevance) -> list[Line]:
+def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) -> list[Line]:
     """Return how many pages of its site come before a waiting page of a topic crawl; nothing of other pages."""
     scores = values.scores
     its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
