@@ -146,8 +146,8 @@ class PageRecording:
         earned = self._session.rewards.of(lease.site_id, page)
         self._stats.rewarded(earned.reward)
         if page.state is State.DONE:
-            if earned.keys:
-                page = replace(page, content_signature=signature_with(page.content_signature, earned.keys))
+            if keys := earned.keys or self._sites.new_parts(lease, page):
+                page = replace(page, content_signature=signature_with(page.content_signature, keys))
             self._frontier.gate(lease.site_id).succeeded()
             self._sites.observe(lease, page)
         decision = yield from self._policy.deciding(lease, page, now)

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.robots_groups import is_unreachable
-from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, TrapWatch
+from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.frontier.protocols import SiteState
 from crawlers.items import ExternalLink, State
-from crawlers.storage.queries import fetched_pages, latest_pages, robots_of
+from crawlers.storage.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
 from crawlers.storage.schema.tables import SiteHome
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MAX_WATCHES = 1_000  # watches for traps in memory, 3 to 5 MB each at most; othe
 # Under an order without levels, all sites share the memory of ten of these, and the oldest watches are dropped.
 SHARED_WATCHES, MAX_SHARING = 10, 5_000
 MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
-REPLAYED = 2_000  # pages from which a watch is rebuilt at most, under an order without levels
+REPLAYED = 2 * MIN_REPEATS  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
 MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
@@ -90,6 +90,8 @@ class SitePolicies:
         self._watches: OrderedDict[int, TrapWatch] = OrderedDict()  # the most recently used ones
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
         self._unwatched: set[int] = set()  # sites whose watch was dropped
+        # Pages that other parts than endless ones name on a level of a site, by site, with the level.
+        self._named: dict[int, tuple[int, set[int]]] = {}
 
     def open(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
         """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
@@ -361,7 +363,33 @@ class SitePolicies:
         if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
             return None
         watch = self._watch(lease.site_id)
-        return watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
+        reason = watch.verdict(lease.url, self._stage(lease.site_id, lease.level))
+        return None if reason is None or self._is_named_elsewhere(lease, watch) else reason
+
+    def _is_named_elsewhere(self, lease: Lease, watch: TrapWatch) -> bool:
+        """Return whether a sitemap, or a page that does not belong to a trap itself, names a URL of a trap."""
+        database = self._session.database
+        level = lease.level - 1
+        if self._session.goes_by_level and self._named.get(lease.site_id, (None,))[0] != level:
+            self._session.writer.flush()
+            named = named_from(database, lease.site_id, level, lambda url: not watch.is_suspect(url))
+            self._named[lease.site_id] = level, named
+        if lease.id in self._named.get(lease.site_id, (level, ()))[1]:
+            return True
+        finder = finder_of(database, lease.id)
+        if finder is None:
+            self._session.writer.flush()
+            finder = finder_of(database, lease.id)
+        if finder is None or finder.url is None or finder.site_id != lease.site_id or finder.is_in_sitemap:
+            return True
+        return not watch.is_suspect(finder.url)
+
+    def new_parts(self, lease: Lease, page: Page) -> Collection[int]:
+        """Return the keys of the new URLs outside of endless parts to which a *page* in such a part leads."""
+        if not self._watches_traps or lease.is_revisit:
+            return ()
+        others = self._watch(lease.site_id).leads_outside(lease.url, (target for target, _ in page.links))
+        return self._session.frontier.first_found(lease.site_id, others, lease.level + 1) if others else ()
 
     def observe(self, lease: Lease, page: Page) -> None:
         if self._watches_traps and not lease.is_revisit:  # else its text would look like a copy of itself
@@ -383,6 +411,7 @@ class SitePolicies:
     def _unwatch(self, site_id: int) -> None:
         del self._watches[site_id]
         del self._observed[site_id]
+        self._named.pop(site_id, None)
         self._unwatched.add(site_id)
 
     def _watch(self, site_id: int) -> TrapWatch:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.demo.exploring import explore
 from crawlers.demo.report import closing_words, report
-from crawlers.demo.running import LIMITS, crawl, scrapy, shown
+from crawlers.demo.running import crawl, hosts_lines, scrapy, shown
 from crawlers.demo.server import serve
 from crawlers.inputs.program import suggested
 from crawlers.storage.database import Database
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with serve(ports_file=folder / "ports.json") as web:
         hosts = folder / "hosts.txt"
-        hosts.write_text("".join(f"{origin}{LIMITS}\n" for origin in web.origins.values()), "utf-8")
+        hosts.write_text(hosts_lines(web.origins), "utf-8")
         print(f"A small web of {len(web.origins)} sites is served on this machine. It is crawled now:\n")
         print(f"    cd {shown(folder)}")
         command = "scrapy crawl sitegraph -a hosts=hosts.txt -s LINK_TAGS=a,area,frame,iframe,meta"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 RECORDS = 60
 DESKS = 12  # pages of the reading room: real, but each has endlessly many URLs
 DAYS = 28
+LEVELS = 9  # enough to read all records; the traps would go on until a crawl has evidence enough to cut them
 
 
 def _home() -> str:
@@ -40,8 +41,9 @@ def _desk(desk: int, query: str) -> str:
     # The parameter is not on any list of session ids, and its value depends on the whole URL: each step creates
     # new values, yet the same URL always gives the same page.
     visit = hashlib.sha256(query.encode(errors="replace")).hexdigest()[:16]
-    near = [n for n in (desk - 1, desk + 1, desk * 3 % DESKS + 1) if 1 <= n <= DESKS]
-    return links(f"/room?desk={n}&reader={visit}" for n in near) + link("/records/1.html", "the first record")
+    return link(f"/room?desk={desk % DESKS + 1}&reader={visit}", "the next desk") + link(
+        "/records/1.html", "the first record"
+    )
 
 
 def respond(web: Web, path: str, query: str) -> WebResponse:

@@ -6,7 +6,7 @@ import csv
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlers.demo.running import LIMITS, crawl, scrapy, shown
+from crawlers.demo.running import crawl, hosts_lines, scrapy, shown
 from crawlers.demo.server import serve
 from crawlers.inputs.program import suggested
 
@@ -42,7 +42,7 @@ def explore(folder: Path) -> int:
     """Serve the town and crawl it twice, in *folder*, by importance and by topic; return the exit status."""
     folder.mkdir(exist_ok=True)
     with serve(town=True, ports_file=folder / "ports.json") as town:
-        (folder / "hosts.txt").write_text("".join(f"{origin}{LIMITS}\n" for origin in town.origins.values()), "utf-8")
+        (folder / "hosts.txt").write_text(hosts_lines(town.origins), "utf-8")
         (folder / "topic.yaml").write_text(_TOPIC.format(**town.urls), "utf-8")
         names = {origin: name for name, origin in town.origins.items()}
         return _find_important(folder, names) or _find_topic(folder, names)

@@ -6,10 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from crawlers.demo import archive
 from crawlers.demo.server import ROOT
 
-LIMITS = ";8;;0"  # of hosts.txt: eight parallel downloads, no limit of levels, no delay
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The demo webs are local and need no delays; /busy and /hurried always refuse, so two attempts suffice.
 _SETTINGS = {
@@ -20,6 +23,12 @@ _SETTINGS = {
     "LOG_LEVEL": "WARNING",
     "LOG_FILE": "crawl.log",
 }
+
+
+def hosts_lines(origins: Mapping[str, str]) -> str:
+    """Return the host list of sites by name: eight parallel downloads, no delay, few levels if it is endless."""
+    levels = {"archive": archive.LEVELS}
+    return "".join(f"{origin};8;{levels.get(name, '')};0\n" for name, origin in origins.items())
 
 
 def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:

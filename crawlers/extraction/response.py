@@ -119,7 +119,7 @@ class ResponseReader:
             title=parsed.title,
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
-            content_signature=content_signature(text),
+            content_signature=content_signature(text, [response.url, *parsed.hrefs]),
             link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
             link_places=PageLinkPlaces(parsed, targets) if self.places else None,
             anchors=PageAnchors(parsed, targets) if self.anchors else None,

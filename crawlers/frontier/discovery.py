@@ -278,19 +278,33 @@ class UrlDiscovery:
         for target in targets:
             by_key.setdefault(target.key, target)
         if site is not None:
-            before = len(site.seen)
-            known = site.seen.known(list(by_key))
-            missing = [key for key in by_key if key not in known]
-            if missing and not site.seen.is_complete:
-                self._recall(site, missing)
-                known |= site.seen.known(missing)
-                self._grew(site.seen, before)
+            known = self._known(site, list(by_key))
             if _depth_reason(min(level, MAX_LEVEL), site) is not None:
                 return []
             for key in known:
                 del by_key[key]
         self._reasons.update((key, self._reason_against(target)) for key, target in by_key.items())
         return [target for key, target in by_key.items() if self._reasons[key] is None]
+
+    def first_found(self, site: SiteQueue, targets: Iterable[Target], level: int) -> set[int]:
+        """Return the keys of those of the *targets* on *site* to which no page leads on a lower level than *level*.
+
+        The result does not depend on the order of the pages on the level before.
+        """
+        keys = {target.key for target in targets}
+        known, nearest = self._known(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
+        return {key for key in keys if key not in known or rank_of(known[key]) >= nearest}
+
+    def _known(self, site: SiteQueue, keys: list[int]) -> dict[int, int]:
+        """Return what is known of the URLs of a site, by key, from the cache or the store."""
+        known = site.seen.known(keys)
+        missing = [key for key in keys if key not in known]
+        if missing and not site.seen.is_complete:
+            before = len(site.seen)
+            self._recall(site, missing)
+            known |= site.seen.known(missing)
+            self._grew(site.seen, before)
+        return known
 
     def forget_reasons(self) -> None:
         """Forget what `unseen` kept of URLs that were not discovered after all."""

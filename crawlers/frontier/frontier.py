@@ -313,6 +313,9 @@ class QueuedFrontier:
             self._schedule.settle(site, now)
         return new
 
+    def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
+        return self._discovery.first_found(self._schedule.site(site_id), targets, level)
+
     # Leasing ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:

@@ -228,6 +228,9 @@ class SiteControl(Protocol):
         Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased.
         """
 
+    def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
+        """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*."""
+
     def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
         """Return up to *count* sites that others may crawl instead, the best to give up first.
 

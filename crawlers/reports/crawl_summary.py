@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
+from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.trap_report import TRAP, Traps
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 MAX_SITES = 5  # lines; all others share one
 MAX_REASONS = 4
 MAX_UNAVAILABLE = 3
+MAX_CUTS = 3  # parts of sites
 MAX_PAGES = 3  # of a topic
 SITE_CHARS = 40
 REASON_CHARS = 100
@@ -74,7 +77,12 @@ def crawl_summary(
         "",
     ]
     lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
-    lines += [*_reasons(results), *_where(database, places), *_next(database, crawl, results, places)]
+    lines += [
+        *_reasons(results),
+        *_cuts(database, crawl),
+        *_where(database, places),
+        *_next(database, crawl, results, places),
+    ]
     return lines
 
 
@@ -194,6 +202,21 @@ def _reasons(results: CrawlResults) -> list[str]:
     lines = [f"{what}: {_listed(reasons)}" for what, reasons in kinds.items() if reasons]
     others = {"Redirects": results.redirects, "Waiting": results.waiting}
     return [*lines, *(f"{what}: {number:,}" for what, number in others.items() if number)]
+
+
+def _cuts(database: Database, crawl: NamedCrawl) -> list[str]:
+    """Return the parts of sites that were cut as endless: those with the most URLs."""
+    with database.read() as connection:
+        found = list(Traps().found(connection, crawl.id, Filters()))
+    lines = []
+    for reason, urls, site, *_ in found[:MAX_CUTS]:
+        name, why = (
+            cut(str(site).removeprefix("http://"), SITE_CHARS),
+            cut(str(reason).removeprefix(TRAP), REASON_CHARS),
+        )
+        lines.append(f"Cut: {name}: {why}: {counted(int(str(urls)), 'URL')} not read; TRAPS_ENABLED=0 reads them")
+    more = len(found) - len(lines)
+    return [*lines, f"Cut: {counted(more, 'more part')}"] if more > 0 else lines
 
 
 def _listed(reasons: Counter[str]) -> str:

@@ -10,9 +10,13 @@ from sqlalchemy import case, exists, func, select, text
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.storage.schema.tables import crawl, page, site
+from crawlers.storage.schema.sitemap_tables import sitemap_url
+from crawlers.storage.schema.tables import crawl, link, page, site
+from crawlers.storage.site_rows import MAX_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlers.storage.database import Database
 
 _FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page.c.state == int(State.DONE))
@@ -32,6 +36,39 @@ def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str,
         return [
             (url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)
         ][::-1]
+
+
+class Finder(NamedTuple):
+    """Where a page was found first; without URL and site, it is a start page."""
+
+    url: str | None
+    site_id: int | None
+    is_in_sitemap: bool  # whether a sitemap of its site lists the page
+
+
+def finder_of(database: Database, page_id: int) -> Finder | None:
+    """Return where a page was found first; None if it is not stored yet."""
+    found = page.alias()
+    listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
+    statement = select(found.c.url, found.c.site_id, listed).select_from(
+        page.outerjoin(found, page.c.found_on == found.c.id)
+    )
+    with database.read() as connection:
+        row = connection.execute(statement.where(page.c.id == page_id)).one_or_none()
+    return None if row is None else Finder(*row)
+
+
+def named_from(database: Database, site_id: int, level: int, is_source: Callable[[str], bool]) -> set[int]:
+    """Return the pages of a site to which its pages on *level* link, those whose URLs are sources."""
+    named: set[int] = set()
+    its = select(page.c.id, page.c.url).where(page.c.site_id == site_id, page.c.level == level)
+    with database.read() as connection:
+        rows = connection.execute(its.where(page.c.state == int(State.DONE)))
+        sources = [number for number, url in rows if is_source(url)]
+        for first in range(0, len(sources), MAX_NAMES):
+            some = link.c.source_id.in_(sources[first : first + MAX_NAMES])
+            named.update(connection.scalars(select(link.c.target_id).where(some)))
+    return named
 
 
 class CrawledSite(NamedTuple):

@@ -25,7 +25,7 @@ SITES = (*DEMO, "dead")  # of the last not even robots.txt can be had, so it cos
 
 
 def hosts(web) -> list[str]:
-    return [line.split(";")[0] + ";1;;0" for line in web.hosts(*SITES)]
+    return web.hosts(*SITES, parallel=1)
 
 
 @pytest.fixture(scope="module")

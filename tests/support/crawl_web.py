@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web as http
 
+from crawlers.demo import archive
 from crawlers.demo.pages import WebResponse, redirect, typed
 from crawlers.demo.web import Web, respond
 from tests.support.loop_thread import LoopThread
@@ -90,8 +91,9 @@ class WatchedWeb:
         self._cached = cache(self._respond)
 
     def hosts(self, *names: str, parallel: int = 8) -> list[str]:
-        """Return the lines of hosts.txt for the sites *names*, or for all, without delays."""
-        return [f"{self.origins[name]};{parallel};;0" for name in names or self.origins]
+        """Return lines of hosts.txt for the sites *names*, or for all, without delays; the endless one has few levels."""
+        levels = {"archive": archive.LEVELS}
+        return [f"{self.origins[name]};{parallel};{levels.get(name, '')};0" for name in names or self.origins]
 
     @property
     def requests(self) -> int:

@@ -38,7 +38,7 @@ def _hosts(links: Iterable[ExternalLink]) -> set[int]:
 
 
 def signature_with(content_signature: int, keys: Collection[int]) -> int:
-    """Return the *content_signature* of a page, changed if *keys* were rewarded: a page with new links is not a copy.
+    """Return the *content_signature* of a page, changed if it has *keys* of new links: such a page is not a copy.
 
     >>> signature_with(7, ()), signature_with(7, {5, 3}) == signature_with(7, {3, 5}) != 7
     (7, True)

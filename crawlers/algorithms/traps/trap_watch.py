@@ -1,28 +1,38 @@
 """Detects endless parts of a site by the content of their pages.
 
-A calendar is endless, and so are links with a new session id on every page, but their pages repeat the same content. A
-`TrapWatch` counts, for the URLs of each pattern, how many pages still have new content. It decides only when a level
-of the site (clicks from the home page) is complete, from sets and sums that do not depend on the order within the
-level. So the result is a function of the site, whatever the concurrency, retries and kills.
+A calendar is endless, and so are links with a new session id on every page, but their pages say nothing that their
+URLs and links do not say. A `TrapWatch` counts, for the URLs of each pattern, how many pages still have new content. It
+decides only when a level of the site (clicks from the home page) is complete, from sets and sums that do not depend on
+the order within the level. So the result is a function of the site, whatever the concurrency, retries and kills.
+
+A long finite series of pages without content of their own looks the same, until it ends. So a pattern that repeats
+itself is only a suspect at first, whose pages are read on; the part of the site to which it belongs is cut when it has
+repeated itself `MIN_REPEATS` times.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawlers.algorithms.traps.url_shapes import broad_patterns, shape_reason, url_pattern
+from crawlers.algorithms.traps.url_shapes import broad_patterns, part_of, shape_reason, url_pattern
 from crawlers.algorithms.urls.keys import signed, url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container, Iterable
+
+    from crawlers.items import Target
 
 __all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
-MIN_PAGES = 150  # fewer are not conclusive: the days of a year in a calendar have 84 texts (weekday, month)
+# So many pages of a part say nothing new before it is cut: a finite part is never cut, unless it is longer. Numbered
+# pages that are linked one to the next come in thousands (6,000 were met); ten thousand requests too many do less harm
+# than a graph that lacks a part of its site.
+MIN_REPEATS = 10_000
+MIN_PAGES = 150  # fewer are no reason for suspicion: the days of a year in a calendar have 84 texts (weekday, month)
 WINDOW_PAGES = 50  # the latest pages decide; a part with new content has more than 2 new pages among 50
 MIN_NEW_SHARE = 0.05  # a genuine listing has a far higher share of new pages, an endless part soon has none
 BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one that causes it is cut first
@@ -32,25 +42,38 @@ MAX_SAMPLE = 2_048  # content signatures per pattern
 MAX_SIGNATURES = 50_000  # content signatures per site, 3 to 5 MB
 MAX_PATTERNS = 2_000  # per site, and new ones per level
 
-# Digits and hexadecimal letters, because texts also contain session ids; and whitespace, for differences in layout.
+# Digits are judged one number at a time. Hexadecimal letters are ignored, because texts show session ids; so is
+# whitespace, for differences in layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
+_NUMBERS = bytes(byte if byte in b"0123456789" else 0x20 for byte in range(256))  # everything else becomes a space
 
 
-def content_signature(text: str) -> int:
-    """Return a signed 64-bit hash of *text* without the parts that change between pages of a trap.
+def content_signature(text: str, urls: Iterable[str] = ()) -> int:
+    """Return a signed 64-bit hash of what *text* says beyond the *urls* of its page and of the links on it.
 
-    Digits, the letters a to f (in order to remove hexadecimal ids) and ASCII whitespace are ignored. Texts that differ
-    only in these characters count as equal; texts that contain ids of other letters count as different.
+    Numbers count unless one of the *urls* has them, with or without leading zeros: a page of a calendar is one of
+    endlessly many, a table of measurements is not. The letters a to f (in order to remove hexadecimal ids) and ASCII
+    whitespace are ignored.
 
-    >>> content_signature("May 2024, visit 9f86d0") == content_signature("May 1999,\\n visit 5ac02b")
+    >>> content_signature("5 May 2024: 9f86", ["/cal?d=2024-05&s=9f86"]) == content_signature("May:")
     True
+    >>> content_signature("May: 12.5 mm", ["/rain?month=5"]) == content_signature("May: 9.5 mm", ["/rain?month=5"])
+    False
 
     Notes
     -----
-    One pass in C takes about 1 ns per byte; a search for words with digits took fifteen times as long.
+    Passes in C take about 2 ns per byte; a search for words with digits took ten times as long.
     """
-    letters = text.encode("utf-8", "surrogatepass").translate(None, _VOLATILE)
-    return signed(xxhash.xxh3_64_intdigest(letters))
+    data = text.encode("utf-8", "surrogatepass")
+    said = _numbers(data)
+    if said:
+        known = set(_numbers("\n".join(urls).encode("utf-8", "surrogatepass")))
+        said = [number for number in said if number not in known]
+    return signed(xxhash.xxh3_64_intdigest(data.translate(None, _VOLATILE) + b" ".join(said)))
+
+
+def _numbers(data: bytes) -> list[bytes]:
+    return [number.lstrip(b"0") for number in data.translate(_NUMBERS).split()]
 
 
 class _Pattern:
@@ -63,6 +86,7 @@ class _Pattern:
     __slots__ = (
         "depth",
         "evidence_factor",
+        "is_suspect",
         "known",
         "level_new",
         "level_pages",
@@ -70,6 +94,7 @@ class _Pattern:
         "new",
         "pages",
         "pattern",
+        "repeats",
         "window",
     )
 
@@ -77,7 +102,9 @@ class _Pattern:
         self.pattern = pattern
         self.evidence_factor = evidence_factor
         self.depth = depth
+        self.is_suspect = False  # since the latest complete level with pages
         self.pages = 0  # of complete levels
+        self.repeats = 0  # pages of complete levels whose content was not new
         self.known: set[int] = set()  # signatures of complete levels
         self.levels: deque[tuple[int, int]] = deque()  # (pages, new pages) of the latest complete levels
         self.window = 0  # pages of these levels
@@ -103,6 +130,7 @@ class _Pattern:
         level = (self.level_pages, len(self.level_new) << self.depth)
         self.levels.append(level)
         self.pages += level[0]
+        self.repeats += level[0] - level[1]
         self.window += level[0]
         self.new += level[1]
         self.known |= self.level_new
@@ -111,10 +139,8 @@ class _Pattern:
             pages, new = self.levels.popleft()
             self.window -= pages
             self.new -= new
-
-    def is_endless(self) -> bool:
         enough = self.pages >= MIN_PAGES * self.evidence_factor and self.window >= self._window_pages()
-        return enough and self.new < MIN_NEW_SHARE * self.window
+        self.is_suspect = enough and self.new < MIN_NEW_SHARE * self.window
 
     def is_exempt(self) -> bool:
         return self.pages >= EXEMPT_PAGES and self.new >= EXEMPT_SHARE * self.window
@@ -145,13 +171,18 @@ class TrapWatch:
         self._new: dict[int, _Pattern] = {}  # patterns found on the current level
         self._new_bound = 1 << 63  # keys from here on are not among the smallest of this level
         self._touched: dict[int, _Pattern] = {}  # patterns with pages on the current level
+        self._suspects: set[str] = set()  # patterns
+        self._doubted: set[str] = set()  # patterns that were suspects once
         self._endless: dict[str, str] = {}  # reasons by pattern
+        self._repeats: Counter[str] = Counter()  # pages of endless patterns without new content, by part of the site
 
     def observe(self, url: str, level: int, content_signature: int) -> None:
         """Add the page at *url*, *level* clicks from the home page, with the `content_signature` of its text."""
         self._advance(level)
         narrow = url_pattern(url)
-        for text, factor in chain([(narrow, 1)], ((broad, BROAD_FACTOR) for broad in broad_patterns(narrow))):
+        # The pages of a suspect do not count against its neighbours, the other patterns within its broad ones.
+        broad = () if narrow in self._suspects else broad_patterns(narrow)
+        for text, factor in chain([(narrow, 1)], ((one, BROAD_FACTOR) for one in broad)):
             pattern = None if text in self._endless else self._pattern(text, factor)
             if pattern:
                 pattern.observe(content_signature)
@@ -159,16 +190,34 @@ class TrapWatch:
     def verdict(self, url: str, level: int) -> str | None:
         """Return the reason why *url*, about to be fetched at *level*, belongs to an endless part, or None."""
         self._advance(level)
-        if not self._endless:
+        pattern = self._among(url, self._endless)
+        return None if pattern is None else self._endless[pattern]
+
+    def is_suspect(self, url: str) -> bool:
+        """Return whether *url* belongs to a part that repeats itself, as of the latest complete level."""
+        return self._among(url, self._suspects) is not None
+
+    def leads_outside(self, url: str, others: Iterable[Target]) -> list[Target]:
+        """Return the *others* that are in no suspect part, if the page at *url* is in a part that was suspect once.
+
+        If they are new, its page is no repetition, whatever its text; the caller gives it another content signature.
+        """
+        if self._among(url, self._doubted) is None:
+            return []
+        own = url_pattern(url)
+        return [other for other in others if url_pattern(other.url) != own and not self.is_suspect(other.url)]
+
+    def _among(self, url: str, patterns: Container[str]) -> str | None:
+        """Return the pattern of *url* that is one of *patterns*, or None; it is exempt if its own content is new."""
+        if not patterns:
             return None
         narrow = url_pattern(url)
-        reason = self._endless.get(narrow)
-        if reason:
-            return reason
+        if narrow in patterns:
+            return narrow
         own = self._patterns.get(url_key(narrow))
         if own and own.is_exempt():
             return None
-        return next((self._endless[one] for one in broad_patterns(narrow) if one in self._endless), None)
+        return next((one for one in broad_patterns(narrow) if one in patterns), None)
 
     def _pattern(self, text: str, factor: int) -> _Pattern | None:
         key = url_key(text)
@@ -205,20 +254,23 @@ class TrapWatch:
         self._limit_memory()
 
     def _decide(self, touched: Collection[_Pattern]) -> None:
-        endless = [pattern for pattern in touched if pattern.evidence_factor == 1 and pattern.is_endless()]
-        # The pages of an endless narrow pattern do not count against its neighbours: its broad patterns are reset.
-        reset = {broad for pattern in endless for broad in broad_patterns(pattern.pattern)}
-        for text in reset:
-            self._patterns.pop(url_key(text), None)
-        endless += [
-            pattern
-            for pattern in touched
-            if pattern.evidence_factor > 1 and pattern.pattern not in reset and pattern.is_endless()
-        ]
-        for pattern in endless:
-            reason = f"trap: {pattern.pages} pages like {pattern.pattern[:200]} repeat the same content"
-            self._endless[pattern.pattern] = reason
-            self._patterns.pop(url_key(pattern.pattern), None)
+        for pattern in touched:
+            if pattern.evidence_factor == 1 and pattern.is_suspect:
+                for broad in set(broad_patterns(pattern.pattern)) - self._suspects:
+                    self._patterns.pop(url_key(broad), None)  # it counted the pages of the suspect
+        suspects = [pattern for pattern in self._patterns.values() if pattern.is_suspect]
+        repeats = self._repeats.copy()
+        for pattern in suspects:
+            repeats[part_of(pattern.pattern)] += pattern.repeats
+        for pattern in suspects:
+            part = part_of(pattern.pattern)
+            if repeats[part] >= MIN_REPEATS:
+                self._repeats[part] += pattern.repeats
+                reason = f"trap: {pattern.pages} pages like {pattern.pattern[:200]} repeat the same content"
+                self._endless[pattern.pattern] = reason
+                del self._patterns[url_key(pattern.pattern)]
+        self._suspects = {*self._endless, *(pattern.pattern for pattern in suspects)}
+        self._doubted |= self._suspects
 
     def _limit_memory(self) -> None:
         if len(self._patterns) > self._most_patterns:

@@ -82,6 +82,19 @@ def broad_patterns(pattern: str) -> tuple[str, ...]:
     return (any_values, f"*?{'&'.join(tokens)}") if tokens else (any_values,)
 
 
+def part_of(pattern: str) -> str:
+    """Return the first segment of the path of *pattern*, a result of `url_pattern` or `broad_patterns`.
+
+    The pages of a calendar for days, months and years have several patterns, which lead to each other.
+
+    >>> part_of("/calendar/#-#/#/"), part_of("/cal?d=#&y=#"), part_of("*?sid=~")
+    ('/calendar', '/cal', '*')
+    """
+    path = pattern.partition("?")[0]
+    end = path.find("/", 1)
+    return path if end < 0 else path[:end]
+
+
 def _folded_segment(segment: str) -> str:
     return "~" if _is_token(segment) else _DIGITS.sub("#", segment)
 

@@ -11,6 +11,7 @@ from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
 from crawlers.reports.catalogue.crawl_scope import is_wanted_site
 from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.trap_report import trap_counts
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
 from crawlers.reports.robots_delays import robots_delays
@@ -51,6 +52,7 @@ class Sites(ComputedReport):
         Column("errors", "Errors", Kind.NUMBER),
         Column("not_pages", "Not pages", Kind.NUMBER),
         Column("not_requested", "Not requested", Kind.NUMBER),
+        Column("cut", "Cut as endless", Kind.NUMBER),
         Column("deepest", "Depth", Kind.NUMBER),
         Column("yield", "Yield", Kind.DECIMAL),
         Column("parallel", "At a time", Kind.NUMBER),
@@ -64,6 +66,7 @@ class Sites(ComputedReport):
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         of_sites = select(site.c.id).where(is_wanted_site(crawl_id, filters))
         counts = url_counts(connection, page.c.site_id.in_(of_sites), guesses_in(connection, crawl_id))
+        cuts = trap_counts(connection, crawl_id)
         yields = _yields(connection, crawl_id)
         delays = robots_delays(connection, crawl_id)
         wanted = select(*_COLUMNS).where(is_wanted_site(crawl_id, filters)).order_by(site.c.site).limit(self.most + 1)
@@ -77,6 +80,7 @@ class Sites(ComputedReport):
                 _state(row.is_open, row.availability, of_it.waiting),
                 row.availability,
                 *(of_it.pages, of_it.waiting, of_it.redirects, of_it.errors, of_it.not_pages, of_it.not_requested),
+                cuts.get(row.id, 0),
                 of_it.deepest,
                 yields.get(row.id),
                 row.parallel,

@@ -10,7 +10,7 @@ from crawlers.items import State
 from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
 from crawlers.reports.catalogue.crawl_scope import is_wanted_page
-from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
 from crawlers.reports.catalogue.text_filter import by_code_points, contains
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_kinds import UrlKind
@@ -21,9 +21,18 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.catalogue.computed_report import Cells
-    from crawlers.reports.catalogue.filters import Filters
 
 TRAP = "trap: "  # how the reasons begin, see `algorithms.traps`
+
+
+def trap_counts(connection: Connection, crawl_id: int) -> dict[int, int]:
+    """Return the number of URLs that were left out as traps, by site, without sites that have none."""
+    statement = (
+        select(page.c.site_id, func.count())
+        .where(is_wanted_page(crawl_id, Filters(), State.REJECTED), page.c.reason.startswith(TRAP))
+        .group_by(page.c.site_id)
+    )
+    return {site_id: number for site_id, number in connection.execute(statement)}
 
 
 class Traps(ComputedReport):

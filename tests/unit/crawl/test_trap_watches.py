@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy.settings import Settings
 
+from crawlers.algorithms.traps import trap_watch
+from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.crawl import site_policies as sites_module
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
-from crawlers.items import Page, State
+from crawlers.items import Page, SiteLimits, State
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.queries import Finder
+from crawlers.storage.schema.sitemap_tables import SitemapUrlRow
 from crawlers.storage.site_rows import SiteRow
+from tests.support.opened_crawl import SITE, OpenedCrawl, target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
 
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 
@@ -32,6 +46,11 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(sites_module, "fetched_pages", pages("levels"))
     monkeypatch.setattr(sites_module, "latest_pages", pages("latest"))
+    monkeypatch.setattr(sites_module, "named_from", lambda *_: set())
+    monkeypatch.setattr(
+        sites_module, "finder_of", lambda _, page_id: Finder("http://s/calendar?day=0", page_id // 10_000, False)
+    )
+    monkeypatch.setattr(trap_watch, "MIN_REPEATS", 200)
     return asked
 
 
@@ -52,7 +71,17 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
 
 def lease(site_id: int, number: int = 0, level: int = 1) -> Lease:
     return Lease(
-        number + 1, site_id, number, f"http://s{site_id}/calendar?day={number}", level, 0, 0, None, 0.0, 0, None
+        site_id * 10_000 + number,
+        site_id,
+        number,
+        f"http://s{site_id}/calendar?day={number}",
+        level,
+        0,
+        0,
+        None,
+        0.0,
+        0,
+        None,
     )
 
 
@@ -123,3 +152,94 @@ def test_drained_site_is_read_again_when_it_wakes(shown: list[str]) -> None:
     show(sites, 1, 5)
     show(sites, 2, 5)
     assert shown == ["levels of 1"]
+
+
+# Whole crawls ---------------------------------------------------------------------------------------------------------
+
+
+def words(number: int) -> str:
+    return "".join(chr(0x430 + int(digit)) for digit in str(number))
+
+
+def calendar(path: str) -> tuple[str, list[str]]:
+    """Two days a page, forwards without end; another part names every 50th day until the 2,950th."""
+    if path == "/":
+        return "home", ["/cal/0/", "/hub/0/"]
+    number = int(path.split("/")[2])
+    if path.startswith("/hub/"):
+        return f"hub {words(number)}", [f"/hub/{number + 1}/", f"/cal/{50 * number}/"] if number < 60 else []
+    return "a day", [f"/cal/{number + 1}/", f"/cal/{number + 2}/"]
+
+
+def lists(path: str) -> tuple[str, list[str]]:
+    """Lists that say nothing but the numbers of their items, which have texts."""
+    if path == "/":
+        return "home", ["/list/0/"]
+    number = int(path.split("/")[2])
+    if path.startswith("/list/"):
+        following = [f"/list/{number + 1}/"] if number < 600 else []
+        return "a list", [*following, f"/item/{number}/"]
+    return words(number), []
+
+
+def leased(crawl: OpenedCrawl) -> list[Lease]:
+    return list(islice(iter(lambda: crawl.crawl.next(crawl.now), None), 8))
+
+
+def crawled(
+    opened: Callable[..., OpenedCrawl],
+    site: Callable[[str], tuple[str, list[str]]],
+    *,
+    kill_after: int = 0,
+    reverse: bool = False,
+    listed: Sequence[str] = (),
+) -> tuple[set[str], set[str]]:
+    """Read a site breadth first; return the paths that were read, and those that were left out."""
+    sites = {"sites": [SiteLimits(SITE, parallel=8)]}
+    crawl = opened(sites)
+    rows = (SitemapUrlRow(1, target(path).key, f"{SITE}{path}", 1, None) for path in listed)
+    crawl.crawl.session.writer.submit(ChangeSet(*rows))
+    read: set[str] = set()
+    while leases := leased(crawl):
+        for one in reversed(leases) if reverse else leases:
+            path = one.url.removeprefix(SITE)
+            text, links = site(path)
+            crawl.end(one, *links, content_signature=content_signature(text, [path, *links]))
+            read.add(path)
+        if kill_after and len(read) >= kill_after:
+            crawl.kill()
+            crawl = opened(sites)
+            kill_after = 0
+    return read, {path for path, (_, reason) in crawl.pages().items() if reason.startswith("trap: ")}
+
+
+@pytest.fixture
+def little_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trap_watch, "MIN_REPEATS", 200)
+
+
+@pytest.mark.usefixtures("little_evidence")
+def test_lists_that_lead_to_new_pages_are_no_trap(opened: Callable[..., OpenedCrawl]) -> None:
+    read, left_out = crawled(opened, lists)
+    assert len(read) == 1 + 601 + 601
+    assert not left_out
+
+
+@pytest.mark.usefixtures("little_evidence")
+def test_pages_of_a_trap_that_others_name_are_read(opened: Callable[..., OpenedCrawl]) -> None:
+    read, left_out = crawled(opened, calendar, listed=["/cal/126/"])
+    assert {"/cal/125/", "/cal/127/"} <= left_out
+    assert all(path.startswith("/cal/") for path in left_out)
+    named = {"/cal/126/", *(f"/cal/{number}/" for number in range(0, 3_000, 50))}
+    assert named <= read
+
+
+@pytest.mark.usefixtures("little_evidence")
+@pytest.mark.parametrize("kill_after", [100, 190, 230, 260])
+def test_cuts_depend_neither_on_kills_nor_on_the_order_within_a_level(
+    opened: Callable[..., OpenedCrawl], kill_after: int, tmp_path: Path
+) -> None:
+    expected = crawled(opened, calendar)
+    for number, one in enumerate(({"kill_after": kill_after}, {"reverse": True})):
+        again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/{number}.sqlite", None)
+        assert crawled(again, calendar, **one) == expected

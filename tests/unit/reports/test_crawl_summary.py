@@ -86,6 +86,7 @@ def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
         "Not pages: content type application/pdf (1)",
         "Not requested: trap (1)",
         "Redirects: 1",
+        "Cut: a.test: 12 pages like /room?desk=# repeat the same content: 1 URL not read; TRAPS_ENABLED=0 reads them",
         "Files: result/a.test.gexf",
         f"Everything is in {store}; errors: logs/error_log.csv",
         "To see why a URL is missing: scrapy explain http://a.test/also",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,18 @@ from crawlers.algorithms.traps import trap_watch
 from crawlers.algorithms.traps.trap_watch import TrapWatch, content_signature
 
 DAY = datetime.timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def _suspicion_is_enough(request, monkeypatch):
+    """Cut a part as soon as it is suspect, but in tests of the evidence that this takes."""
+    if "full_evidence" not in request.fixturenames:
+        monkeypatch.setattr(trap_watch, "MIN_REPEATS", 1)
+
+
+@pytest.fixture
+def full_evidence():
+    """Leave the evidence that a cut takes as it is."""
 
 
 class Calendar:
@@ -66,9 +79,9 @@ class Sessions:
         return self.link(0)
 
     def fetch(self, url):
-        session = self.rng.getrandbits(64)  # shown on the page, too
         links = [self.link(self.rng.randrange(120)) for _ in range(3)]
-        return f"text of {self.word(self.page_of[url])}, your session is {session:x}", links
+        session = re.findall(f"[0-9a-f]{{{self.digits}}}", links[0])[-1]
+        return f"text of {self.word(self.page_of[url])}, your session is {session}", links
 
 
 def crawl(site, watch, most=5_000, rng=None):
@@ -85,7 +98,7 @@ def crawl(site, watch, most=5_000, rng=None):
                 cuts[url] = reason
                 continue
             text, links = site.fetch(url)
-            fetched.append((url, number, content_signature(text)))
+            fetched.append((url, number, content_signature(text, [url, *links])))
             following += [link for link in links if not (link in seen or seen.add(link))]
         for page in fetched:
             watch.observe(*page)
@@ -356,15 +369,98 @@ def test_trap_is_found_among_a_flood_of_patterns():
     assert watch.verdict("http://h/zz", level) is None
 
 
-@given(st.text(st.characters(codec=None)), st.integers(), st.integers())
-def test_content_signature_ignores_numbers_and_whitespace(text, first, second):
-    assert content_signature(f"{text} {first}") == content_signature(
-        f"{text}\n\t{abs(second)}{'-' if first < 0 else ''}"
-    )
-    assert -(2**63) <= content_signature(text) < 2**63
+NUMBERED = "http://h/page/{}.html"
 
 
-def test_content_signature_distinguishes_texts_but_not_ids():
-    assert content_signature("15 May 2024, session 9f86d081") == content_signature("2 May 1999, session 4e07aabb")
-    assert content_signature("15 May 2024") != content_signature("15 June 2024")
+def chain(pages, text, url=NUMBERED, rows=1):
+    """Numbered pages, each linked to the next one: signature and URL of each."""
+    for number in range(pages):
+        near = [url.format(number - 1), url.format(number + 1)]
+        yield url.format(number), number, content_signature(text(number), [url.format(number), *near])
+
+
+def cells(number, columns=3):
+    return " ".join(str((number * 7919 + column * 104729) % 999_983) for column in range(columns))
+
+
+@pytest.mark.usefixtures("full_evidence")
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda number: f"Page {number}",
+        lambda number: f"Table {number}: {cells(number, 30)}",
+        lambda number: f"Lamp, {cells(number, 1)} EUR. Item {number}",
+        lambda number: f"GET /x 200 {cells(number, 2)}, log of day {number}",
+        lambda number: f"Home {number % 7} : {number * 3 % 11} Away, match {number}",
+    ],
+    ids=["numbers", "tables", "prices", "logs", "scores"],
+)
+def test_six_thousand_numbered_pages_linked_one_to_the_next_are_never_cut(text):
+    watch = TrapWatch()
+    for url, level, signature in chain(6_000, text):
+        assert watch.verdict(url, level) is None
+        watch.observe(url, level, signature)
+
+
+def test_numbers_that_no_url_of_the_page_has_are_content():
+    watch = TrapWatch()
+    for url, level, signature in chain(3_000, lambda number: f"Table {number}: {cells(number)}"):
+        watch.observe(url, level, signature)
+        assert not watch.is_suspect(url)
+
+
+@pytest.mark.usefixtures("full_evidence")
+@pytest.mark.parametrize(
+    "site",
+    [
+        Calendar(),
+        Sessions(),
+        Sessions("http://h/{word}?zz={session}"),
+        Sessions("http://h/{session}/page"),
+    ],
+    ids=["calendar", "session ids", "session ids on every page", "session ids in the path"],
+)
+def test_endless_part_is_cut_once_the_evidence_is_complete(site):
+    pages, cuts = crawl(site, TrapWatch(), most=60_000)
+    assert cuts
+    assert trap_watch.MIN_REPEATS < len(pages) < 3 * trap_watch.MIN_REPEATS
+
+
+@pytest.mark.usefixtures("full_evidence")
+def test_patterns_of_one_folder_are_cut_together():
+    watch, level = TrapWatch(), 0
+    while watch.verdict(f"http://h/calendar/{level}/", level) is None:
+        watch.observe(f"http://h/calendar/{level}/", level, content_signature("A month", []))
+        for day in range(28):
+            watch.observe(f"http://h/calendar/{level}/{day}/", level, content_signature("A day", []))
+        watch.observe(f"http://h/other/{level}/", level, content_signature("Other", []))
+        level += 1
+        assert level < 1_000
+    assert watch.verdict("http://h/calendar/1/1/", level)
+    assert watch.is_suspect("http://h/other/1/")
+    assert watch.verdict("http://h/other/1/", level) is None
+
+
+@pytest.mark.usefixtures("full_evidence")
+def test_suspect_that_says_something_new_again_is_cleared():
+    watch = TrapWatch()
+    words = ("".join(chr(0x430 + int(digit)) for digit in str(number)) for number in range(10_000))
+    for url, level, signature in chain(1_000, lambda number: "nothing" if number < 500 else next(words)):
+        watch.observe(url, level, signature)
+        assert watch.is_suspect(url) == (149 < level < 504), level
+
+
+@given(st.text(st.characters(codec=None)), st.integers(0), st.integers(0))
+def test_content_signature_ignores_the_numbers_of_urls_and_whitespace(text, first, second):
+    urls = [f"/x?n={first}", f"/y/{second:08}/"]
+    assert content_signature(f"{text} {first}", urls) == content_signature(f"{text}\n\t {second:04}", urls)
+    assert -(2**63) <= content_signature(text, urls) < 2**63
+
+
+def test_content_signature_distinguishes_texts_and_numbers_but_not_ids():
+    urls = ["/cal?d=2024-05-15&s=9f86d081", "/cal?d=1999-05-02&s=4e07aabb"]
+    assert content_signature("May, 9f86d081", urls) == content_signature("May, 4e07aabb", urls)
+    assert content_signature("15 May 2024", urls) == content_signature("2 May 1999", urls)
+    assert content_signature("15 May 2024", urls) != content_signature("15 June 2024", urls)
+    assert content_signature("May: 3 events", urls) != content_signature("May: 4 events", urls)
     assert content_signature("один") != content_signature("два")
