@@ -71,7 +71,7 @@ EXPECTED = {
         (f"{A}/moved", "redirect", 301, None, 1, f"{A}/1.xml"),
         (f"{A}/secret", "not requested", 404, "robots.txt disallows it", 2, f"{A}/1.xml"),
     ],
-    "sites": [(A, "finished", None, 4, 0, 3, 2, 0, 3, 1, 1, None, 1, 0.0, None, "not requested yet", None)],
+    "sites": [(A, "finished", None, 4, 0, 3, 2, 0, 3, 2, 1, None, 1, 0.0, None, "not requested yet", None)],
 }
 
 
