@@ -78,6 +78,7 @@ def attacks() -> dict[str, Handler]:
         "deflate bomb, 100 MB": page(zlib.compress(zeros), Content_Encoding="deflate"),
         "300 layers of gzip": page(layered(300), Content_Encoding=", ".join(["gzip"] * 300)),
         "800,000 gzip members": page(gzip.compress(gzip.compress(b"") * 800_000), Content_Encoding="gzip, gzip"),
+        "15 MB with 700,000 links": page(b"".join(b"<a href=/p%06d>a</a>\n" % number for number in range(700_000))),
     }
 
 
@@ -92,7 +93,7 @@ def measured(folder: Path, handler: Handler, timeout_s: float) -> tuple[float, f
         else:
             await exchange.page(status=404)
 
-    project = Project(folder, DOWNLOAD_TIMEOUT=timeout_s, RETRY_TIMES=0)
+    project = Project(folder, DOWNLOAD_TIMEOUT=timeout_s, RETRY_TIMES=0, MAX_LEVEL=1)
     with Web(hostile=respond) as web:
         began, largest_kb, ticks = time.perf_counter(), 0, 0
         run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}", is_fresh=True)

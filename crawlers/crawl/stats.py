@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.error_classes import error_class
+from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.items import ANNOUNCERS, Page, State
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ class CrawlStats:
             self._stats.inc_value(f"pages/{state.name.lower()}")
         if page.state in (State.REFUSED, State.FAILED):
             self._count_error(page)
+        if page.reason.startswith(TOO_MANY_LINKS):
+            self._stats.inc_value("pages/cut")
+            logger.warning("%s has %s", page.url, page.reason)
         if lease.is_revisit:
             self._stats.inc_value("pages/again")
         if new:

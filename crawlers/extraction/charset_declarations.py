@@ -28,9 +28,10 @@ _PARAMETER = re.compile(r"""(?:^|;)\s*(?P<name>[^\s;="]+)\s*=\s*(?:"(?P<quoted>[
 _PROLOG = re.compile(rb"""\s*<\?xml\s[^<>]*?\bencoding\s*=\s*["']([^"'<>]*)""", re.I)
 # What a page can hold besides tags is skipped as a whole, and so are quoted values, so that nothing in them is a tag.
 _MARKUP = re.compile(
-    rb"""<!--(?:-?>|.*?(?:-->|\Z))
+    rb"""<!--(?:-?>|.*?(?:--!?>|\Z))
     | <!\[CDATA\[.*?(?:\]\]>|\Z)
-    | <(?P<raw>script|style|textarea|title|xmp|noframes)(?=[\s/>]).*?(?:</(?P=raw)|\Z)
+    | <(?P<raw>iframe|noembed|noframes|script|style|textarea|title|xmp)(?=[\s/>])
+      (?:[^<>"']|"[^"]*"|'[^']*')*+.*?(?:</(?P=raw)(?=[\s/>])|\Z)
     | <meta(?=[\s/])(?P<meta>(?:[^<>"']|"[^"]*"|'[^']*')*+)
     | <[a-z](?:[^<>"']|"[^"]*"|'[^']*')*+""",
     re.I | re.S | re.X,
@@ -38,7 +39,7 @@ _MARKUP = re.compile(
 _ATTRIBUTE = re.compile(rb"""([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _PRAGMA = re.compile(rb"content[-_ ]?type", re.I)
 _PRAGMA_NAMES = frozenset({b"http-equiv", b"http_equiv", b"httpequiv"})
-_IN_CONTENT = re.compile(rb"""charset\s*=\s*["']?\s*([^\s;"']+)""", re.I)
+_IN_CONTENT = re.compile(rb"""charset\s*=\s*(?:["']|&quot;|&apos;|&#3[49];)?\s*([^\s;"'&]+)""", re.I)
 
 
 def codec_of(label: str) -> str | None:
@@ -50,7 +51,7 @@ def codec_of(label: str) -> str | None:
     >>> codec_of("ISO-8859-1"), codec_of(" x-gbk "), codec_of("logical"), codec_of("win-1251"), codec_of("rot13")
     ('cp1252', 'gb18030', 'iso8859-8', 'cp1251', None)
     """
-    label = label.strip()
+    label = label.strip(" \t\n\f\r\"'")
     if not _LABEL.fullmatch(label):
         return None
     encoding = webencodings.lookup(label)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
-TOO_MANY_LINKS = f"more than {MAX_LINKS:,} links; the rest were ignored"
+TOO_MANY_LINKS = f"more than {MAX_LINKS:,} links; the others were not read: "
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
 VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
 
@@ -195,7 +195,7 @@ def _reason(response: WebResponse, parsed: ParsedPage) -> str:
     """Return what is wrong with a page that was read; "" if nothing is."""
     if response.is_truncated:
         return "the body ended early"
-    return TOO_MANY_LINKS if parsed.has_more_links else ""
+    return f"{TOO_MANY_LINKS}{parsed.unread_links:,}" if parsed.unread_links else ""
 
 
 def _may_be_indexed(response: WebResponse, parsed: ParsedPage) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.stats import CrawlStats
+from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import FEED, News, Page, State
@@ -82,6 +83,13 @@ def test_user_is_warned_of_an_unavailable_home_page_only(
     page = Page(1, URL, level, State.FAILED, reason="timeout", news=news)
     crawl_stats.ended(lease(level, is_revisit=is_revisit), page, 0, 0.0)
     assert caplog.messages == ([f"{URL} is not available: timeout"] if is_warned else [])
+
+
+def test_page_of_which_links_were_not_read_is_counted_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    crawl_stats, counts = stats()
+    crawl_stats.ended(lease(1), Page(1, URL, 1, State.DONE, reason=f"{TOO_MANY_LINKS}7"), 0, 0.0)
+    assert counts == {"pages/done": 1, "pages/cut": 1}
+    assert caplog.messages == [f"{URL} has more than 30,000 links; the others were not read: 7"]
 
 
 def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def page(text: str, charset: str, declared: str = "") -> bytes:
 def test_utf8_and_ascii_are_returned_as_the_same_object() -> None:
     for body in (page(RUSSIAN, "utf-8"), page("plain", "ascii"), b""):
         assert decode(body, None)[0] is body
-        assert decode(body, "text/html; charset=iso-8859-1") == (body, "utf-8")
+        assert decode(body, "text/html; charset=iso-8859-1")[0] is body
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,13 @@ def test_unknown_label_falls_back_to_the_next_source(label: str) -> None:
     assert decode(page("Ёж", "koi8-r", "koi8-r"), f"text/html; charset={label}")[1] == "koi8-r"
 
 
+def test_ascii_is_in_the_charset_that_it_declares_for_the_queries_of_its_links() -> None:
+    body = page("plain", "ascii", "euc-jp")
+    assert decode(body, None) == (body, "euc_jp")
+    assert decode(body, "text/html; charset=koi8-r") == (body, "koi8-r")
+    assert decode(page("plain", "ascii"), "text/html") == (page("plain", "ascii"), "utf-8")
+
+
 def test_xml_prolog_declares_a_charset() -> None:
     body = '<?xml version="1.0" encoding="koi8-r"?><html><p>Ёж</p></html>'.encode("koi8-r")
     assert decode(body, None) == (body.decode("koi8-r").encode(), "koi8-r")
@@ -118,12 +125,15 @@ def test_accented_text_is_not_detected_as_russian_or_japanese() -> None:
         b"<" * 1_000_000 + b"\xff" * 9,
         b"<meta charset=" * 50_000 + b"\xe9",
         b"\xe9" * 3_000_000,
+        b"\xa9\xa1<" * 1_000_000,
+        b"\x1b(B" * 1_000_000,
     ],
-    ids=["text", "brackets", "metas", "high"],
+    ids=["text", "brackets", "metas", "high", "missing", "shifts"],
 )
-def test_large_garbage_takes_linear_time(body: bytes) -> None:
+@pytest.mark.parametrize("charset", ["utf-8", "euc-jp", "big5", "iso-2022-jp"])
+def test_large_garbage_takes_linear_time(body: bytes, charset: str) -> None:
     start = time.process_time()
-    decode(body, "text/html; charset=utf-8")
+    decode(body, f"text/html; charset={charset}")
     assert time.process_time() - start < 2  # it is 0.05 s; quadratic would be minutes
 
 

@@ -64,7 +64,7 @@ def written(text: str, codec: str, head: str = "") -> bytes:
 def test_label_in_the_header_is_understood(label: str) -> None:
     text, codec = TEXTS[TABLE[label]]
     body = written(text, codec)
-    for spelled in (label, label.upper(), f'"{label}"'):
+    for spelled in (label, label.upper(), f'"{label}"', f"'{label}'"):
         assert text in decode(body, f"text/html; charset={spelled}")[0].decode()
 
 
@@ -75,6 +75,8 @@ def test_label_on_the_page_is_understood(label: str) -> None:
         f'<meta charset="{label}">',
         f"<META CHARSET={label.upper()} />",
         f'<meta http-equiv="Content-Type" content="text/html; charset={label}">',
+        f"""<meta http-equiv=Content-Type content='text/html; charset="{label}"'>""",
+        f'<meta http-equiv=Content-Type content="text/html; charset=&quot;{label}&quot;">',
     ):
         assert text in decode(written(text, codec, head), None)[0].decode()
     assert text in decode(f'<?xml version="1.0" encoding="{label}"?>'.encode() + written(text, codec), None)[0].decode()
@@ -114,12 +116,16 @@ def test_pages_in_charsets_that_browsers_replace_keep_their_links(label: str) ->
         b"<!--><script>'<meta charset=windows-1251>'</script >",
         b"<a title='<meta charset=windows-1251>'>",
         b"<style>" + b"a{}" * 3000 + b"</style>",
+        b"<script>'</scripts>'; '<meta charset=windows-1251>'</script>",
+        b"<style media='</style'><meta charset=windows-1251></style>",
+        b"<iframe><meta charset=windows-1251></iframe>",
+        b"<!-- --!>",
         b"<![CDATA[<meta charset=windows-1251>]]>",
         b"<body>" + b"<p class='a>b'>x</p>" * 1000,
         b"<meta charset=''><meta charset><meta content='charset=windows-1251'>",
         b"<?xml version='1.0' encoding='windows-1251'?>",
     ],
-    ids=range(12),
+    ids=range(16),
 )
 def test_first_known_declaration_counts_wherever_it_stands(before: bytes) -> None:
     assert of_body(before + b"<meta charset='koi8-r'><meta charset=windows-1251><p>") == "koi8-r"
@@ -130,7 +136,7 @@ def test_first_known_declaration_counts_wherever_it_stands(before: bytes) -> Non
     [
         ("text/html", None),
         ("text/html; charset=nonsense; charset=koi8-r", "koi8-r"),
-        ("text/html;charset='koi8-r'", None),
+        ("text/html;charset='koi8-r'", "koi8-r"),
         ('text/html; charset="koi8-r', "koi8-r"),
         ('text/html; a="; charset=utf-8"; charset=iso_8859-5:1988', "iso8859-5"),
         ("charset=koi8-r", "koi8-r"),

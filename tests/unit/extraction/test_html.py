@@ -311,5 +311,7 @@ def test_links_of_all_tags_are_the_union_over_tags(html: str) -> None:
 
 def test_number_of_links_is_bounded() -> None:
     page = parse_page(b"<a href=x>" * (MAX_LINKS + 1), None, A)
-    assert (len(page.hrefs), page.has_more_links) == (MAX_LINKS, True)
-    assert not parse_page(b"<a href=x>" * MAX_LINKS, None, A).has_more_links
+    assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, 1)
+    assert parse_page(b"<a href=x>" * MAX_LINKS, None, A).unread_links == 0
+    page = parse_page(b"<A\nhref=x><area href=y>" * MAX_LINKS, None, ALL)
+    assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, MAX_LINKS)

@@ -10,6 +10,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.algorithms.urls.scope import Scope
+from crawlers.extraction.html import MAX_LINKS
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import State
 
@@ -307,6 +308,12 @@ def test_only_links_of_selected_tags_are_read():
     body += "<iframe src=/i></iframe>"
     assert urls(read(body)) == {"/m": 1, "/a": 1, "/r": 1, "/i": 1}
     assert urls(read(body, tags=frozenset({"a"}))) == {"/a": 1}
+
+
+def test_page_with_too_many_links_says_how_many_were_not_read():
+    page = read("<a href=x>" * (MAX_LINKS + 3))
+    assert (page.state, page.reason) == (State.DONE, "more than 30,000 links; the others were not read: 3")
+    assert sum(count for _, count in page.links) == MAX_LINKS
 
 
 def test_equal_bodies_have_equal_hashes_whatever_their_urls():
