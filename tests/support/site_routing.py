@@ -54,7 +54,7 @@ DIVIDED_BY: Mapping[str, tuple[str, ...]] = {
 HASHED = {"external_url", "link_context"}
 # Few and short rows about the crawl, its workers, and its sites; sources of news belong to all crawls.
 CENTRAL = {
-    *("schema_version", "crawl", "worker", "crawler_setting", "id_block", "seed", "site", "order_totals"),
+    *("schema_version", "crawl", "worker", "crawler_setting", "id_block", "seed", "seed_host", "site", "order_totals"),
     *("feed", "url_rule", "content_rule", "iteration", "alarm"),
 }
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
-SCHEMA_VERSION = 1  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+SCHEMA_VERSION = 2  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
 schema_version = Table("schema_version", metadata, Column("number", Integer, primary_key=True, autoincrement=False))
 
@@ -328,6 +328,26 @@ class SiteRules(NamedTuple):
 
     id: int
     rules: str | None
+
+
+class SeedHostRow(NamedTuple):
+    """A host that a person named, in a crawl."""
+
+    crawl_id: int
+    host: Name
+    networks: str  # where it was first found, separated by commas; empty: it was public once, and stays so
+
+
+seed_host = table("seed_host", metadata, SeedHostRow, UPSERT, key=2, sqlite_with_rowid=False)
+
+
+@writes(seed_host, INSERT_NEW)
+class PrivateSeedHost(NamedTuple):
+    """A host in private networks, unless another worker was the first to find it."""
+
+    crawl_id: int
+    host: str
+    networks: str
 
 
 page = Table(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
-DEFINITIONS = (1, "b2eda29dceb1c261")
+DEFINITIONS = (2, "ece58c16cd4f577b")
 
 
 @pytest.mark.parametrize(
