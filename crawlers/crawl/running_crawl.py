@@ -155,7 +155,7 @@ class Crawl:
                 session, policy, control, sites, homes, trials, held, rounds, counts, self.retries, clock
             )
             self.frontier.register_sites(session.site_ids())
-            session.warn_of_left_out()
+            session.warn_of_other_sites()
             held.begin(session.row.sites, now)
             rounds.begin()
             on_error.pop_all()
