@@ -53,13 +53,13 @@ def test_a_hosts_file_with_comments_only_is_refused(refusal):
     ("arguments", "parts"),
     [
         (["hosts=missing.txt"], ("missing.txt", "no such file")),
-        ([], ("no sites are given", "hosts.txt")),
-        (["hosts="], ("no sites are given", "hosts.txt")),
+        ([], ("no sites are given", "list them in hosts.txt", "-a hosts=")),
+        (["hosts="], ("no sites are given", "list them in hosts.txt", "-a hosts=")),
         (["hosts=http://[::1"], ("http://[::1",)),
     ],
 )
 def test_missing_hosts_are_refused(refusal, arguments, parts):
-    sentence = refusal(arguments=arguments)
+    sentence = refusal(prepare=lambda crawl: (crawl.folder / "hosts.txt").unlink(), arguments=arguments)
     assert all(part in sentence for part in parts)
 
 
