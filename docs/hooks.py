@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_SHOWN = {"demo", "migrations"}  # the web that `make demo` crawls, and scripts that alembic runs
+NOT_SHOWN = "demo"  # the web that `make demo` crawls
 PACKAGES = sorted(
-    path.parent.relative_to(ROOT)
-    for path in (ROOT / "crawlers").rglob("__init__.py")
-    if NOT_SHOWN.isdisjoint(path.parts)
+    path.parent.relative_to(ROOT) for path in (ROOT / "crawlers").rglob("__init__.py") if NOT_SHOWN not in path.parts
 )
 
 

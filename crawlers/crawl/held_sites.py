@@ -7,14 +7,17 @@ from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.urls.addresses import host_of
 from crawlers.algorithms.workers.sharing import to_give
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource
+from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from crawlers.algorithms.urls.addresses import AddressGuard
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
@@ -61,7 +64,7 @@ class Claimed(NamedTuple):
 
     sources: Sequence[list[SiteRow]]
     sites: Sequence[tuple[SiteRow, SiteStart]]
-    open: Callable[[float], None]  # opens the sites in the policy of the mission, and what is known of their sitemaps
+    open: Callable[[float], None]  # opens the sites in the policy of the mission, and what is known of them further
 
 
 class HeldSites:
@@ -77,6 +80,7 @@ class HeldSites:
         trials: Trials,
         homes: HomeAddresses,
         sitemaps: SiteSitemaps,
+        addresses: AddressGuard,
         clock: Callable[[], float],
     ) -> None:
         self._session = session
@@ -87,6 +91,7 @@ class HeldSites:
         self._trials = trials
         self._homes = homes
         self._sitemaps = sitemaps
+        self._addresses = addresses
         self._clock = clock
         self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
@@ -165,8 +170,12 @@ class HeldSites:
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
         open_policy, open_sitemaps = self._policy.load_sites(rows), self._sitemaps.load(rows)
+        hosts = {host_of(address) for row in rows for address in row.addresses}
+        with self._session.database.read() as connection:
+            networks = networks_of_seeds(connection, self._session.row.id, hosts)
 
         def open_further(now: float) -> None:
+            self._addresses.recall(networks)
             open_policy(now)
             open_sitemaps()
 

@@ -33,7 +33,8 @@ from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import SiteRobots
+from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteRobots
+from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class Crawl:
         self.robots_token = robots_token(settings)
         self.rendered = RenderedSites(settings, spec.sites)
         self.clock = clock
-        self.addresses = AddressGuard(spec.seeds, refuses=settings.getbool("REFUSE_PRIVATE_ADDRESSES"))
+        refuses_private = settings.getbool("REFUSE_PRIVATE_ADDRESSES")
+        self.addresses = AddressGuard(spec.seeds, refuses=refuses_private, note=self._store_networks)
         control = self.control = CrawlControl(stop, wake)
         self.is_closed = False
         self.has_ended = False  # this process recorded the end of the crawl, or of this run
@@ -136,7 +138,11 @@ class Crawl:
                 most_files=settings.getint("SITEMAPS_MAX_FILES"),
                 most_urls=settings.getint("SITEMAPS_MAX_URLS"),
             )
-            held = HeldSites(session, policy, control, sites, starts, trials, homes, self.sitemaps, clock)
+            with session.database.read() as connection:
+                self.addresses.recall(networks_of_seeds(connection, session.row.id))
+            held = HeldSites(
+                session, policy, control, sites, starts, trials, homes, self.sitemaps, self.addresses, clock
+            )
             self._held = held
             rounds = self._rounds = WorkerRounds(
                 *(session, sites, held, policy, clock),
@@ -149,7 +155,7 @@ class Crawl:
                 session, policy, control, sites, homes, trials, held, rounds, counts, self.retries, clock
             )
             self.frontier.register_sites(session.site_ids())
-            session.warn_of_left_out()
+            session.warn_of_other_sites()
             held.begin(session.row.sites, now)
             rounds.begin()
             on_error.pop_all()
@@ -363,6 +369,14 @@ class Crawl:
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
             self._starts.add(self._policy.found_by_robots(text or ""), now, changes)
+        except StoreError as error:
+            self.control.abort(error)
+
+    def _store_networks(self, host: str, networks: frozenset[str]) -> None:
+        """Store where a host that a person named was found, before anything of it."""
+        kind = PrivateSeedHost if networks else SeedHostRow
+        try:
+            self.session.writer.submit(ChangeSet(kind(self.session.row.id, host, ",".join(sorted(networks)))))
         except StoreError as error:
             self.control.abort(error)
 

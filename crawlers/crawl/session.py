@@ -37,6 +37,7 @@ from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_file
+from crawlers.storage.joining import ANOTHER
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.own_links import adopt_links, own_urls
@@ -299,17 +300,18 @@ class CrawlSession:
             },
         }
 
-    def warn_of_left_out(self) -> None:
-        """Warn of sites of earlier runs that are missing from the host list."""
-        sites, urls = count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
-        if sites:
+    def warn_of_other_sites(self) -> None:
+        """Warn if the host list names other sites than that of an earlier run of the crawl."""
+        missing, urls = count_excluded(self.database, self.row.id) if self.row.resumed else (0, 0)
+        if missing or (self.row.resumed and self.row.added):
             logger.warning(
-                "Missing from the host list: %d %s of the crawl %s, with %d waiting %s; add them to finish the crawl",
-                sites,
-                plural(sites, "site"),
+                "The unfinished crawl %s goes on with another host list: new: %s; missing and left alone until they "
+                "are listed again: %s with %s waiting; for a crawl of this list alone, %s",
                 self.name,
-                urls,
-                plural(urls, "URL"),
+                counted(self.row.added, "site"),
+                counted(missing, "site"),
+                counted(urls, "URL"),
+                ANOTHER,
             )
 
     def beginning(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from pathlib import Path
@@ -50,7 +51,10 @@ PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
 LIST_FIELDS = ("links", "cross_site_links", "external", "bad")  # likewise, but no format of tables can hold them
 TABLE_FORMATS = frozenset({"csv"})
 KNOWN_TAGS = frozenset({"a", "area", "frame", "iframe", "link", "meta"})
+HOSTS_FILE = "hosts.txt"  # of the folder where a crawl is started, if it is given no sites
+NAME_SITES = f"list them in {HOSTS_FILE} in this folder, or name them or a file with -a hosts=example.org"
 
+logger = logging.getLogger(__name__)
 
 # Tasks of the frontier (retries, redirects, depth, limits to sites), and middlewares for requests that a spider yields,
 # which missions do not: each would cost some 10 µs per page.
@@ -159,7 +163,10 @@ class SiteSpider(Spider):
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
-        """Return the sites to crawl; raises `ConfigError`."""
+        """Return the sites to crawl: if no *hosts* are given, those of the file hosts.txt. Raises `ConfigError`."""
+        if hosts is None and Path(HOSTS_FILE).is_file():
+            logger.info("No sites are given: those of %s are crawled", Path(HOSTS_FILE).absolute())
+            hosts = HOSTS_FILE
         return read_hosts(hosts)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -203,9 +210,7 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
     if not hosts:
-        raise ConfigError(
-            "no sites are given: add a file that lists them, such as hosts.txt, or hosts, such as example.org"
-        )
+        raise ConfigError(f"no sites are given: {NAME_SITES}")
     path = Path(hosts)
     if not path.is_file():
         if _names_sites(hosts):

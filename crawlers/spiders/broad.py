@@ -29,6 +29,6 @@ class BroadSpider(SiteSpider):
     }
 
     def prepare(self, settings: BaseSettings) -> None:
-        sites = [limits.site for limits in self.sites(self.hosts, settings)]
-        self.scope = Scope(settings.get("SCOPE"), sites)
-        super().prepare(settings)
+        self.site_limits = self.sites(self.hosts, settings)
+        self.scope = Scope(settings.get("SCOPE"), [limits.site for limits in self.site_limits])
+        self._reader = self.reader(settings)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
-from crawlers.spiders.base import SiteSpider, read_hosts
+from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
 from crawlers.storage.database import Database
 from crawlers.storage.seeds import crawl_seeds
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ExtLinksSpider(SiteSpider):
-    """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or `-a hosts=hosts.txt`."""
+    """`scrapy crawl extlinks -s RULE=auto -s PAGE_BUDGET=2000`: the seeds of the store, or of hosts.txt."""
 
     name = "extlinks"
     can_be_shared = True
@@ -43,18 +45,19 @@ class ExtLinksSpider(SiteSpider):
 
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
-        """Return the sites of `-a hosts=`, else the enabled seeds; raises `ConfigError` if there are none."""
+        """Return the sites of `-a hosts=`, else the enabled seeds, else those of hosts.txt; raises `ConfigError`."""
         if hosts:
             return read_hosts(hosts)
-        remedy = "name the sites with -a hosts=hosts.txt, or add them with scrapy sites add URL"
+        limits: list[SiteLimits] = []
         try:
-            database = Database(settings.get("DATABASE_URL"), create=False)
+            with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
+                limits, why = crawl_seeds(database), f"{database.name} has no enabled site"
         except ConfigError as error:
-            raise ConfigError(f"no sites are given, and none can be read from the store ({error}); {remedy}") from error
-        try:
-            limits = crawl_seeds(database)
-        finally:
-            database.close()
-        if not limits:
-            raise ConfigError(f"no sites are given, and {database.name} has no enabled site; {remedy}")
-        return limits
+            why = f"none can be read from the store ({error})"
+        if limits:
+            return limits
+        if not Path(HOSTS_FILE).is_file():
+            raise ConfigError(
+                f"no sites are given, and {why}; {NAME_SITES}, or add them to the store with scrapy sites add URL"
+            )
+        return super().sites(None, settings)

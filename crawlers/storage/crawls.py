@@ -62,6 +62,7 @@ class CrawlRow:
     worker_id: int
     run_started_at: float  # when a worker began or resumed it while no other was active
     others: int  # further active workers: this one has joined them
+    added: int  # sites of the host list that the earlier runs, if there were any, did not have
     # URLs were selected after pages to which they link were read, so that levels may be too deep.
     has_grown: bool = False
 
@@ -121,10 +122,10 @@ def begin(
         if crawl_id is None:
             crawl_id = _insert_crawl(connection, name, mission, manifest, now)
         others = workers.active(connection, crawl_id)
+        listed = frozenset(one.site for one in sites)
         opened: list[SiteRow] | None = None
         if others:
-            listed_sites = frozenset(one.site for one in sites)
-            command = Command(name, mission, manifest.get("settings", {}), listed_sites, finds_sites=keeps is not None)
+            command = Command(name, mission, manifest.get("settings", {}), listed, finds_sites=keeps is not None)
             check_joining(connection, crawl_id, others, command, can_be_joined=can_be_joined)
         else:
             ended_at = _resume(connection, crawl_id, name, mission, manifest) if resumed else None
@@ -136,7 +137,6 @@ def begin(
                 connection, crawl_id, server_now, None if asked_at is None else asked_at - ahead_s, earlier_pulls
             )
             found = find_sites(connection, crawl_id)
-            listed = {wanted.site for wanted in sites}
             kept = [
                 one for one in found if one.site not in listed and (not sites or (keeps is not None and keeps(one)))
             ]
@@ -159,7 +159,8 @@ def begin(
         started_at = connection.execute(select(crawl.c.run_started_at).where(crawl.c.id == crawl_id)).scalar_one()
     # Rules number their arms in the order in which the sites were added, whatever the order of the host list.
     in_order = tuple(sorted(rows, key=lambda row: row.id))
-    run = (worker_id, started_at + ahead_s, len(others))
+    new = sum(row.is_new and row.site in listed for row in opened or ())
+    run = (worker_id, started_at + ahead_s, len(others), new)
     return CrawlRow(crawl_id, name, resumed, in_order, excluded, *run, has_grown)
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, make_url
+from sqlalchemy import create_engine, event, inspect, make_url, select, text
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
@@ -26,9 +26,9 @@ from sqlalchemy.exc import (
     TimeoutError as PoolTimeout,
 )
 
-from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable
-from crawlers.storage.schema import migrations
-from crawlers.storage.schema.tables import metadata
+from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreUnreachable, StoreVersionError
+from crawlers.storage.schema import metadata
+from crawlers.storage.schema.tables import SCHEMA_VERSION, schema_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
+CREATION_LOCK = 0x6372_6177  # "craw"; the locks of `storage.locks` are pairs, a separate key space in PostgreSQL
 SILENCE_S = 7.5  # of a server, until it is given up: see `server_connection`
 # Exceptions of psycopg, which is an extra, for what has nothing to do with the statement and may pass. Its base class
 # is that of connections that failed without a code; a deadlock or the end of an idle transaction leaves nothing behind.
@@ -65,7 +66,7 @@ class Database:
     """An open database with the tables of this version.
 
     Raises `ConfigError` if it can't be opened, created or written (`StoreUnreachable` if that may pass), and
-    `StoreVersionError` if a newer version wrote it. With *create* false a missing database is an error, and nothing is
+    `StoreVersionError` if another version wrote it. With *create* false a missing database is an error, and nothing is
     written. A server is given up that can't be reached for about *silence_s* seconds, or three times as long if the
     connection was open before.
     """
@@ -81,7 +82,7 @@ class Database:
             else _server_engine(self.url, silence_s)
         )
         try:
-            migrations.upgrade(self.engine, self.name, create=create)
+            self._prepare_tables(create)
         except (OperationalError, DatabaseError) as error:
             self.engine.dispose()
             kind = StoreUnreachable if _may_pass(error) else ConfigError
@@ -90,6 +91,30 @@ class Database:
             self.engine.dispose()
             raise
         self._may_create = False
+
+    def _prepare_tables(self, create: bool) -> None:
+        with self.engine.connect() as connection:
+            if self._has_tables(connection):
+                return
+        if not create:
+            raise StoreVersionError(f"DATABASE_URL={self.name} has no crawl; run a crawl on it first")
+        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            if not self.is_sqlite:
+                # Jobs that start together may all find the tables missing. (In SQLite, BEGIN IMMEDIATE admits one.)
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": CREATION_LOCK})
+            if not self._has_tables(connection):
+                metadata.create_all(connection, checkfirst=False)
+
+    def _has_tables(self, connection: Connection) -> bool:
+        found = metadata.tables.keys() & inspect(connection).get_table_names()
+        number = connection.scalar(select(schema_version.c.number)) if schema_version.name in found else None
+        if found and number != SCHEMA_VERSION:
+            schema = "an unknown schema" if number is None else f"schema {number}"
+            raise StoreVersionError(
+                f"DATABASE_URL={self.name} was written by another version of this program ({schema}; this one needs "
+                f"schema {SCHEMA_VERSION}); go on with that version, or name another database for a new crawl"
+            )
+        return bool(found)
 
     @property
     def is_sqlite(self) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import State
 from crawlers.storage.schema.score_tables import news_score
-from crawlers.storage.schema.tables import page, site
+from crawlers.storage.schema.tables import page, seed_host, site
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -98,6 +98,16 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
         )
         for row in rows
     ]
+
+
+def networks_of_seeds(
+    connection: Connection, crawl_id: int, hosts: Collection[str] | None = None
+) -> dict[str, frozenset[str]]:
+    """Return the networks in which workers of the crawl found the *hosts* that a person named; without them, all."""
+    stored = select(seed_host.c.host, seed_host.c.networks).where(seed_host.c.crawl_id == crawl_id)
+    if hosts is not None:
+        stored = stored.where(seed_host.c.host.in_(hosts))
+    return {host: frozenset(filter(None, networks.split(","))) for host, networks in connection.execute(stored)}
 
 
 def own_homes(name: str, home_addresses: str | None, owners: Mapping[str, str]) -> tuple[str, ...]:

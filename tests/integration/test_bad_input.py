@@ -53,13 +53,13 @@ def test_a_hosts_file_with_comments_only_is_refused(refusal):
     ("arguments", "parts"),
     [
         (["hosts=missing.txt"], ("missing.txt", "no such file")),
-        ([], ("no sites are given", "hosts.txt")),
-        (["hosts="], ("no sites are given", "hosts.txt")),
+        ([], ("no sites are given", "list them in hosts.txt", "-a hosts=")),
+        (["hosts="], ("no sites are given", "list them in hosts.txt", "-a hosts=")),
         (["hosts=http://[::1"], ("http://[::1",)),
     ],
 )
 def test_missing_hosts_are_refused(refusal, arguments, parts):
-    sentence = refusal(arguments=arguments)
+    sentence = refusal(prepare=lambda crawl: (crawl.folder / "hosts.txt").unlink(), arguments=arguments)
     assert all(part in sentence for part in parts)
 
 
@@ -115,16 +115,15 @@ def test_weights_of_links_are_refused_where_no_order_learns_from_them(refusal):
     )
 
 
-def test_a_database_of_a_newer_version_is_refused(refusal):
+def test_a_database_of_another_version_is_refused(refusal):
     def prepare(crawl):
         assert crawl.run(MAX_LEVEL=0).status == 0
         with closing(sqlite3.connect(crawl.database)) as connection, connection:
-            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+            connection.execute("UPDATE schema_version SET number = 9999")
 
     sentence = refusal(prepare=prepare)
-    assert "9999" in sentence
-    assert "newer" in sentence
-    assert "upgrade" in sentence
+    assert "was written by another version of this program (schema 9999" in sentence
+    assert "name another database" in sentence
 
 
 def test_a_file_that_is_not_a_database_is_refused(refusal):

@@ -54,12 +54,30 @@ def test_removed_host_is_left_alone_until_it_comes_back(web, project, undisturbe
     before = len(web["one"].requests)
     without = project.crawl(hosts(web, "two", "three"))
     assert without.status == 0
-    assert "Missing from the host list: 1 site of the crawl sitegraph" in without.log
+    assert "left alone until they are listed again: 1 site with" in without.log
     assert len(web["one"].requests) == before
     assert [state for state, _ in project.states()] == ["interrupted"]
     assert project.crawl(hosts(web, "one", "two", "three")).status == 0
     assert [state for state, _ in project.states()] == ["finished"]
     assert graphs(project) == undisturbed
+
+
+def test_crawl_that_goes_on_with_another_list_says_so_and_how_to_begin_a_new_one(web, project, undisturbed):
+    assert project.crawl(hosts(web, "one"), **SOME).status == 0
+    requests = len(web["one"].requests)
+    other = project.crawl(hosts(web, "two"))
+    (line,) = (line for line in other.log.splitlines() if "goes on with another host list" in line)
+    assert "unfinished crawl sitegraph" in line
+    assert "new: 1 site; missing and left alone until they are listed again: 1 site with " in line
+    assert line.endswith("; for a crawl of this list alone, give this crawl another name: -s CRAWL=another")
+    assert len(web["one"].requests) == requests
+    for names in (("one", "two"), ("one", "two", "three")):
+        ended = project.crawl(hosts(web, *names), **SOME)
+        assert ("new: 1 site; " in ended.log) == ("three" in names)
+        assert ("goes on with another host list" in ended.log) == ("three" in names)
+    alone = project.crawl(hosts(web, "two"), CRAWL="another")
+    assert "Crawl another begins: 1 site" in alone.log
+    assert "another host list" not in alone.log
 
 
 @pytest.mark.parametrize("limits", [";1;1;0", ";8;0;0", ";2;2;1"])

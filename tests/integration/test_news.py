@@ -311,7 +311,7 @@ def test_removed_feed_and_omitted_source_are_not_requested_until_they_return(pre
         file.write_text(text, "utf-8")
         ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
         assert ended.status == 0
-        assert ("Missing from the host list: 1 site of the crawl news" in ended.log) == (text is fewer)
+        assert ("left alone until they are listed again: 1 site with" in ended.log) == (text is fewer)
         polls.append(press.web["fed"].paths.count("/feed.xml"))
         requests.append(len(bare.paths))
     assert 0 < polls[0] == polls[1] < polls[2]

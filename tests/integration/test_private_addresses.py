@@ -8,8 +8,9 @@ import pytest
 
 from crawlers.items import State
 from tests.support.fake_dns import imaginary
+from tests.support.processes import until
 from tests.support.sites.project import Project
-from tests.support.sites.server import Web, links
+from tests.support.sites.server import Web, links, pages
 
 PUBLIC, PRIVATE = "127.0.0.1", "127.0.0.2"
 NAMES = {
@@ -38,9 +39,12 @@ FORMS = [  # of hosts, with the reason against them
 class Victim:
     """A service on the private address that must not be reached."""
 
+    def __init__(self, port=0):
+        self.port = port
+
     def __enter__(self):
         self._socket = socket.socket()
-        self._socket.bind((PRIVATE, 0))
+        self._socket.bind((PRIVATE, self.port))
         self._socket.listen()
         self._socket.setblocking(False)
         self.port = self._socket.getsockname()[1]
@@ -135,3 +139,20 @@ def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):
         assert run.wait().status == 0
     hosts = {url.partition("//")[2].partition(":")[0] for url, (state, _) in project.pages().items() if state == 1}
     assert hosts == {"intranet.test", "localhost", "rebound.test"}
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_site_that_was_public_is_not_private_after_a_kill(tmp_path, store, request, http_client):
+    url = {} if store == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
+    project = Project(tmp_path, DOWNLOAD_TIMEOUT=5, RETRY_TIMES=0, HTTP_CLIENT=http_client, **url)
+    with Web(seed=pages({"/": "public"})) as web, Victim(int(web["seed"].origin.rpartition(":")[2])) as victim:
+        origin = f"http://seed.test:{victim.port}"
+        command = ("crawl", "sitegraph", "-a", f"hosts={origin}")
+        public, private = (imaginary({"seed.test": address}, PUBLIC) for address in (PUBLIC, PRIVATE))
+        killed = project.start(*command, before=public, SITE_DELAY_SECONDS=1000)
+        until(lambda: web["seed"].paths and project.site(origin)["robots_status"] is not None, "its robots.txt")
+        killed.kill()
+        killed.wait()
+        ended = project.start(*command, before=private, SITE_DELAY_SECONDS=0).wait()
+        assert not victim.was_reached()
+    assert project.pages(origin)["/"][0] is State.REJECTED, ended.log

@@ -34,7 +34,7 @@ from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
 from crawlers.storage.database import Database
-from crawlers.storage.schema.news_tables import metadata
+from crawlers.storage.schema import metadata
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand

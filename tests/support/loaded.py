@@ -15,7 +15,6 @@ for package in (
 
 for module in (
     "aiohttp.web",
-    "alembic.command",
     "networkx",
     "rich.live",
     "scipy.sparse",

@@ -189,7 +189,7 @@ class PostgresqlStore:
             names = [name for name, kind, _ in self._shape if kind == "r"]
             rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
         self._deletions = "".join(f"DELETE FROM {name};" for name in names)
-        self._rows = [(name, row) for name in names for row in rows[name]]  # those that migrations insert
+        self._rows = [(name, row) for name in names for row in rows[name]]  # those of a new store
 
     def clear(self) -> None:
         """Restore the initial state."""

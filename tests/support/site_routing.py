@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from crawlers.storage.schema import message_tables, news_tables, score_tables, sitemap_tables
+from crawlers.storage.schema import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,16 +54,11 @@ DIVIDED_BY: Mapping[str, tuple[str, ...]] = {
 HASHED = {"external_url", "link_context"}
 # Few and short rows about the crawl, its workers, and its sites; sources of news belong to all crawls.
 CENTRAL = {
-    *("crawl", "worker", "crawler_setting", "id_block", "seed", "site", "order_totals"),
+    *("schema_version", "crawl", "worker", "crawler_setting", "id_block", "seed", "seed_host", "site", "order_totals"),
     *("feed", "url_rule", "content_rule", "iteration", "alarm"),
 }
 
-# Each module completes the same metadata.
-TABLES = {
-    name: table
-    for tables in (message_tables, news_tables, score_tables, sitemap_tables)
-    for name, table in tables.metadata.tables.items()
-}
+TABLES = metadata.tables
 
 Column = tuple[str, str]  # name or alias of a table, name of the column
 # What tells which sites are meant: their names or numbers, or the worker that holds them.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
 # IANA's registries of special-purpose addresses (RFC 6890); those of one name belong together.
@@ -68,13 +68,22 @@ class AddressGuard:
 
     Public addresses are always allowed. A seed may use the network in which it was first found, so an intranet can be
     crawled. Other hosts may use these networks as well, unless a seed is public: then a page of the web could lead the
-    crawl there. Later answers of the DNS open nothing: a seed that was public stays so (DNS rebinding).
+    crawl there. Later answers of the DNS open nothing: a seed that was public once stays so (DNS rebinding).
 
-    If *refuses* is not set, all addresses are allowed.
+    Other processes of the crawl, and later ones, must know the networks of seeds, too: *note* is called with a host and
+    its networks when they are found, and `recall` tells those that were. If *refuses* is not set, all addresses are
+    allowed.
     """
 
-    def __init__(self, seeds: Iterable[str] = (), *, refuses: bool = True) -> None:
+    def __init__(
+        self,
+        seeds: Iterable[str] = (),
+        *,
+        refuses: bool = True,
+        note: Callable[[str, frozenset[str]], object] = lambda host, networks: None,
+    ) -> None:
         self._refuses = refuses
+        self._note = note
         self._seeds: set[str] = set()
         self._proxies: set[tuple[str, int]] = set()
         self._networks: dict[str, frozenset[str]] = {}  # of seeds, where they were first found; empty: public
@@ -85,7 +94,7 @@ class AddressGuard:
 
     def add_seed(self, url: str) -> None:
         """Add a seed that the user gave."""
-        host = _host(url)
+        host = host_of(url)
         self._seeds.add(host)
         if host.endswith(_LOCAL_NAMES):
             self._found(host, ["127.0.0.1"])
@@ -106,20 +115,31 @@ class AddressGuard:
         host = host.lower()
         if not self._refuses or not addresses or (host, port) in self._proxies:
             return addresses
-        if host in self._seeds:
-            self._found(host, addresses)
+        if host in self._seeds and self._found(host, addresses):
+            self._note(host, self._networks[host])
         allowed = self._networks.get(host, frozenset())
         if not self._has_public_seed:
             allowed |= self._open
         return [one for one in addresses if (network := network_of(one)) is None or network in allowed]
 
-    def _found(self, seed: str, addresses: Iterable[str]) -> None:
-        if seed in self._networks:
-            return
+    def recall(self, networks: Mapping[str, frozenset[str]]) -> None:
+        """Know the *networks* of hosts where seeds were found before; none: they were public."""
+        for host, its in networks.items():
+            if self._networks.get(host) != frozenset():
+                self._networks[host] = its
+                self._open |= its
+                self._has_public_seed |= not its
+
+    def _found(self, seed: str, addresses: Iterable[str]) -> bool:
+        """Return whether *seed* was not found before, or is public for the first time."""
+        known = self._networks.get(seed)
+        if known == frozenset():
+            return False
         networks = {network_of(address) for address in addresses}
-        self._networks[seed] = frozenset() if None in networks else frozenset(filter(None, networks))
-        self._open |= self._networks[seed]
-        self._has_public_seed |= None in networks
+        if known and None not in networks:
+            return False
+        self.recall({seed: frozenset() if None in networks else frozenset(filter(None, networks))})
+        return True
 
 
 @lru_cache(maxsize=1_000)  # several times for each request
@@ -132,5 +152,6 @@ def is_address(host: str) -> bool:
     return True
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Return the host of *url*, as an `AddressGuard` knows it."""
     return (urlsplit(url).hostname or "").lower()

@@ -1,6 +1,12 @@
-"""The tables of the store, and the migrations that create them.
+"""The tables of the store, of which a new one is created.
 
-To add a table, write a row type and one call of `rows.table` in a module of tables, a migration, and a section in
-docs/reference/tables.md. `ChangeSet.add` and the writer accept its rows without further changes.
+To add a table, write a row type and one call of `rows.table` in a module of tables, and a section in
+docs/reference/tables.md; whoever changes a table, or the meaning of what it holds, raises `tables.SCHEMA_VERSION`.
+`ChangeSet.add` and the writer accept its rows without further changes.
 Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
 """
+
+from crawlers.storage.schema import message_tables, news_tables, score_tables, sitemap_tables
+from crawlers.storage.schema.tables import metadata
+
+__all__ = ["message_tables", "metadata", "news_tables", "score_tables", "sitemap_tables"]

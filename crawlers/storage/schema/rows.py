@@ -5,7 +5,7 @@ are described once: an annotation gives the column's type (and other arguments o
 nullable, and the docstring describes the table. Other row types have some columns of a table; `writes` declares how
 they are written.
 
-`ChangeSet` and the writer accept the rows of a new table without further changes; it also needs a migration.
+`ChangeSet` and the writer accept the rows of a new table without further changes.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    event,
     false,
+    insert,
     text,
     true,
     update,
@@ -53,12 +55,24 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
+SCHEMA_VERSION = 2  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+
+schema_version = Table("schema_version", metadata, Column("number", Integer, primary_key=True, autoincrement=False))
+
 id_block = Table(
     "id_block",
     metadata,
     Column("name", String, primary_key=True),
     Column("next", ROW_ID, nullable=False),
 )
+
+
+@event.listens_for(metadata, "after_create")
+def _insert_first_rows(_metadata: MetaData, connection: Connection, **_options: object) -> None:
+    connection.execute(insert(schema_version).values(number=SCHEMA_VERSION))
+    # The row is there from the start: two processes that both make it would get in each other's way.
+    connection.execute(insert(id_block).values(name="page", next=1))
+
 
 crawl = Table(
     "crawl",
@@ -314,6 +328,26 @@ class SiteRules(NamedTuple):
 
     id: int
     rules: str | None
+
+
+class SeedHostRow(NamedTuple):
+    """A host that a person named, in a crawl."""
+
+    crawl_id: int
+    host: Name
+    networks: str  # where it was first found, separated by commas; empty: it was public once, and stays so
+
+
+seed_host = table("seed_host", metadata, SeedHostRow, UPSERT, key=2, sqlite_with_rowid=False)
+
+
+@writes(seed_host, INSERT_NEW)
+class PrivateSeedHost(NamedTuple):
+    """A host in private networks, unless another worker was the first to find it."""
+
+    crawl_id: int
+    host: str
+    networks: str
 
 
 page = Table(

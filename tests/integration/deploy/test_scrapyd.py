@@ -128,7 +128,7 @@ def test_setup_takes_version_and_requirements_from_where_they_stand(project):
     assert required == [line.split("#")[0].strip() for line in lines if not line.startswith("#")]
 
 
-def test_migrations_run_from_a_zipped_egg(project, environment, tmp_path):
+def test_tables_are_created_from_a_zipped_egg(project, environment, tmp_path):
     egg = project.build_egg()
     made = subprocess.run(
         [
@@ -145,7 +145,7 @@ def test_migrations_run_from_a_zipped_egg(project, environment, tmp_path):
     assert made.stdout.startswith(str(egg)), made.stderr
     with closing(sqlite3.connect(tmp_path / "made.sqlite")) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert {"alembic_version", "crawl", "site", "page", "link"} <= tables
+    assert {"schema_version", "crawl", "site", "page", "link"} <= tables
 
 
 def test_comma_list_and_hosts_file_give_the_same_graph(node, web, tmp_path):

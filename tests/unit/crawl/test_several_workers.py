@@ -127,6 +127,25 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
 
 
+@pytest.mark.parametrize("joins_first", [True, False])
+def test_site_that_one_worker_found_public_is_never_private_to_another(database_url, joins_first):
+    mission = {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True}
+    crawls = [OpenedCrawl(database_url, mission=mission) for _ in range(1 + joins_first)]
+    for site in SITES:
+        host = site.removeprefix("http://")
+        assert crawls[0].crawl.addresses.admitted(host, ["93.184.216.34"])
+    crawls[0].crawl.session.writer.flush()
+    if not joins_first:
+        crawls.append(OpenedCrawl(database_url, mission=mission))
+    one, two = crawls
+    rounds(two, one, two)
+    held = [row.site for row in two.crawl.sites.rows]
+    assert held
+    assert not any(two.crawl.addresses.admitted(site.removeprefix("http://"), ["127.0.0.1"]) for site in held)
+    for crawl in crawls:
+        crawl.crawl.session.close_all()
+
+
 def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened):
     policy = SlowPolicy()
     one, two = opened(), opened(policy=policy)

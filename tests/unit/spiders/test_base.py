@@ -101,8 +101,24 @@ def test_file_wins_over_a_site_of_the_same_name(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
-    with pytest.raises(ConfigError, match=r"no sites are given: add a file that lists them, such as hosts\.txt"):
+    with pytest.raises(
+        ConfigError, match=r"no sites are given: list them in hosts\.txt in this folder, or name them .* -a hosts="
+    ):
         read_hosts(nothing)
+
+
+@pytest.mark.parametrize("spider", ["sitegraph", "extlinks", "broad"])
+def test_without_sites_those_of_hosts_txt_are_crawled_and_one_line_says_so(spider, tmp_path):
+    project = Project(tmp_path, SITE_DELAY_SECONDS=0, PAGE_BUDGET=1)
+    with Web(a=pages({"/": "a"}), b=pages({"/": "b"})) as web:
+        (tmp_path / "hosts.txt").write_text(web["a"].origin, "utf-8")
+        ended = project.run("crawl", spider)
+        assert ended.status == 0
+        assert ended.log.count(f"No sites are given: those of {tmp_path / 'hosts.txt'} are crawled") == 1
+        given = project.run("crawl", spider, "-a", f"hosts={web['b'].origin}", CRAWL="given")
+        assert "No sites are given" not in given.log
+    assert set(project.query("SELECT site FROM site WHERE crawl_id = 1")) == {(web["a"].origin,)}
+    assert set(project.query("SELECT site FROM site WHERE crawl_id = 2")) == {(web["b"].origin,)}
 
 
 @pytest.mark.parametrize("name", ["hosts.txt", "folder/hosts", "../hosts", "localhost", "/no/such/hosts.txt"])

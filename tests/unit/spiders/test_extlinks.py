@@ -107,8 +107,21 @@ def test_without_any_site_one_sentence_says_how_to_name_some(tmp_path):
     ended = harvest(Project(tmp_path))
     assert ended.status == 2
     assert len(ended.errors) == 1
-    assert "scrapy sites add" in ended.errors[0]
+    assert "list them in hosts.txt in this folder" in ended.errors[0]
     assert "-a hosts=" in ended.errors[0]
+    assert "scrapy sites add" in ended.errors[0]
+
+
+def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
+    project = Project(tmp_path)
+    with Web(a=pages(rich(2, 1)), b=pages(rich(2, 1))) as web:
+        (tmp_path / "hosts.txt").write_text(web["b"].origin, "utf-8")
+        assert project.run("sites", "add", web["a"].origin).status == 0
+        assert harvest(project, PAGE_BUDGET=1).status == 0
+        assert project.query("SELECT site FROM site") == [(web["a"].origin,)]
+        assert project.run("sites", "disable", web["a"].origin).status == 0
+        assert harvest(project, PAGE_BUDGET=1, CRAWL="file").status == 0
+    assert project.query("SELECT site FROM site WHERE crawl_id = 2") == [(web["b"].origin,)]
 
 
 def test_list_of_hosts_is_no_wish_to_harvest_them_again(tmp_path):
@@ -224,7 +237,7 @@ def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_lea
         assert other.query(PULLS) == one.query(PULLS)
         ended = harvest(other, "-a", f"hosts={web.hosts('a', 'c')}", PAGE_BUDGET=26)
         assert ended.status == 0
-        assert "Missing from the host list: 1 site of the crawl extlinks" in ended.log
+        assert "left alone until they are listed again: 1 site with" in ended.log
         later = other.query(PULLS)[20:]
         assert len(later) == 6
         assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}

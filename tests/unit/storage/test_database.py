@@ -1,50 +1,26 @@
-"""Opening a database: errors and their messages, creation and migration of the tables."""
+"""Opening a database: errors and their messages, creation and version of the tables."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import event, text
 
-from crawlers.algorithms.dedup.document_fingerprints import compared_words, domain_of
-from crawlers.algorithms.dedup.min_hash import bands
-from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
-from crawlers.storage import schema
 from crawlers.storage.database import Database
-from crawlers.storage.news.document_bands import DocumentBands
-from crawlers.storage.news.stored_rules import LEARNT, LearntRulesRow, add_rule, list_rules, pin_rule
-from crawlers.storage.schema import migrations
-from crawlers.storage.schema.migrations.versions import __name__ as versions
-from crawlers.storage.schema.news_tables import metadata
+from crawlers.storage.schema.tables import SCHEMA_VERSION
 from tests.support.services import fresh_database
-from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-VERSIONS = str(Path(migrations.__file__).parent / "versions")
-for declared in pkgutil.iter_modules(schema.__path__, f"{schema.__name__}."):
-    importlib.import_module(declared.name)  # all tables, whichever tests ran before
-DEFINITIONS = {
-    "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'alembic%'",
-    "postgresql": """
-        SELECT table_name, column_name, data_type || is_nullable || coalesce(column_default, '')
-            || coalesce(character_maximum_length, 0)
-        FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE 'alembic%'
-        UNION ALL SELECT tablename, indexname, indexdef FROM pg_indexes
-        WHERE schemaname = 'public' AND tablename NOT LIKE 'alembic%'""",
-}
+# The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
+DEFINITIONS = (2, "ece58c16cd4f577b")
 
 
 @pytest.mark.parametrize(
@@ -140,13 +116,52 @@ def test_tables_are_created_once(url_without_tables: str) -> None:
             assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
 
 
-def test_database_of_a_newer_version_is_refused(database_url: str) -> None:
-    database = Database(database_url)
-    with database.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    database.close()
-    with pytest.raises(StoreVersionError, match=r"newer version of this program \(schema 9999"):
-        Database(database_url)
+@pytest.mark.parametrize(
+    ("changes", "written"),
+    [
+        ("UPDATE schema_version SET number = 9999", "schema 9999"),
+        ("UPDATE schema_version SET number = 0", "schema 0"),
+        ("DELETE FROM schema_version", "an unknown schema"),
+        ("DROP TABLE schema_version", "an unknown schema"),
+    ],
+)
+@pytest.mark.parametrize("create", [True, False])
+def test_store_of_another_version_is_refused_and_unchanged(
+    url_without_tables: str, changes: str, written: str, create: bool, tmp_path: Path
+) -> None:
+    with closing(Database(url_without_tables)) as database, database.write() as connection:
+        connection.execute(text(changes))
+    before = [path.read_bytes() for path in tmp_path.iterdir()]
+    with pytest.raises(StoreVersionError) as raised:
+        Database(url_without_tables, create=create)
+    assert str(raised.value).endswith(
+        f" was written by another version of this program ({written}; this one needs schema {SCHEMA_VERSION}); "
+        "go on with that version, or name another database for a new crawl"
+    )
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == before
+
+
+def test_store_of_tables_that_were_migrated_is_refused(url_without_tables: str) -> None:
+    with closing(Database(url_without_tables)) as database, database.write() as connection:
+        connection.execute(text("ALTER TABLE schema_version RENAME TO alembic_version"))
+    with pytest.raises(StoreVersionError, match="written by another version of this program"):
+        Database(url_without_tables)
+
+
+def test_processes_that_start_together_create_the_tables_once(url_without_tables: str) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        databases = list(pool.map(Database, [url_without_tables] * 8))
+    with databases[0].read() as connection:
+        assert connection.execute(text("SELECT number FROM schema_version")).all() == [(SCHEMA_VERSION,)]
+        assert connection.execute(text("SELECT name, next FROM id_block")).all() == [("page", 1)]
+    for database in databases:
+        database.close()
+
+
+def test_changed_tables_have_another_version(sqlite: Database) -> None:
+    with sqlite.read() as connection:
+        rows = connection.execute(text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")).all()
+    assert (SCHEMA_VERSION, blake2b(repr(rows).encode(), digest_size=8).hexdigest()) == DEFINITIONS
 
 
 def test_opening_twice_changes_nothing(database: Database, database_url: str) -> None:
@@ -156,114 +171,6 @@ def test_opening_twice_changes_nothing(database: Database, database_url: str) ->
     with second.read() as connection:
         assert connection.execute(text("SELECT next FROM id_block")).scalar() == 77
     second.close()
-
-
-def test_new_database_has_the_declared_tables(database: Database) -> None:
-    with database.read() as connection:
-        options = {"compare_type": True, "compare_server_default": True, "include_name": _is_not_search_index}
-        context = MigrationContext.configure(connection, opts=options)
-        assert compare_metadata(context, metadata) == []
-
-
-def _is_not_search_index(name: str | None, kind: str, parents: dict[str, str | None]) -> bool:
-    # The full-text indexes of SQLite and PostgreSQL differ.
-    return not (name or "").startswith("document_text")
-
-
-def _definitions(url: str) -> set[Any]:
-    engine = create_engine(url)
-    with engine.connect() as connection:
-        rows = connection.execute(text(DEFINITIONS[connection.dialect.name])).all()
-    engine.dispose()
-    # SQLite adds a column with a blank before its comma.
-    return {tuple(re.sub(r" (?=[,)])", "", " ".join(str(value).split())) for value in row) for row in rows}
-
-
-def _created(url: str) -> set[Any]:
-    engine = create_engine(url)
-    metadata.create_all(engine)
-    engine.dispose()
-    return _definitions(url)
-
-
-def test_migrated_sqlite_equals_the_declared_tables_exactly(tmp_path: Path) -> None:
-    # compare_metadata sees neither WITHOUT ROWID nor the condition of a partial index.
-    migrated = f"sqlite:///{tmp_path / 'migrated.sqlite'}"
-    Database(migrated).close()
-    assert _definitions(migrated) == _created(f"sqlite:///{tmp_path / 'created.sqlite'}")
-
-
-def test_migrated_postgresql_equals_the_declared_tables_exactly(postgresql_socket: Path) -> None:
-    with fresh_database(postgresql_socket) as migrated, fresh_database(postgresql_socket) as created:
-        Database(migrated).close()
-        assert _definitions(migrated) == _created(created)
-
-
-@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules([VERSIONS])])
-def test_migrations_are_frozen(name: str) -> None:
-    # A migration that imports tables.py would create tomorrow's tables under today's number.
-    module = importlib.import_module(f"{versions}.{name}")
-    assert not re.search(r"^\s*(?:import|from) crawlers", inspect.getsource(module), re.MULTILINE)
-
-
-def test_learnt_rules_that_re2_rejects_are_deleted_and_manual_ones_kept(
-    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrations, "HEAD", "0006")  # later migrations would find their tables
-    database = Database(url_without_tables)
-    rules = [
-        UrlRule("/a%", 0.9, LEARNT),
-        UrlRule("/(?!a).*", 0.9, LEARNT),
-        UrlRule("/(?=a).*", 0.9, LEARNT),
-        UrlRule("/(?!pinned).*", 0.9, LEARNT),
-    ]
-    write_rows(database, LearntRulesRow("a.example", tuple(rules)))
-    pin_rule(database, list_rules(database)[-1].number)
-    add_rule(database, "a.example", "/(?!mine).*", 1.0)
-    with database.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0005'"))
-    database.close()
-    second = Database(url_without_tables)
-    assert {stored.rule.regex for stored in list_rules(second)} == {"/a%", "/(?!pinned).*", "/(?!mine).*"}
-    second.close()
-
-
-def test_crawl_of_an_earlier_version_keeps_its_url_rules(
-    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrations, "HEAD", "0006")
-    database = Database(url_without_tables)
-    crawls = """INSERT INTO crawl (id, name, mission, state, started_at, manifest)
-        VALUES (:id, :name, 'm', :state, 0, '')"""
-    setting = "INSERT INTO crawler_setting VALUES (:id, 'URL_IGNORED_PARAMETERS', :value)"
-    external = "INSERT INTO external_url (id, site, url, key) VALUES (:id, 'http://h', :url, 7)"
-    document = """INSERT INTO document (page_id, site_id, url, title, text, authors, extractor, text_hash, simhash,
-        version, stored_at) VALUES (:id, 1, :url, '', '', '[]', 'rule', :hash, 0, 1, 0)"""
-    urls = ["http://h/?a=1&c=", "http://h/%2F%20", "http://h/?article1", "http://h/?a=1&b", "http://h/%7euser/"]
-    with database.write() as connection:
-        for number, (name, state) in enumerate((("old", "finished"), ("a", "running"), ("b", "interrupted")), 1):
-            connection.execute(text(crawls), {"id": number, "name": name, "state": state})
-        connection.execute(text(setting), [{"id": 2, "value": "['utm_*']"}, {"id": 3, "value": "utm_*,ref"}])
-        for number, url in enumerate(urls, 1):
-            connection.execute(text(external), {"id": number, "url": url})
-            connection.execute(text(document), {"id": number, "url": url, "hash": "x"})
-            connection.execute(text("INSERT INTO document_key VALUES (:id, 5, :id)"), {"id": number})
-    database.close()
-    monkeypatch.undo()
-    migrated = Database(url_without_tables)
-    with migrated.read() as connection:
-        settings = connection.execute(text("SELECT crawl_id, name, value FROM crawler_setting ORDER BY 1, 2")).all()
-        keys = connection.execute(text("SELECT key FROM external_url ORDER BY id")).scalars().all()
-        documents = connection.execute(text("SELECT page_id FROM document_key ORDER BY 1")).scalars().all()
-    migrated.close()
-    before = [("URL_DECODE_UNRESERVED", "False"), ("URL_DROP_VALUELESS_PARAMETERS", "True")]
-    assert [tuple(row) for row in settings] == [
-        *((2, *one) for one in before),
-        (2, "URL_IGNORED_PARAMETERS", "['utm_*']"),
-        *((3, *one) for one in before),
-    ]
-    assert keys == [7, 7, 3, 4, 5], "keys of URLs that the rules concern stand for the URL itself"
-    assert documents == [1, 2]
 
 
 def test_failed_transaction_is_rolled_back(database: Database) -> None:
@@ -383,41 +290,3 @@ def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite: Databa
     with sqlite.write(), pytest.raises(StoreUnavailable, match="locked; committed data is safe: let the other process"):
         write()
     write()
-
-
-def test_documents_of_an_earlier_version_are_found_by_their_bands(
-    url_without_tables: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migrations, "HEAD", "0019")
-    database = Database(url_without_tables)
-    words = [f"word{number * number}" for number in range(200)]
-    others = {
-        3: ("http://127.0.0.1:8600/", "Straße", "Straße Nr. 3 " * 40),
-        4: ("http://www.a.github.io/", "Unser Ort", "Foto: Müller"),
-        5: ("https://news.example.co.uk:8443/", "北京", "晴转多云12度 " * 20 + "ＡＢ co\xadop"),
-        6: ("http://localhost/", "", ""),
-    }
-    document = """INSERT INTO document (page_id, site_id, url, title, text, authors, extractor, text_hash, simhash,
-        version, stored_at) VALUES (:id, 1, :url, 'T', :text, '[]', 'rule', '', 7, 1, 0)"""
-    with database.write() as connection:
-        for number in (1, 2):
-            row = {"id": number, "url": f"http://www.{number}.example.org/", "text": " ".join(words[number:])}
-            connection.execute(text(document), row)
-        for number, (url, title, shown) in others.items():
-            row = {"id": number, "url": url, "text": shown}
-            connection.execute(text(document.replace("'T'", f"'{title}'")), row)
-        connection.execute(text("INSERT INTO document_band VALUES (1, 1, 7)"))
-    database.close()
-    monkeypatch.undo()
-    migrated, writer = Database(url_without_tables), SimpleNamespace(submitted=0, wait_for=lambda number: None)
-    candidates = DocumentBands(migrated, writer)
-    assert sorted(candidates.near(bands("example.org", words[50:]))) == [1, 2]
-    assert candidates.near(bands("example.com", words[50:])) == []
-    with migrated.read() as connection:
-        stored = connection.execute(text("SELECT page_id, band FROM document_band WHERE page_id > 2")).all()
-    migrated.close()
-    assert {tuple(row) for row in stored} == {
-        (number, band)
-        for number, (url, title, shown) in others.items()
-        for band in bands(domain_of(url), compared_words(title, shown))
-    }

@@ -109,6 +109,27 @@ def test_private_seed_can_t_move_to_another_private_network_later():
     assert guard.admitted("wiki.corp", ["127.0.0.1"]) == []
 
 
+def test_seed_that_was_public_once_stays_so_whoever_saw_it():
+    seen = []
+    guard = AddressGuard(["http://a.test/"], note=lambda *found: seen.append(found))
+    assert guard.admitted("a.test", ["10.1.2.3"])
+    assert guard.admitted("a.test", ["10.1.2.4"])
+    assert guard.admitted("a.test", ["93.184.216.34"])
+    assert guard.admitted("a.test", ["10.1.2.3", "93.184.216.34"]) == ["93.184.216.34"]
+    assert seen == [("a.test", frozenset({"private 10.0.0.0/8"})), ("a.test", frozenset())]
+    guard.recall({"a.test": frozenset({"loopback"})})  # by a worker that did not know
+    assert guard.admitted("a.test", ["127.0.0.1"]) == []
+
+
+def test_networks_that_others_found_are_those_of_the_seed():
+    guard = AddressGuard(["http://a.test/", "http://wiki.corp/"])
+    guard.recall({"a.test": frozenset(), "wiki.corp": frozenset({"private 10.0.0.0/8"})})
+    assert guard.admitted("a.test", ["127.0.0.1"]) == []
+    assert guard.admitted("wiki.corp", ["127.0.0.1"]) == []
+    assert guard.admitted("wiki.corp", ["10.9.9.9"]) == ["10.9.9.9"]
+    assert guard.admitted("found.example", ["10.9.9.9"]) == [], "another seed is public"
+
+
 def test_proxies_and_crawls_without_the_setting_use_any_address():
     guard = AddressGuard(["http://example.com/"])
     guard.add_proxy("Proxy.corp", 3128)

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Float, MetaData, String, text
 from sqlalchemy.schema import CreateTable
 
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema import message_tables, news_tables, score_tables
+from crawlers.storage.schema import metadata, score_tables
 from crawlers.storage.schema.rows import DELETE, UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
 from crawlers.storage.writer import Writer
 
@@ -87,8 +87,7 @@ def test_update_without_the_key_first_is_refused() -> None:
         writes(toy, UPDATE)(Keyless)
 
 
-TABLES = {**message_tables.metadata.tables, **news_tables.metadata.tables}  # each module completes the same metadata
-OURS = [kind for kind in row_types() if write_of(kind).table in TABLES.values()]
+OURS = [kind for kind in row_types() if write_of(kind).table in metadata.tables.values()]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OURS if write_of(kind).select.get("sqlite") == "{rows}"])
