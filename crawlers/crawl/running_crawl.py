@@ -33,7 +33,7 @@ from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import SiteRobots
+from crawlers.storage.schema.tables import SiteRest, SiteRobots
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
@@ -349,20 +349,32 @@ class Crawl:
         try:
             if is_unreachable(status):
                 self._stats.robots_failed(address, status, text or "", now)
-            changes = ChangeSet()
-            if address == self.sites.row(site_id).site:  # that of a further address is not stored
-                changes.add(SiteRobots(site_id, status, text, now))
             if rest_s is not None:
-                self.session.writer.submit(changes)
+                self.robots_waits(site_id, status, text, rest_s)
                 self._stats.rested()
                 self.frontier.pause(site_id)
                 return
+            changes = ChangeSet()
+            if address == self.sites.row(site_id).site:  # that of a further address is not stored
+                changes.add(SiteRobots(site_id, status, text, now))
             self.sites.robots_known(site_id, status, text)
             self.sitemaps.robots_known(site_id, address, text if status == 200 and text else "")
             self.frontier.gate(site_id).asked(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
             self._starts.add(self._policy.found_by_robots(text or ""), now, changes)
+        except StoreError as error:
+            self.control.abort(error)
+
+    def robots_waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
+        """Store why the robots.txt of a site could not be read, and that it is requested again in *wait_s* seconds."""
+        if self.sites.robots_address(site_id) != self.sites.row(site_id).site:
+            return
+        now = self.clock()
+        try:
+            self.session.writer.submit(
+                ChangeSet(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))
+            )
         except StoreError as error:
             self.control.abort(error)
 

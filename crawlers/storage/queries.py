@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, exists, func, select, text
@@ -11,6 +12,7 @@ from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl, page, site
+from crawlers.storage.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -145,7 +147,7 @@ class SiteProgress(NamedTuple):
     """The progress of a site: pages per state, and the deepest level with a page."""
 
     site: str
-    availability: str | None
+    problem: str | None  # see `site_problem`
     counts: dict[State, int]
     level: int
     recent: int = 0  # URLs requested since a given time
@@ -169,9 +171,13 @@ def progress(database: Database, crawl_id: int, since: float = math.inf) -> list
             fetched[site_id] = fetched.get(site_id, 0) + lately
             if state == State.DONE:
                 levels[site_id] = level
+        sites = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(site.c.crawl_id == crawl_id)).all()
+    now = time.time()
     return [
-        SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0))
-        for row in sites_of(database, crawl_id)
+        SiteProgress(
+            row.site, site_problem(row, now), counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0)
+        )
+        for row in sorted(sites, key=lambda row: row.site)
     ]
 
 
