@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +55,7 @@ MOST = 2**31 - 1  # of any other number: what databases store as integers; as se
 MAX_CHARS = 4096  # of a text: more than a path may have (PATH_MAX of Linux)
 MAX_LIST_CHARS = 100_000
 CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
+_TYPE = re.compile(r"[^\s/]+/[^\s/]+")  # of contents
 ABOVE_ZERO = {
     "DNS_TIMEOUT",
     "DOWNLOAD_TIMEOUT",
@@ -141,6 +143,8 @@ def check_typed(words: list[str]) -> None:
         return  # Scrapy says how to write them
     examples = types_of_settings()
     for name, value in typed.items():
+        if problem := _length_problem(name, value, examples.get(name)):
+            raise ConfigError(problem)  # the name of the program, for example, is in Scrapy's first line
         if isinstance(examples.get(name), dict):
             try:
                 is_object = isinstance(json.loads(value), dict)
@@ -246,10 +250,14 @@ def _too_long(settings: BaseSettings, examples: Mapping[str, Any]) -> Iterator[t
     """Yield names of settings with more characters than any sensible value has, and what is wrong with them."""
     for name, example in examples.items():
         value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
-        is_list = isinstance(example, (list, tuple, dict)) or name == "SCOPE"
-        most = MAX_LIST_CHARS if is_list else MAX_CHARS
-        if isinstance(value, str) and len(value) > most:
-            yield name, f"{name} has {len(value):,} characters; write at most {most:,}"
+        if isinstance(value, str) and (problem := _length_problem(name, value, example)):
+            yield name, problem
+
+
+def _length_problem(name: str, value: str, example: Any) -> str:
+    is_list = isinstance(example, (list, tuple, dict)) or name == "SCOPE"
+    most = MAX_LIST_CHARS if is_list else MAX_CHARS
+    return f"{name} has {len(value):,} characters; write at most {most:,}" if len(value) > most else ""
 
 
 def _check(name: str, example: Any, settings: BaseSettings) -> None:
@@ -268,7 +276,7 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
             raise ConfigError(f"{name}={shown(str(value))} can't be imported; write module.Class") from None
     elif name == "HTML_TYPES":
         types = settings.getlist(name)
-        if not types or not all("/" in one for one in types):
+        if not types or not all(_TYPE.fullmatch(one.strip()) for one in types):
             raise ConfigError(f"{name}={shown(str(value))} has no content types; write some, such as text/html")
     elif isinstance(example, dict):
         try:

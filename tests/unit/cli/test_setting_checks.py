@@ -180,7 +180,7 @@ def test_garbage_is_refused_in_a_sentence_or_can_be_read_as_what_the_setting_is(
         ("LOG_JSON", "x", "='x' must be 0 or 1"),
         ("SPIDER_MODULES", "a.b.c", "='a.b.c': there is no module 'a.b.c'; name one, or none"),
         ("SCHEDULER", "x", "='x' can't be imported; write module.Class"),
-        ("HTML_TYPES", "x", "='x' has no content types; write some, such as text/html"),
+        ("HTML_TYPES", "/etc/x", "='/etc/x' has no content types; write some, such as text/html"),
         ("STOP_FILE", "x" * 300, "File name too long"),
         ("CRAWL", "x" * 4097, " has 4,097 characters; write at most 4,096"),
     ],
