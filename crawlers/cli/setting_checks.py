@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import logging
 import math
 import re
 from functools import partial
@@ -153,7 +154,9 @@ def check_typed(words: list[str]) -> None:
             if not is_object:
                 raise ConfigError(f'{name}={shown(value)} is not an object of JSON; write {{"name": value}}')
         elif name == "LOG_JSON":
-            _check(name, False, Settings(typed))
+            _check(name, False, Settings({name: value}))
+        elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
+            raise ConfigError(f"{name}={shown(value)} is unknown; write DEBUG, INFO, WARNING or ERROR")
         elif name == "SPIDER_MODULES":
             for module in filter(None, value.split(",")):
                 if not _is_module(module):

@@ -178,6 +178,7 @@ def test_garbage_is_refused_in_a_sentence_or_can_be_read_as_what_the_setting_is(
         ("URL_IP_NAMES", "x", """='x' is not an object of JSON; write {"name": value}"""),
         ("EXTENSIONS", "-1", """='-1' is not an object of JSON; write {"name": value}"""),
         ("LOG_JSON", "x", "='x' must be 0 or 1"),
+        ("LOG_LEVEL", "7", "='7' is unknown; write DEBUG, INFO, WARNING or ERROR"),
         ("SPIDER_MODULES", "a.b.c", "='a.b.c': there is no module 'a.b.c'; name one, or none"),
         ("SCHEDULER", "x", "='x' can't be imported; write module.Class"),
         ("HTML_TYPES", "/etc/x", "='/etc/x' has no content types; write some, such as text/html"),
