@@ -28,6 +28,10 @@ class ErrorClass(StrEnum):
     OTHER = "other"
 
 
+OF_NETWORK = frozenset(
+    {ErrorClass.TIMEOUT, ErrorClass.HOST_NOT_FOUND, ErrorClass.CONNECTION_REFUSED, ErrorClass.CONNECTION_FAILED}
+)  # no server was reached
+
 # The beginnings of reasons, whose rest may be anything that a server sent.
 _BEGINNINGS = {
     TIMEOUT: ErrorClass.TIMEOUT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 UNREACHABLE = 0  # instead of a status: there was no response
+SERVER_ERROR = 500  # the lowest status of an error of the server
 TOO_MANY_REQUESTS = 429  # unlike other 4xx (section 2.3.1.3), this does not mean that there are no rules
 
 # A field of a line without comment; the variants and misspellings are those that protego reads as well.
@@ -21,7 +22,7 @@ _BROWSERS = frozenset(
 
 def is_unreachable(status: int) -> bool:
     """Return whether a robots.txt with that *status* could not be read, so that nothing may be fetched (2.3.1.4)."""
-    return status in (UNREACHABLE, TOO_MANY_REQUESTS) or status >= 500
+    return status in (UNREACHABLE, TOO_MANY_REQUESTS) or status >= SERVER_ERROR
 
 
 def product_token(user_agent: str) -> str | None:

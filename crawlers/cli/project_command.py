@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand
 
-from crawlers.cli.setting_checks import CMDLINE, check_settings, types_of_settings
+from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, types_of_settings
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
+from crawlers.inputs.text_file import shortened
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +33,10 @@ class ProjectCommand(ScrapyCommand):
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            check_typed(opts.set)
+        except ConfigError as error:
+            _refuse(error)
         super().process_options(args, opts)
         assert self.settings is not None
         if opts.settings_file:
@@ -44,8 +49,7 @@ class ProjectCommand(ScrapyCommand):
         try:
             _check_log(self.settings.get("LOG_FILE"))
         except ConfigError as error:  # Scrapy opens the log before the command runs
-            print(f"Error: {error}", file=sys.stderr)
-            sys.exit(2)
+            _refuse(error)
 
     def check_settings(self) -> None:
         """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
@@ -59,6 +63,11 @@ class ProjectCommand(ScrapyCommand):
             raise ConfigError("\n".join(mistakes))
 
 
+def _refuse(error: ConfigError) -> NoReturn:
+    print(suggested(f"Error: {error}"), file=sys.stderr)
+    sys.exit(2)
+
+
 def _check_log(path: str | None) -> None:
     """Raise `ConfigError` if the log can't be written to *path*."""
     if path:
@@ -66,8 +75,8 @@ def _check_log(path: str | None) -> None:
             Path(path).open("ab").close()
         except OSError as error:
             raise ConfigError(
-                f"LOG_FILE={path} can't be written ({error.strerror}); create its folder, make it writable, or name "
-                "another file"
+                f"LOG_FILE={shortened(path)} can't be written ({error.strerror}); create its folder, make it writable, "
+                "or name another file"
             ) from error
 
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import difflib
+import json
+import logging
 import math
+import re
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.settings import default_settings as scrapy_defaults
+from scrapy.utils.conf import arglist_to_dict
+from scrapy.utils.misc import load_object
 
 from crawlers import settings as defaults
 from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
-from crawlers.inputs.text_file import shortened_list
+from crawlers.inputs.offered_settings import FILES
+from crawlers.inputs.text_file import shortened_list, shown
 from crawlers.inputs.url_settings import url_selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -44,6 +52,11 @@ AT_LEAST_ONE = {
     "WORKERS",
 }
 AT_MOST = {"WORKERS": 256}  # of one machine
+MOST = 2**31 - 1  # of any other number: what databases store as integers; as seconds 68 years
+MAX_CHARS = 4096  # of a text: more than a path may have (PATH_MAX of Linux)
+MAX_LIST_CHARS = 100_000
+CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
+_TYPE = re.compile(r"[^\s/]+/[^\s/]+")  # of contents
 ABOVE_ZERO = {
     "DNS_TIMEOUT",
     "DOWNLOAD_TIMEOUT",
@@ -120,15 +133,55 @@ def types_of_settings() -> dict[str, Any]:
     return scrapys | ours
 
 
+def check_typed(words: list[str]) -> None:
+    """Raise `ConfigError` for a word NAME=VALUE behind -s with which Scrapy could not even begin.
+
+    It reads objects, modules of spiders and the kind of the log before a command can check anything.
+    """
+    try:
+        typed = arglist_to_dict(words)
+    except ValueError:
+        return  # Scrapy says how to write them
+    examples = types_of_settings()
+    for name, value in typed.items():
+        if problem := _length_problem(name, value, examples.get(name)):
+            raise ConfigError(problem)  # the name of the program, for example, is in Scrapy's first line
+        if isinstance(examples.get(name), dict):
+            try:
+                is_object = isinstance(json.loads(value), dict)
+            except (ValueError, RecursionError):
+                is_object = False
+            if not is_object:
+                raise ConfigError(f'{name}={shown(value)} is not an object of JSON; write {{"name": value}}')
+        elif name == "LOG_JSON":
+            _check(name, False, Settings({name: value}))
+        elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
+            raise ConfigError(f"{name}={shown(value)} is unknown; write DEBUG, INFO, WARNING or ERROR")
+        elif name == "SPIDER_MODULES":
+            for module in filter(None, value.split(",")):
+                if not _is_module(module):
+                    raise ConfigError(f"{name}={shown(value)}: there is no module {shown(module)}; name one, or none")
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all numbers and switches that are not ones."""
     texts = [*_wrong_texts(settings)]
     examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
     examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
-    checks: list[Callable[[], object]] = [partial(_check, name, one, settings) for name, one in examples.items()]
-    checks.append(partial(http_client, settings))
+    too_long = dict(_too_long(settings, examples))
+    texts += too_long.values()
+    checks: list[Callable[[], object]] = [
+        partial(_check, name, one, settings) for name, one in examples.items() if name not in too_long
+    ]
     if not texts:  # RE2 takes valid text only
-        checks.insert(0, partial(url_selection, settings))
+        checks = [partial(url_selection, settings), *checks, partial(http_client, settings)]
     problems = [*_wrong_names(settings), *texts]
     for check in checks:
         try:
@@ -196,29 +249,60 @@ def _wrong_texts(settings: BaseSettings) -> Iterator[str]:
             yield f"{name}={value!r} is not valid text; write it in UTF-8"
 
 
+def _too_long(settings: BaseSettings, examples: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names of settings with more characters than any sensible value has, and what is wrong with them."""
+    for name, example in examples.items():
+        value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
+        if isinstance(value, str) and (problem := _length_problem(name, value, example)):
+            yield name, problem
+
+
+def _length_problem(name: str, value: str, example: Any) -> str:
+    is_list = isinstance(example, (list, tuple, dict)) or name == "SCOPE"
+    most = MAX_LIST_CHARS if is_list else MAX_CHARS
+    return f"{name} has {len(value):,} characters; write at most {most:,}" if len(value) > most else ""
+
+
 def _check(name: str, example: Any, settings: BaseSettings) -> None:
     value = settings.get(name)
     if name in OR_NONE and value in (None, "", "None"):
         return
-    if isinstance(example, bool):
+    if name in FILES:
         try:
-            settings.getbool(name)
-        except ValueError:
-            raise ConfigError(f"{name}={value!r} must be 0 or 1") from None
+            Path(value or "").exists()
+        except OSError as error:
+            raise ConfigError(f"{name}={shown(value)} can't be a file ({error.strerror}); name another one") from None
+    elif name in CLASSES:
+        try:
+            load_object(value)
+        except (ImportError, NameError, TypeError, ValueError):
+            raise ConfigError(f"{name}={shown(str(value))} can't be imported; write module.Class") from None
+    elif name == "HTML_TYPES":
+        types = settings.getlist(name)
+        if not types or not all(_TYPE.fullmatch(one.strip()) for one in types):
+            raise ConfigError(f"{name}={shown(str(value))} has no content types; write some, such as text/html")
+    elif isinstance(example, dict):
+        try:
+            settings.getdict(name)
+        except (TypeError, ValueError):
+            raise ConfigError(f'{name}={shown(str(value))} is not an object of JSON; write {{"name": value}}') from None
+    elif isinstance(example, bool):
+        if str(value).lower() not in ("0", "1", "false", "true"):  # Scrapy takes other numbers for true
+            raise ConfigError(f"{name}={shown(str(value))} must be 0 or 1")
     elif isinstance(example, (int, float)):
         least = 1 if name in AT_LEAST_ONE else 0
         kind = "whole number" if isinstance(example, int) else "number"
-        most = AT_MOST.get(name, math.inf)
-        if name in AT_MOST:
+        most = AT_MOST.get(name, MOST)
+        try:
+            number = type(example)(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if name in AT_MOST or most < number < math.inf:
             wanted = f"a {kind} from {least} to {most}"
         else:
             wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
-        try:
-            number = type(example)(value)
-        except (TypeError, ValueError):
-            number = math.nan
         if math.isnan(number):
             raise ConfigError(f"{name}={value!r} is not a {kind}; write {wanted}")
-        is_infinite = number == math.inf and name != "AOPIC_UNCRAWLED_WEIGHT"
-        if not least <= number <= most or is_infinite or (name in ABOVE_ZERO and number == 0):
+        is_endless = number == math.inf and name == "AOPIC_UNCRAWLED_WEIGHT"
+        if not (least <= number <= most or is_endless) or (name in ABOVE_ZERO and number == 0):
             raise ConfigError(f"{name}={value!r} is out of range; write {wanted}")

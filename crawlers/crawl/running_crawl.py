@@ -33,7 +33,7 @@ from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteRobots
+from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteRest, SiteRobots
 from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
 
@@ -355,14 +355,14 @@ class Crawl:
         try:
             if is_unreachable(status):
                 self._stats.robots_failed(address, status, text or "", now)
-            changes = ChangeSet()
-            if address == self.sites.row(site_id).site:  # that of a further address is not stored
-                changes.add(SiteRobots(site_id, status, text, now))
             if rest_s is not None:
-                self.session.writer.submit(changes)
+                self.robots_waits(site_id, status, text, rest_s)
                 self._stats.rested()
                 self.frontier.pause(site_id)
                 return
+            changes = ChangeSet()
+            if address == self.sites.row(site_id).site:  # that of a further address is not stored
+                changes.add(SiteRobots(site_id, status, text, now))
             self.sites.robots_known(site_id, status, text)
             self.sitemaps.robots_known(site_id, address, text if status == 200 and text else "")
             self.frontier.gate(site_id).asked(now)
@@ -377,6 +377,18 @@ class Crawl:
         kind = PrivateSeedHost if networks else SeedHostRow
         try:
             self.session.writer.submit(ChangeSet(kind(self.session.row.id, host, ",".join(sorted(networks)))))
+        except StoreError as error:
+            self.control.abort(error)
+
+    def robots_waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
+        """Store why the robots.txt of a site could not be read, and that it is requested again in *wait_s* seconds."""
+        if self.sites.robots_address(site_id) != self.sites.row(site_id).site:
+            return
+        now = self.clock()
+        try:
+            self.session.writer.submit(
+                ChangeSet(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))
+            )
         except StoreError as error:
             self.control.abort(error)
 

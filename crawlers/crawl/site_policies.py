@@ -111,7 +111,9 @@ class SitePolicies:
         )
         self._apply_delay(row.id, row.site)
         if row.asked_at is not None:
-            rest_until = row.rest_until if row.rest_until is not None else -math.inf
+            # While robots.txt can't be read, that is no wish of the host: another run requests it at once.
+            has_no_robots = row.robots_status is not None and is_unreachable(row.robots_status)
+            rest_until = -math.inf if row.rest_until is None or has_no_robots else row.rest_until
             # A clock that was set back must not make the crawl wait.
             self._session.frontier.gate(row.id).resumed(min(row.asked_at, now), rest_until, now)
 

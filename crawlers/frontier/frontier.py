@@ -35,7 +35,7 @@ from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import GivenUpSite, UnchangedPage
+from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRest, UnchangedPage
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
@@ -446,6 +446,8 @@ class QueuedFrontier:
     ) -> None:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
             changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
+            if lease.level == 0 and not site.is_available:
+                changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, retry_at))
         self._pull_ended(site, lease, NOTHING, now, changes)
         self._writes.submit(changes, now)
 

@@ -165,7 +165,7 @@ _MISSIONS: Mapping[str, Callable[[Database, NamedCrawl, CrawlResults, float], _M
 
 def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResult], int]]) -> list[str]:
     """Return one line for each of the largest sites, and one for all others."""
-    numbers = {site.site: [number(site) for number in columns.values()] for site in sites if site.availability is None}
+    numbers = {site.site: [number(site) for number in columns.values()] for site in sites if site.problem is None}
     largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
     few = largest if len(largest) <= MAX_SITES + 1 else largest[:MAX_SITES]
     others = largest[len(few) :]
@@ -185,11 +185,8 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
 
 def _unavailable(sites: Sequence[SiteResult]) -> list[str]:
     """Return the sites whose home pages can't be loaded: those that a person named first."""
-    missing = sorted((site.is_found, site.site, site.availability) for site in sites if site.availability is not None)
-    lines = [
-        f"Not available: {cut(name, SITE_CHARS)}: {cut(why or '', REASON_CHARS)}"
-        for _, name, why in missing[:MAX_UNAVAILABLE]
-    ]
+    missing = sorted((site.is_found, site.site, site.problem) for site in sites if site.problem is not None)
+    lines = [f"{cut(name, SITE_CHARS)}: {cut(problem, REASON_CHARS)}" for _, name, problem in missing[:MAX_UNAVAILABLE]]
     more = len(missing) - len(lines)
     return [*lines, f"Not available: {counted(more, 'more site')}"] if more > 0 else lines
 

@@ -65,9 +65,10 @@ def progress_table(
         shown.add_column(name, justify="right" if number else "left", no_wrap=True)
     shown.add_column(no_wrap=True)
     for site, cells in zip(busiest, rows, strict=False):
-        shown.add_row(*cells, cut(site.availability or "", max(1, width - taken)))
+        shown.add_row(*cells, cut(site.problem or "", max(1, width - taken)))
     shown.add_section()
-    shown.add_row(*last)
+    problems = sum(site.problem is not None for site in sites)
+    shown.add_row(*last, cut(counted(problems, "problem") if problems else "", max(1, width - taken)))
     return Group(title, shown)
 
 

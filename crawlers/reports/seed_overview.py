@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from crawlers.reports.robots_delays import robots_delays
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS, reason_kind
 from crawlers.storage.schema.tables import crawl, page, pull, seed, site
 from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of
+from crawlers.storage.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
 from crawlers.storage.url_counts import UrlCounts, url_counts
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class SiteDetails(NamedTuple):
 
     crawl_id: int
     crawl: str
-    availability: str | None
+    problem: str | None  # see `site_problem`
     counts: UrlCounts
     external_urls: int  # distinct
     levels: Sequence[Level]
@@ -101,8 +103,8 @@ _LISTED = seed.outerjoin(site, site.c.id == _latest_id)
 _STATES = {
     "enabled": seed.c.enabled,
     "disabled": ~seed.c.enabled,
-    SeedState.AVAILABLE: site.c.id.is_not(None) & site.c.availability.is_(None),
-    SeedState.UNAVAILABLE: site.c.availability.is_not(None),
+    SeedState.AVAILABLE: site.c.id.is_not(None) & WHY_UNAVAILABLE.is_(None),
+    SeedState.UNAVAILABLE: WHY_UNAVAILABLE.is_not(None),
     SeedState.NEVER: site.c.id.is_(None),
 }
 _name = func.coalesce(seed.c.short_name, seed.c.name)
@@ -110,7 +112,7 @@ _STORED_KEYS: dict[str, tuple[ColumnElement[Any], ...]] = {  # each ends with wh
     "number": (seed.c.id,),
     "name": (_name.is_(None), func.lower(_name), seed.c.id),
     "site": (func.replace(func.replace(seed.c.site, "http://", ""), "https://", ""), seed.c.site),
-    "state": (site.c.id.is_(None), site.c.availability.is_not(None), site.c.availability, seed.c.id),
+    "state": (site.c.id.is_(None), WHY_UNAVAILABLE.is_not(None), WHY_UNAVAILABLE, seed.c.id),
     "enabled": (~seed.c.enabled, seed.c.id),
 }
 _COUNTED_KEYS: dict[str, Callable[[SeedFigures, int], float | None]] = {
@@ -139,7 +141,7 @@ def seed_page(
     can't be sorted by what is counted, but by number. Raises `StoreError`.
     """
     conditions = list(_conditions(text, state))
-    of_crawl = (site.c.availability, site.c.crawl_id, site.c.id.label("site_id"))
+    of_crawl = (*PROBLEM, site.c.crawl_id, site.c.id.label("site_id"))
     wanted = select(*SEED_COLUMNS, *of_crawl).select_from(_LISTED)
     with database.read() as connection:
         total = connection.execute(select(func.count()).select_from(_LISTED).where(*conditions)).scalar_one()
@@ -175,7 +177,7 @@ def seed_figures(database: Database) -> SeedFigures:
 def site_details(database: Database, name: str) -> SiteDetails | None:
     """Return what the latest crawl found out about the site *name*; None: it was never crawled."""
     found = (
-        select(site, crawl.c.name.label("crawl_name"), crawl.c.mission)
+        select(site, *PROBLEM, crawl.c.name.label("crawl_name"), crawl.c.mission)
         .join(crawl, crawl.c.id == site.c.crawl_id)
         .where(site.c.site == name)
         .order_by(site.c.id.desc())
@@ -206,7 +208,7 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
     return SiteDetails(
         row.crawl_id,
         row.crawl_name,
-        row.availability,
+        site_problem(row, time.time()),
         counts,
         external_urls,
         [Level(level, number, number / most) for level, number in levels],
@@ -256,5 +258,6 @@ def _line(row: Any) -> SeedLine:
     one = Seed(*row[: len(SEED_COLUMNS)])
     if row.site_id is None:
         return SeedLine(one, SeedState.NEVER)
-    state = SeedState.AVAILABLE if row.availability is None else SeedState.UNAVAILABLE
-    return SeedLine(one, state, row.availability, row.crawl_id, row.site_id)
+    problem = site_problem(row, time.time())
+    state = SeedState.AVAILABLE if problem is None else SeedState.UNAVAILABLE
+    return SeedLine(one, state, problem, row.crawl_id, row.site_id)

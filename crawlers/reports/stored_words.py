@@ -16,6 +16,10 @@ TEMPLATES = (
     # around others
     N_("%(reason)s, %(number)s attempts"),
     N_("%(reason)s (requested for robots.txt)"),
+    N_("not reachable: %(why)s, next attempt in %(seconds)s s"),
+    N_("not reachable: %(why)s"),
+    N_("not available: %(why)s, next attempt in %(seconds)s s"),
+    N_("not available: %(why)s"),
     # downloads
     N_("timeout"),
     N_("host name not found"),

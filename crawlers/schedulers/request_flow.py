@@ -43,6 +43,7 @@ class RequestFlow:
             crawl.retries,
             crawl.clock,
             crawl.robots_known,
+            crawl.robots_waits,
             begin=crawl.sites.begin_robots,
             rests=crawl.robots_rests,
             last_wait_s=settings.getfloat("ROBOTS_LAST_WAIT_SECONDS"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -45,15 +46,16 @@ class RobotsAttempt(NamedTuple):
     hops: int = 0  # redirects
     rests: int = 0  # of the site, before this attempt
     is_last: bool = False  # no further rest may follow
-    is_unknown_host: bool = False  # the attempt before found no such host name
+    failure: tuple[int, str | None] = (UNREACHABLE, None)  # status and reason of the attempt before
 
 
 class RobotsFetch:
     """Makes the requests for robots.txt, which are sent before all others of their sites.
 
     *on_result* is called with each result: the id of the site, the status (0: no response), the text of the file or the
-    reason why there is none, and the seconds after which it is requested again, or None. Failures are retried according
-    to *retries*; if all attempts fail, the site is requested again after *rests*. *clock* returns seconds. *begin* is
+    reason why there is none, and the seconds after which it is requested again, or None; *on_wait* with the same when
+    that time changes, and before the retries without a rest. Failures are retried according to *retries*; if all
+    attempts fail, the site is requested again after *rests*. *clock* returns seconds. *begin* is
     called before each request with the id of the site, and returns whether its robots.txt is still needed. At most
     *most* requests are in flight, each for at most *timeout_s* seconds, so that unresponsive hosts do not delay the
     others.
@@ -64,6 +66,7 @@ class RobotsFetch:
         retries: RetryPolicy,
         clock: Callable[[], float],
         on_result: Callable[[int, int, str | None, float | None], None],
+        on_wait: Callable[[int, int, str | None, float], None],
         begin: Callable[[int], bool] = lambda site_id: True,
         rests: RestPolicy = NO_RESTS,
         last_wait_s: float = 0.0,
@@ -77,6 +80,7 @@ class RobotsFetch:
         self._last_wait_s = last_wait_s
         self._clock = clock
         self._on_result = on_result
+        self._on_wait = on_wait
         self._begin = begin
         self._queue: list[tuple[float, int, RobotsAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
@@ -119,9 +123,11 @@ class RobotsFetch:
         )
         heapq.heapify(self._queue)
         self._resting = 0
+        for at, _, one in self._queue:
+            self._on_wait(one.site_id, *one.failure, max(0.0, at - now))
 
     def _wait_s(self, attempt: RobotsAttempt) -> float:
-        return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S) if attempt.is_unknown_host else self._last_wait_s
+        return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S if attempt.failure[1] == HOST_NOT_FOUND else math.inf)
 
     def _enqueue(self, attempt: RobotsAttempt, delay_s: float = 0.0) -> None:
         self._serial += 1
@@ -192,7 +198,16 @@ class RobotsFetch:
         """Request a robots.txt again soon, after a rest, or not any more. After a rest, one attempt must do."""
         delay_s = None if attempt.rests else retry_delay_s(self._retries, status, attempt.attempt)
         if delay_s is not None:
-            self._enqueue(attempt._replace(attempt=attempt.attempt + 1), max(delay_s, least_s))
+            delay_s = max(delay_s, least_s)
+            self._enqueue(attempt._replace(attempt=attempt.attempt + 1), delay_s)
+            self._on_wait(attempt.site_id, status, text, delay_s)
+            if attempt.attempt == 1:
+                logger.info(
+                    "%s: its robots.txt could not be read (%s); next attempt in %g s",
+                    attempt.site,
+                    text or f"status {status}",
+                    delay_s,
+                )
             return
         rest_s = None if attempt.is_last else self._rests.rest_s(attempt.rests)
         if rest_s is not None:
@@ -210,7 +225,7 @@ class RobotsFetch:
                 attempt.site,
                 f"{attempt.site}/robots.txt",
                 rests=attempt.rests + 1,
-                is_unknown_host=text == HOST_NOT_FOUND,
+                failure=(status, text),
             )
             self._enqueue(again, rest_s)
         self._on_result(attempt.site_id, status, text, rest_s)

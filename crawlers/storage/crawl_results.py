@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ from sqlalchemy import case, exists, func, or_, select
 from crawlers.items import State
 from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
+from crawlers.storage.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +38,7 @@ class SiteResult(NamedTuple):
     """The results of one site."""
 
     site: str
-    availability: str | None  # None: available; otherwise why its home page can't be loaded
+    problem: str | None  # see `site_problem`
     is_found: bool  # discovered by a crawl, not named by a person
     pages: int = 0  # with duplicates
     links: int = 0  # pairs of pages
@@ -77,7 +79,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     """
     of_crawl = site.c.crawl_id == crawl_id
     named = (
-        select(site.c.id, site.c.site, site.c.availability, seed.c.is_found)
+        select(site.c.id, site.c.site, seed.c.is_found, *PROBLEM)
         .outerjoin(seed, seed.c.id == site.c.seed_id)
         .where(of_crawl, site.c.is_open)
         .order_by(site.c.site)
@@ -125,10 +127,11 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         for site_id, number in connection.execute(contents):
             duplicates[site_id] += number
         links = {site_id: number for site_id, number in connection.execute(linked.where(_within(of_crawl)))}
+    now = time.time()
     found = [
         SiteResult(
             row.site,
-            row.availability,
+            site_problem(row, now),
             bool(row.is_found),
             pages[row.id],
             links.get(row.id, 0),
@@ -185,13 +188,14 @@ def site_has_pages(connection: Connection, site_id: int) -> bool:
 def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, str]]:
     """Return the sites of the latest run, as a person named them, whose home page can't be loaded, and why."""
     statement = (
-        select(site.c.site, site.c.availability)
+        select(site.c.site, *PROBLEM)
         .outerjoin(seed, seed.c.id == site.c.seed_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, site.c.availability.is_not(None))
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, WHY_UNAVAILABLE.is_not(None))
         .where(seed.c.is_found.is_not(True))
         .order_by(site.c.site)
     )
-    return [(name, why) for name, why in connection.execute(statement)]
+    now = time.time()
+    return [(row.site, site_problem(row, now) or "") for row in connection.execute(statement)]
 
 
 class ExternalResult(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import case, exists, func, select, text
@@ -12,7 +13,7 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.schema.sitemap_tables import sitemap_url
 from crawlers.storage.schema.tables import crawl, link, page, site
-from crawlers.storage.site_rows import MAX_NAMES
+from crawlers.storage.site_rows import MAX_NAMES, PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +183,7 @@ class SiteProgress(NamedTuple):
     """The progress of a site: pages per state, and the deepest level with a page."""
 
     site: str
-    availability: str | None
+    problem: str | None  # see `site_problem`
     counts: dict[State, int]
     level: int
     recent: int = 0  # URLs requested since a given time
@@ -206,9 +207,13 @@ def progress(database: Database, crawl_id: int, since: float = math.inf) -> list
             fetched[site_id] = fetched.get(site_id, 0) + lately
             if state == State.DONE:
                 levels[site_id] = level
+        sites = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(site.c.crawl_id == crawl_id)).all()
+    now = time.time()
     return [
-        SiteProgress(row.site, row.availability, counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0))
-        for row in sites_of(database, crawl_id)
+        SiteProgress(
+            row.site, site_problem(row, now), counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0)
+        )
+        for row in sorted(sites, key=lambda row: row.site)
     ]
 
 

@@ -6,6 +6,7 @@ to seeds, so removing a seed does not affect the crawls of its site.
 
 from __future__ import annotations
 
+import time
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, text, update
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, SiteLimits, State
 from crawlers.storage.schema.tables import external_link, external_url, page, seed, site
+from crawlers.storage.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,7 +34,7 @@ class LastCrawl(NamedTuple):
 
     pages: int  # read successfully, duplicates included
     external_urls: int  # distinct
-    availability: str | None  # None = available; otherwise why the start page can't be loaded
+    problem: str | None  # see `site_problem`
 
 
 def crawl_seeds(database: Database) -> list[SiteLimits]:
@@ -91,10 +93,11 @@ def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl
     found = {}
     with database.read() as connection:
         # By name, because the number of a removed seed may have been reused.
-        rows = connection.execute(select(site.c.id, site.c.site, site.c.availability).where(site.c.id.in_(latest)))
-        for site_id, name, availability in rows.all():
-            if name in wanted:
-                found[name] = LastCrawl(*_counts(connection, site_id), availability)
+        rows = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(site.c.id.in_(latest)))
+        now = time.time()
+        for row in rows.all():
+            if row.site in wanted:
+                found[row.site] = LastCrawl(*_counts(connection, row.id), site_problem(row, now))
     return found
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import String, case, cast, exists, func, literal, or_, select
 
+from crawlers.algorithms.error_classes import OF_NETWORK, error_class
 from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
 from crawlers.items import State
 from crawlers.storage.schema.score_tables import news_score
-from crawlers.storage.schema.tables import page, seed_host, site
+from crawlers.storage.schema.tables import page, seed_host, site, worker
+from crawlers.storage.workers import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,6 +25,27 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 MAX_NAMES = 500  # in one query
+MAX_SILENCE_S = 30.0  # of a worker, after which nobody is told that it will make another attempt
+# Why nothing can be read of a site: the reason of its home page, or else that of robots.txt before any page was read.
+WHY_UNAVAILABLE = func.coalesce(
+    site.c.availability,
+    case(
+        (
+            or_(site.c.robots_status.in_([UNREACHABLE, TOO_MANY_REQUESTS]), site.c.robots_status >= SERVER_ERROR)
+            & ~exists().where(page.c.site_id == site.c.id, page.c.state == int(State.DONE)),
+            func.coalesce(site.c.robots_text, literal("status ").concat(cast(site.c.robots_status, String))),
+        )
+    ),
+)
+# The columns that `site_problem` reads.
+PROBLEM = (
+    WHY_UNAVAILABLE.label("unavailable_because"),
+    site.c.rest_until,
+    select(worker.c.beat_at)
+    .where(worker.c.id == site.c.worker_id, worker.c.state == ACTIVE)
+    .scalar_subquery()
+    .label("worker_beat_at"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +78,21 @@ class SiteRow:
     def address(self) -> str:
         """The address from which its pages are requested if links do not say otherwise."""
         return self.home_addresses[-1] if self.home_addresses else self.site
+
+
+def site_problem(row: Any, now: float) -> str | None:
+    """Return why nothing can be read of the site of *row*, and when a worker will try again; None: no problem is known.
+
+    *row* has the columns `PROBLEM`, and perhaps others. Panel, live display and summary say it in these words.
+    """
+    why = row.unavailable_because
+    if why is None:
+        return None
+    what = "not reachable" if error_class(0, why) in OF_NETWORK else "not available"
+    is_awaited = row.rest_until is not None and row.rest_until > now
+    if is_awaited and row.worker_beat_at is not None and now - row.worker_beat_at < MAX_SILENCE_S:
+        return f"{what}: {why}, next attempt in {math.ceil(row.rest_until - now)} s"
+    return f"{what}: {why}"
 
 
 def find_sites(connection: Connection, crawl_id: int, *conditions: ColumnElement[bool]) -> list[SiteRow]:

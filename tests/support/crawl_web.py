@@ -91,7 +91,7 @@ class WatchedWeb:
         self._cached = cache(self._respond)
 
     def hosts(self, *names: str, parallel: int = 8) -> list[str]:
-        """Return lines of hosts.txt for the sites *names*, or for all, without delays; the endless one has few levels."""
+        """Return lines of hosts.txt for *names*, or for all, without delays; the endless site has few levels."""
         levels = {"archive": archive.LEVELS}
         return [f"{self.origins[name]};{parallel};{levels.get(name, '')};0" for name in names or self.origins]
 

@@ -158,5 +158,4 @@ def _row(seed: Seed, crawl: LastCrawl | None) -> tuple[str, ...]:
     if crawl is None:
         return *names, enabled, NOTHING, NOTHING, "not crawled yet"
     known = "available" if crawl.pages else NOTHING
-    availability = known if crawl.availability is None else f"Not Available: {crawl.availability}"
-    return *names, enabled, str(crawl.pages), str(crawl.external_urls), availability
+    return *names, enabled, str(crawl.pages), str(crawl.external_urls), crawl.problem or known

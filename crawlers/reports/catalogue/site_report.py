@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -16,6 +17,7 @@ from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
 from crawlers.reports.robots_delays import robots_delays
 from crawlers.storage.schema.tables import page, pull, site
+from crawlers.storage.site_rows import PROBLEM, site_problem
 from crawlers.storage.url_counts import COUNT_OF, UrlCounts, url_counts
 from crawlers.storage.url_kinds import UrlKind
 
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 100
 _COLUMNS = (
-    *(site.c.id, site.c.site, site.c.is_open, site.c.availability, site.c.parallel, site.c.delay_s),
-    *(site.c.robots_status, site.c.robots_text, site.c.rest_until),
+    *(site.c.id, site.c.site, site.c.is_open, site.c.parallel, site.c.delay_s),
+    *(site.c.robots_status, site.c.robots_text, *PROBLEM),
 )
 
 
@@ -74,11 +76,11 @@ class Sites(ComputedReport):
             wanted = wanted.where(contains(site.c.site, filters.text))
         # A robots.txt may have 500 kB: few of them are in memory at a time.
         for row in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(wanted):
-            of_it = counts.get(row.id, UrlCounts())
+            of_it, problem = counts.get(row.id, UrlCounts()), site_problem(row, time.time())
             yield (
                 row.site,
-                _state(row.is_open, row.availability, of_it.waiting),
-                row.availability,
+                _state(row.is_open, problem, of_it.waiting),
+                problem,
                 *(of_it.pages, of_it.waiting, of_it.redirects, of_it.errors, of_it.not_pages, of_it.not_requested),
                 cuts.get(row.id, 0),
                 of_it.deepest,
@@ -107,10 +109,10 @@ def _yields(connection: Connection, crawl_id: int) -> dict[int, float]:
     return {site_id: total for site_id, total in connection.execute(statement)}
 
 
-def _state(is_open: bool, availability: str | None, waiting: int) -> str:
+def _state(is_open: bool, problem: str | None, waiting: int) -> str:
     if not is_open:
         return N_("not in the latest list")
-    if availability is not None:
+    if problem is not None:
         return N_("not available")
     return UrlKind.WAITING if waiting else N_("finished")
 

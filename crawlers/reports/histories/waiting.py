@@ -79,7 +79,7 @@ def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: fl
             "waits until the robots.txt of its site can be read, which was not possible: %(why)s", why=Words(why)
         )
     if site.rest_until is not None and site.rest_until > now:
-        yield line("its host asked for a rest until %(until)s", until=Moment(site.rest_until))
+        yield line("nothing is requested of its site until %(until)s", until=Moment(site.rest_until))
     if row.retry_at is not None:
         yield line("waits for another attempt, not before %(at)s", at=Moment(row.retry_at))
 

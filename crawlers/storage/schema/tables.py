@@ -192,7 +192,7 @@ site = Table(
     Column("start_url", Text),  # null = the site's root
     Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
     Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
-    Column("rest_until", Float),  # the host has requested a pause until then
+    Column("rest_until", Float),  # nothing is requested until then: the host wishes that, or could not be reached
     Column("folder", Text),  # /path/ below which the crawl stays; null = the whole site
     Column("aliases", Text),  # further addresses of its pages in the latest host list, separated by spaces
     Column("home_addresses", Text),  # addresses to which its home page redirects, in order; the last one is crawled
@@ -269,10 +269,10 @@ class SiteAvailability(NamedTuple):
 
 @writes(site, UPDATE)
 class SiteRest(NamedTuple):
-    """A pause that a host has requested."""
+    """A pause that a host has requested, or the wait before the next attempt to reach it."""
 
     id: int
-    rest_until: float
+    rest_until: float | None
 
 
 @writes(site, UPDATE)

@@ -19,6 +19,7 @@ from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
 from crawlers.reports.worker_table import Deadline, busiest, nobody_works, site_table_rows, worker_notes, worker_rows
 from crawlers.settings import WORKER_DEADLINE_SECONDS
+from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.site_limits import limits_of
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
@@ -213,11 +214,14 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
     results = None
     if folder is not None:  # which may have the graphs of 100,000 sites
         results = panel.results.latest(("files", found.id, found.state), folder.files, FILES_SHARE, patience.left_s)
+    with panel.database.read() as connection:
+        problems = unavailable_sites(connection, found.id)
     return render(
         request,
         "crawl.html",
         status,
         crawl=found,
+        problems=problems,
         overview=overview,
         problem=problem,
         names_left_out=names,

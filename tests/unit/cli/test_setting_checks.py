@@ -12,7 +12,9 @@ from crawlers.cli.setting_checks import (
     WITHOUT_EFFECT_ON_MISSIONS,
     check_effects,
     check_settings,
+    check_typed,
     scrapys_numbers,
+    types_of_settings,
 )
 from crawlers.errors import ConfigError
 
@@ -117,3 +119,72 @@ def test_expressions_that_are_not_valid_text_are_refused(name, value, priority):
     with pytest.raises(ConfigError, match=f"^{name}.* is not valid text; write it in UTF-8") as raised:
         check_settings(settings)
     str(raised.value).encode()
+
+
+# What a person or a script may pass by mistake. Values that a setting may have are accepted, all others refused.
+GARBAGE = {
+    "empty": "",
+    "negative": "-1",
+    "huge": "1e308",
+    "not a number": "nan",
+    "infinite": "inf",
+    "text": "garbage",
+    "path": "/proc/none/file",
+    "bracket": "[",
+    "brace": "{",
+    "digits": "9" * 10**6,
+    "long": "x" * 10**6,
+    "control": "a\nb\x1b[31m\0",
+}
+
+
+def refusal(name, value):
+    """Return the message with which a value of a setting is refused; None: it is accepted."""
+    try:
+        check_typed([f"{name}={value}"])
+        settings = given()
+        settings.set(name, value, priority="cmdline")
+        check_settings(settings)
+    except ConfigError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", [name for name in dir(defaults) if name.isupper()])
+def test_garbage_is_refused_in_a_sentence_or_can_be_read_as_what_the_setting_is(name):
+    example = types_of_settings()[name]
+    for kind, value in GARBAGE.items():
+        message = refusal(name, value)
+        if message is not None:
+            assert name in message
+            assert len(message) < 600, kind
+            assert message.isprintable(), (kind, message)
+        elif isinstance(example, bool):
+            assert name == "PROGRESS_ENABLED", kind
+            assert not value, kind
+        elif isinstance(example, (int, float)):
+            is_endless = value == "inf" and name == "AOPIC_UNCRAWLED_WEIGHT"
+            assert is_endless or (name == "MAX_LEVEL" and not value) or abs(float(value)) < 2**31, kind
+        else:
+            assert not isinstance(example, dict), kind
+            assert len(value) < 10**5, kind
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("SITE_DELAY_SECONDS", "1e308", "is out of range; write a number from 0 to 2147483647"),
+        ("STORE_BATCH_SECONDS", "1e308", "is out of range; write a number from 0 to 2147483647"),
+        ("URL_IP_NAMES", "x", """='x' is not an object of JSON; write {"name": value}"""),
+        ("EXTENSIONS", "-1", """='-1' is not an object of JSON; write {"name": value}"""),
+        ("LOG_JSON", "x", "='x' must be 0 or 1"),
+        ("LOG_LEVEL", "7", "='7' is unknown; write DEBUG, INFO, WARNING or ERROR"),
+        ("SPIDER_MODULES", "a.b.c", "='a.b.c': there is no module 'a.b.c'; name one, or none"),
+        ("SCHEDULER", "x", "='x' can't be imported; write module.Class"),
+        ("HTML_TYPES", "/etc/x", "='/etc/x' has no content types; write some, such as text/html"),
+        ("STOP_FILE", "x" * 300, "File name too long"),
+        ("CRAWL", "x" * 4097, " has 4,097 characters; write at most 4,096"),
+    ],
+)
+def test_refusal_says_what_to_write(name, value, message):
+    assert message in refusal(name, value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from tests.support.command_web import first
 from tests.support.sites.server import Web, links, pages
 
@@ -113,3 +115,26 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
         assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
         url_history = project.run("explain", origin + "/copy1.html").output
         assert "represents 1 further URL with the same content, whose rows were deleted" in url_history
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAX_LEVEL", "x"),
+        ("CRAWL", "x" * 100_001),
+        ("URL_IP_NAMES", "{"),
+        ("LOG_JSON", "x"),
+        ("EXTENSIONS", "-1"),
+        ("SPIDER_MODULES", "x" * 100_001),
+        ("SETTINGS_FILE", "x" * 100_001),
+        ("SITE_DELAY_SECONDS", "1e308"),
+    ],
+)
+def test_garbage_is_refused_in_one_sentence_before_anything_is_requested_or_written(project, name, value):
+    with Web(site=pages({"/": "<p>x"})) as web:
+        ended = project.crawl(web.hosts(), **{name: value})
+        assert (ended.status, web["site"].count("/"), "Traceback" in ended.log) == (2, 0, False)
+    (error,) = ended.errors
+    assert error.startswith(f"Error: {name}")
+    assert len(error) < 500
+    assert not list(project.folder.glob("*.sqlite"))

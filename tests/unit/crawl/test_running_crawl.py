@@ -71,7 +71,8 @@ def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
     assert crawl.crawl.next(NOW + 300.0) is None
     assert crawl.crawl.has_pending
     assert set(state for state, _ in crawl.pages().values()) == {State.WAITING}
-    assert crawl.rows("SELECT robots_status, robots_text FROM site") == [(UNREACHABLE, "timeout"), (503, None)]
+    stored = crawl.rows("SELECT robots_status, robots_text, rest_until FROM site")
+    assert stored == [(UNREACHABLE, "timeout", NOW + 300.0), (503, None, NOW + 300.0)]
     assert crawl.stats["robots/rests"] == 2
     crawl.crawl.robots_known(first.site_id, 404, None)
     assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/", f"{SITE}/a"]

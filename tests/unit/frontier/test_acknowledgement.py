@@ -15,7 +15,7 @@ from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import LinkText, Page, PageAnalysis, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkTextRow
-from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability
+from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
 
 if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
@@ -92,6 +92,18 @@ def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
     assert crawl.store.availability == []
     crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
     assert crawl.store.availability == [(1, "status 404")]
+
+
+def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read() -> None:
+    crawl = Crawl("/", "/b")
+    leases = crawl.leases()
+    crawl.frontier.release(leases["/"], crawl.now + 5.0, "timeout", failed=True)
+    assert crawl.store.availability == [(1, "timeout")]
+    assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [crawl.now + 5.0]
+    crawl.end(leases["/b"], State.DONE)
+    crawl.now += 5.0
+    crawl.frontier.release(crawl.leases()["/"], crawl.now + 9.0, "timeout", failed=True)
+    assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
 def test_page_below_the_root_does_not_affect_availability() -> None:

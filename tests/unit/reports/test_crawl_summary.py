@@ -113,7 +113,7 @@ def test_sites_that_are_not_available_are_named_with_their_reasons(database):
     for n in range(5):
         write_rows(database, SiteAvailability(crawl.sites[f"dead{n}.test"], "connection refused"))
     lines = crawl.summary()
-    assert "Not available: http://dead0.test: connection refused" in lines
+    assert "http://dead0.test: not reachable: connection refused" in lines
     assert "Not available: 2 more sites" in lines
     assert not any(line.startswith("  dead") for line in lines)
 

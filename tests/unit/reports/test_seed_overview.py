@@ -35,7 +35,11 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
     first, second, third = page.lines
     assert (first.seed.site, first.state, first.why) == (A, SeedState.AVAILABLE, None)
     assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
-    assert (second.state, second.why, figures.counts[second.site_id].pages) == (SeedState.UNAVAILABLE, "timeout", 130)
+    assert (second.state, second.why, figures.counts[second.site_id].pages) == (
+        SeedState.UNAVAILABLE,
+        "not reachable: timeout",
+        130,
+    )
     assert (third.state, third.crawl_id, third.site_id) == (SeedState.NEVER, None, None)
 
 

@@ -37,7 +37,7 @@ class Handled:
         self.callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
         crawl = self.opened.crawl
-        self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known)
+        self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known, lambda *_: None)
         self.sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
         self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
         self.lease = self.opened.lease()

@@ -36,12 +36,16 @@ class Fetch:
         self.now = NOW
         self.known: list[tuple[int, int, str | None]] = []
         self.rests: list[float | None] = []  # of all results
-        self.robots = RobotsFetch(retries, lambda: self.now, self._known, **limits)
+        self.waits: list[tuple[int, int, str | None, float]] = []
+        self.robots = RobotsFetch(retries, lambda: self.now, self._known, self._waits, **limits)
         self.robots.enqueue(7, SITE)
 
     def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:
         self.rests.append(rest_s)
         self.known.append((site_id, status, text))
+
+    def _waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
+        self.waits.append((site_id, status, text, wait_s))
 
     def take(self) -> Request:
         request = self.robots.take(self.now)
@@ -231,8 +235,9 @@ def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, ca
     assert set(one.known) == {(7, UNREACHABLE, "timeout")}
     assert one.robots.next_due(one.now) is None
     assert caplog.messages == [
+        f"{SITE}: its robots.txt could not be read (timeout); next attempt in 3 s",
         f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s, or earlier if "
-        "nothing else is left to do"
+        "nothing else is left to do",
     ]
 
 
@@ -281,6 +286,7 @@ def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
     one.fail(scrapy_errors.DownloadTimeoutError("x"))
     assert one.robots.only_rests
     one.robots.hasten(one.now)
+    assert sorted(one.waits) == [(7, UNREACHABLE, "timeout", 4.0), (8, UNREACHABLE, "timeout", 5.0)]
     assert caplog.messages[-1] == (
         "Nothing is left but 2 sites whose robots.txt could not be read; instead of after the rest, it is requested "
         "for the last time within 5 s"
@@ -315,3 +321,14 @@ def test_no_retry_after_stalls_a_site_for_longer_than_the_limit(fetch, asked):
     one = fetch(RetryPolicy(times=0, rest_times=1, backoff_s=3.0))
     one.respond(429, Retry_After=asked)
     assert one.robots.next_due(one.now) in (3.0, MAX_REST_S)
+
+
+def test_wait_before_a_retry_is_told_with_its_reason(fetch, caplog):
+    caplog.set_level("INFO")
+    one = fetch(RetryPolicy(times=2, backoff_s=1.0))
+    for _ in range(2):
+        one.fail(scrapy_errors.CannotResolveHostError("x"))
+        one.now += 2.0
+    assert one.waits == [(7, UNREACHABLE, "host name not found", wait_s) for wait_s in (1.0, 2.0)]
+    said = [f"{SITE}: its robots.txt could not be read (host name not found); next attempt in 1 s"]
+    assert caplog.messages == said, "once"

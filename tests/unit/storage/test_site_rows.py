@@ -5,20 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+from sqlalchemy import insert, select
+
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage, site
+from crawlers.storage.schema.tables import NewPage, site, worker
 from crawlers.storage.site_rows import (
+    PROBLEM,
     SiteRow,
     count_excluded,
     count_sites,
     find_sites,
     known_sites,
     open_site_ids,
+    site_problem,
     site_rows,
 )
 
@@ -71,3 +76,47 @@ def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Datab
     assert open_site_ids(database, crawl.id) == [a]
     assert open_site_ids(database, other.id) == [other.sites[0].id]
     assert count_excluded(database, crawl.id) == (2, 4)
+
+
+SILENT = {"robots_status": 0, "robots_text": "timeout"}
+ABSENT = "host name not found (requested for robots.txt)"
+NO_TLS = "the TLS connection failed, 3 attempts"
+
+
+@pytest.mark.parametrize(
+    ("stored", "beat_at", "problem"),
+    [
+        ({}, 99.0, None),
+        ({"robots_status": 404}, 99.0, None),
+        ({"robots_status": 200, "robots_text": "x", "rest_until": 130.0}, 99.0, None),
+        ({**SILENT, "rest_until": 129.5}, 99.0, "reachable: timeout, next attempt in 30 s"),
+        ({**SILENT, "rest_until": 100.0}, 99.0, "reachable: timeout"),
+        ({**SILENT, "rest_until": 130.0}, 1.0, "reachable: timeout"),
+        ({**SILENT, "rest_until": 130.0}, None, "reachable: timeout"),
+        ({"robots_status": 503, "rest_until": 103.0}, 99.0, "available: status 503, next attempt in 3 s"),
+        ({"availability": "timeout", "rest_until": 102.0}, 99.0, "reachable: timeout, next attempt in 2 s"),
+        ({"availability": ABSENT}, 99.0, f"reachable: {ABSENT}"),
+        ({"availability": NO_TLS, "robots_status": 404}, 99.0, f"reachable: {NO_TLS}"),
+        ({"availability": "status 404"}, 99.0, "available: status 404"),
+    ],
+)
+def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
+    database: Database, stored: dict[str, object], beat_at: float | None, problem: str | None
+) -> None:
+    (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
+    with database.write() as connection:
+        connection.execute(site.update().values(worker_id=77, **stored))
+        if beat_at is not None:
+            values = {"id": 77, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
+            connection.execute(insert(worker), {**values, "joined_at": 0.0, "beat_at": beat_at})
+        found = connection.execute(select(*PROBLEM).where(site.c.id == row.id)).one()
+    assert site_problem(found, 100.0) == (problem and f"not {problem}")
+
+
+def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:
+    (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
+    with database.write() as connection:
+        connection.execute(site.update().values(robots_status=0, robots_text="timeout"))
+        home = NewPage(1, row.id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.DONE), None, None, None, 0.0, 0.0, 0)
+        write_changes(connection, ChangeSet(home))
+        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) is None

@@ -277,7 +277,7 @@ def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, path, reaso
             {},
             "waits until the robots.txt of its site can be read, which was not possible: timeout",
         ),
-        ({}, {"rest_until": 200.0}, {}, "its host asked for a rest until 1970-01-01 00:03:20+00:00"),
+        ({}, {"rest_until": 200.0}, {}, "nothing is requested of its site until 1970-01-01 00:03:20+00:00"),
         ({}, {"rest_until": 50.0}, {}, "waits for its turn"),
         ({}, {}, {"retry_at": 59.0, "reason": "timeout"}, f"waits for another attempt, not before {time(59)}"),
         ({}, {"worker_id": None}, {}, "waits until a worker takes its site"),

@@ -121,7 +121,7 @@ def test_site_is_shown_with_what_its_latest_crawl_found_out(browser, listed, sql
         values = {"availability": "timeout", "robots_status": 200, "robots_text": f"# {HOSTILE}", "robots_at": 1e9}
         connection.execute(update(site).where(site.c.site == A).values(**values))
     text = browser.get(f"/sites/{listed}").text
-    assert "Not Available: timeout" in text
+    assert "not reachable: timeout" in text
     assert re.search(r"<dt>Pages</dt><dd><a [^>]+>4</a></dd>", text)
     assert "# &lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
     assert HOSTILE not in text
