@@ -16,7 +16,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
 from crawlers.inputs.text_file import shortened_list
-from crawlers.inputs.url_settings import url_selection
+from crawlers.inputs.url_settings import url_selection, use_suffix_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +126,7 @@ def check_settings(settings: BaseSettings) -> None:
     examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
     examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
     checks: list[Callable[[], object]] = [partial(_check, name, one, settings) for name, one in examples.items()]
-    checks.append(partial(http_client, settings))
+    checks += [partial(http_client, settings), partial(use_suffix_list, settings)]
     if not texts:  # RE2 takes valid text only
         checks.insert(0, partial(url_selection, settings))
     problems = [*_wrong_names(settings), *texts]
