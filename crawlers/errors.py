@@ -12,7 +12,7 @@
     ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
     ├── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
     └── BadBody             the web's side: a body beyond the limits of decompression, likewise
-        └── DamagedBody         a body of which nothing can be decompressed
+        └── DamagedBody         a body that can't be decompressed as a whole
 
 A message names the file, line or setting, carries the value, and says what to do.
 """

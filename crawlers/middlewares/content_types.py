@@ -14,7 +14,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response, TextResponse
 
 from crawlers.errors import BadBody, DamagedBody
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.extraction.decompression import decompressed
 from crawlers.items import LEASE
 
@@ -65,7 +65,7 @@ class ContentTypeMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Return the response to a mission with a decompressed body.
 
-        Raises `DownloadRefusedError` beyond a limit, `BadResponseError` if the body is damaged.
+        Raises `DownloadRefusedError` beyond a limit, or if the body is damaged.
         """
         if not _is_of_mission(request) and "robots" not in request.meta and "sitemap" not in request.meta:
             return response
@@ -83,10 +83,9 @@ class ContentTypeMiddleware:
         most: int = request.meta.get("download_maxsize", self._most)
         try:
             return decompressed(body, (header.decode("latin-1") for header in encodings), most)
-        except DamagedBody as error:
-            raise BadResponseError(str(error)) from error  # the next attempt asks for a body without compression
         except BadBody as error:
-            raise DownloadRefusedError(str(error)) from error
+            # The next attempt asks for a body without compression.
+            raise DownloadRefusedError(str(error), is_transient=isinstance(error, DamagedBody)) from error
 
 
 def _is_of_mission(request: Request) -> bool:
