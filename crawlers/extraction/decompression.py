@@ -106,9 +106,9 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
         if not decoder.eof:
             output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned
     except _DAMAGED as error:
-        raise _damaged(name) from error
+        raise output.damage(name) from error
     if not decoder.eof:
-        raise _damaged(name)
+        raise output.damage(name)
     return output.whole()
 
 
@@ -132,14 +132,10 @@ def _brotli(body: bytes, most: int, name: str) -> bytes:
                 output.add(piece)
                 piece = decoder.process(b"", output_buffer_limit=_CHUNK)
     except _DAMAGED as error:
-        raise _damaged(name) from error
+        raise output.damage(name) from error
     if not decoder.is_finished():
-        raise _damaged(name)
+        raise output.damage(name)
     return output.whole()
-
-
-def _damaged(name: str) -> DamagedBody:
-    return DamagedBody(f"the content encoding {name} is damaged")
 
 
 class _Output:
@@ -159,6 +155,9 @@ class _Output:
 
     def whole(self) -> bytes:
         return b"".join(self._pieces)
+
+    def damage(self, name: str) -> DamagedBody:
+        return DamagedBody(f"the content encoding {name} is damaged", self.whole())
 
 
 _DECODERS: dict[str, Callable[[bytes, int, str], bytes]] = {

@@ -71,7 +71,7 @@ class ContentTypeMiddleware:
             return response
         body, encodings = response.body, response.headers.getlist("Content-Encoding")
         if encodings:
-            body = self._decompressed(body, encodings, request)
+            body = self._decompressed(response, encodings, request)
             del response.headers["Content-Encoding"]
         elif not isinstance(response, TextResponse):
             return response
@@ -79,13 +79,17 @@ class ContentTypeMiddleware:
         plain.headers = response.headers  # not as an argument, which would normalise each header again
         return plain
 
-    def _decompressed(self, body: bytes, encodings: Iterable[bytes], request: Request) -> bytes:
+    def _decompressed(self, response: Response, encodings: Iterable[bytes], request: Request) -> bytes:
         most: int = request.meta.get("download_maxsize", self._most)
         try:
-            return decompressed(body, (header.decode("latin-1") for header in encodings), most)
-        except BadBody as error:
+            return decompressed(response.body, (header.decode("latin-1") for header in encodings), most)
+        except DamagedBody as error:
+            if "download_stopped" in response.flags:  # only the beginning was wanted, of robots.txt
+                return error.begun
             # The next attempt asks for a body without compression.
-            raise DownloadRefusedError(str(error), is_transient=isinstance(error, DamagedBody)) from error
+            raise DownloadRefusedError(str(error), is_transient=True) from error
+        except BadBody as error:
+            raise DownloadRefusedError(str(error)) from error
 
 
 def _is_of_mission(request: Request) -> bool:

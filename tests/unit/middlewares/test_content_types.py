@@ -72,6 +72,17 @@ def test_bodies_that_can_t_be_decompressed_are_errors_with_a_reason(packed, erro
         assert len(ContentTypeMiddleware(HTML, most=1000).process_response(request, response).body) == 1001
 
 
+def test_body_that_we_cut_ourselves_is_read_as_far_as_it_goes():
+    packed = gzip.compress(b"User-agent: *\nDisallow: /" + bytes(range(256)) * 100, mtime=0)
+    cut, lost = (
+        Response(URL, headers={"Content-Encoding": "gzip"}, body=packed[:-20], flags=flags)
+        for flags in (["download_stopped"], [])
+    )
+    assert processed(cut, robots=True).body.startswith(b"User-agent: *\nDisallow: /")
+    with pytest.raises(DownloadRefusedError, match="the content encoding gzip is damaged"):
+        processed(lost, robots=True)
+
+
 @pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}])
 def test_other_responses_are_unchanged(meta):
     original = HtmlResponse(URL, body=b"<p>x")
