@@ -7,9 +7,11 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 SPARK := $(VENV)/.spark
 INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
+SUFFIXES := crawlers/algorithms/urls/public_suffix_list.dat
+SUFFIXES_URL := https://publicsuffix.org/list/public_suffix_list.dat
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test spark check docs texts screenshots bench mutants clean help
+.PHONY: demo test spark check docs texts suffixes screenshots bench mutants clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
@@ -19,6 +21,7 @@ help:
 	@echo "make docs    set up, and build the documentation as a site in build/site"
 	@echo "make screenshots  save the pages of the panel of the demo as pictures in build/screenshots"
 	@echo "make texts   bring the files of the panel's translations up to date, and say what is missing"
+	@echo "make suffixes bring the Public Suffix List of the project up to date, from publicsuffix.org"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
 	@echo "make clean   remove what the other targets made"
@@ -64,6 +67,11 @@ docs: $(DEV)
 
 texts: $(RUNTIME)
 	$(BIN)/python -m crawlers.web.texts
+
+suffixes:
+	@$(PYTHON) -c 'from urllib.request import urlretrieve; urlretrieve("$(SUFFIXES_URL)", "$(SUFFIXES).new")'
+	@grep -q "===END PRIVATE DOMAINS===" $(SUFFIXES).new && grep "^// VERSION:" $(SUFFIXES).new
+	@mv $(SUFFIXES).new $(SUFFIXES)
 
 screenshots: $(DEV)
 	@test -d demo || $(BIN)/python -m crawlers.demo demo

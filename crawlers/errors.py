@@ -12,7 +12,7 @@
     ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
     ├── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
     └── BadBody             the web's side: a body beyond the limits of decompression, likewise
-        └── DamagedBody         a body of which nothing can be decompressed
+        └── DamagedBody         a body that can't be decompressed to its end
 
 A message names the file, line or setting, carries the value, and says what to do.
 """
@@ -72,4 +72,8 @@ class BadBody(CrawlersError):
 
 
 class DamagedBody(BadBody):
-    """Nothing of the body of a response can be decompressed."""
+    """The body of a response can't be decompressed to its end; *begun* is what was read of it."""
+
+    def __init__(self, reason: str, begun: bytes = b"") -> None:
+        super().__init__(reason)
+        self.begun = begun

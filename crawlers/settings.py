@@ -144,6 +144,7 @@ URL_DROP_VALUELESS_PARAMETERS = False  # ?a&b=1 -> ?b=1, as in RCCrawler
 URL_LOWER_CASE = False  # the whole URL, as in BeeBot: /A -> /a
 URL_DROP_FINAL_SLASH = False  # likewise: /a/ -> /a
 URL_IP_NAMES: dict[str, str] = {}  # IP address -> host name that stands for it
+PUBLIC_SUFFIX_LIST = ""  # a newer Public Suffix List; empty: the one that comes with the project
 URL_IGNORED_PARAMETERS = (  # parameters that do not affect the page: tracking and sessions
     # In PHP-Nuke and Slash, `sid` is the number of an article. So it is dropped only if its value is a hash, as in
     # phpBB: 16 hexadecimal digits or more.

@@ -59,7 +59,7 @@ OPTIONS = (
     *("-k", "not postgresql"),  # SQLite is faster, and the code under test is the same
     *("-W", "ignore:Module already imported"),  # by this process, of which each test run is a fork
 )
-LIBRARIES = ("hypothesis.strategies", "networkx", "numpy", "psycopg", "scipy.stats", "sqlalchemy.orm", "tldextract")
+LIBRARIES = ("hypothesis.strategies", "networkx", "numpy", "psycopg", "scipy.stats", "sqlalchemy.orm")
 LIMIT, LIMIT_S = 3, 5  # a run may take this many times its CPU time without a mutant, and this many seconds more
 PATIENCE = 20  # a run may take this many times its limit of CPU time by the clock: only a deadlock takes that long
 KILLED, EXCEEDED, SURVIVED = "killed", "killed by the time limit", "SURVIVED"

@@ -11,6 +11,7 @@ TOO_MANY_REQUESTS = 429  # unlike other 4xx (section 2.3.1.3), this does not mea
 # A field of a line without comment; the variants and misspellings are those that protego reads as well.
 _AGENT = re.compile(r"user(?:-|\s+)?agent(?:\s*:|\s|$)\s*(.*)", re.IGNORECASE)
 _RULE = re.compile(r"(?:allow|dis{1,2}al{1,2}ow|diasllow|disallaw)(?:\s*:|\s|$)", re.IGNORECASE)
+_DELAY = re.compile(r"crawl(?:-|\s+)delay(?:\s*:|\s|$)", re.IGNORECASE)
 
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _COMPATIBLE = re.compile(r"\bcompatible[;,]\s*([A-Za-z0-9_][\w.-]*)", re.ASCII | re.IGNORECASE)
@@ -51,11 +52,11 @@ def product_token(user_agent: str) -> str | None:
 
 
 def lines_for(text: str, token: str) -> list[str]:
-    """Return the lines of the groups of robots.txt *text* that apply to the product *token*, without comments.
+    """Return the rules and delays of robots.txt *text* that apply to the product *token*, without comments.
 
-    The groups that name *token* apply together; without one, those for `*`; lines of other fields belong to the group
-    in which they stand. Only rules end a list of User-agent lines, so other lines, such as Crawl-delay, don't begin a
-    new group; within the list, they apply to the agents above them. A byte order mark is ignored wherever it is.
+    The groups that name *token* apply together; without one, those for `*`. Only rules end a list of User-agent lines,
+    so Crawl-delay does not begin a new group. Within the list, Crawl-delay applies to the agents directly above it:
+    those that follow have their own. A byte order mark is ignored wherever it is.
 
     >>> text = "User-agent: a\\nCrawl-delay: 2\\nUser-agent: MyBot/1.0\\nDisallow: /x\\nUser-agent: *\\nDisallow: /"
     >>> lines_for(text, "mybot")
@@ -69,31 +70,32 @@ def lines_for(text: str, token: str) -> list[str]:
     ----------
     .. [1] RFC 9309 (2022), Robots Exclusion Protocol, sections 2.2.1 (matching) and 2.2.4 (other records).
     """
-    named: list[str] = []
-    general: list[str] = []
-    is_named = False
-    is_listing = True  # whether further User-agent lines belong to the same group
-    applies_to: list[list[str]] = []
     wanted = token.lower()
+    lines: dict[str, list[str]] = {wanted: [], "*": []}
+    ruled: set[str] = set()  # the agents to which the next rule applies
+    delayed: set[str] = set()  # those to which the next delay applies
+    is_named = has_rules = has_delay = False  # has_rules, has_delay: since the last User-agent line
     for raw in text.replace("\ufeff", "").splitlines():
         line = raw.partition("#")[0].strip()
-        if not line:
-            continue
-        agent = _AGENT.match(line)
-        if agent is None:
-            is_listing = is_listing and _RULE.match(line) is None
-            for lines in applies_to:
-                lines.append(line)
-            continue
-        if not is_listing:
-            is_listing, applies_to = True, []
-        name = _agent_name(agent[1])
-        if name == wanted:
-            is_named = True
-        target = named if name == wanted else general if name == "*" else None
-        if target is not None and all(lines is not target for lines in applies_to):
-            applies_to.append(target)
-    return named if is_named else general
+        if agent := _AGENT.match(line):
+            if has_rules:
+                ruled = set()
+            if has_rules or has_delay:
+                delayed = set()
+            has_rules = has_delay = False
+            name = _agent_name(agent[1])
+            is_named = is_named or name == wanted
+            ruled.add(name)
+            delayed.add(name)
+        elif _RULE.match(line):
+            has_rules = True
+            for name in ruled & lines.keys():
+                lines[name].append(line)
+        elif _DELAY.match(line):
+            has_delay = True
+            for name in delayed & lines.keys():
+                lines[name].append(line)
+    return lines[wanted if is_named else "*"]
 
 
 def _agent_name(value: str) -> str:

@@ -24,7 +24,7 @@ from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
 from crawlers.inputs.offered_settings import FILES
 from crawlers.inputs.text_file import shortened_list, shown
-from crawlers.inputs.url_settings import url_selection
+from crawlers.inputs.url_settings import url_selection, use_suffix_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -181,7 +181,12 @@ def check_settings(settings: BaseSettings) -> None:
         partial(_check, name, one, settings) for name, one in examples.items() if name not in too_long
     ]
     if not texts:  # RE2 takes valid text only
-        checks = [partial(url_selection, settings), *checks, partial(http_client, settings)]
+        checks = [
+            partial(url_selection, settings),
+            *checks,
+            partial(http_client, settings),
+            partial(use_suffix_list, settings),
+        ]
     problems = [*_wrong_names(settings), *texts]
     for check in checks:
         try:

@@ -142,7 +142,8 @@ class PageRecording:
                 self._stats.retried(page, now)
                 return page
             if attempts > 1:
-                page = replace(page, state=State.FAILED, reason=f"{page.reason}, {attempts} attempts")
+                state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
+                page = replace(page, state=state, reason=f"{page.reason}, {attempts} attempts")
         earned = self._session.rewards.of(lease.site_id, page)
         self._stats.rewarded(earned.reward)
         if page.state is State.DONE:

@@ -72,6 +72,6 @@ class CrawlPolicy:
         return self.decide(lease, page, now)
         yield  # makes this a generator
 
-    def found_by_robots(self, text: str) -> list[str]:
-        """Return the URLs to fetch because the robots.txt *text* names them."""
+    def found_by_robots(self, sitemaps: list[str]) -> list[str]:
+        """Return those *sitemaps* that a robots.txt names which are to be fetched."""
         return []

@@ -27,6 +27,7 @@ from crawlers.crawl.trials import Trials
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.crawl.worker_rounds import WorkerRounds
 from crawlers.errors import CrawlersError, FrontierError, StoreError
+from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
@@ -364,11 +365,12 @@ class Crawl:
             if address == self.sites.row(site_id).site:  # that of a further address is not stored
                 changes.add(SiteRobots(site_id, status, text, now))
             self.sites.robots_known(site_id, status, text)
-            self.sitemaps.robots_known(site_id, address, text if status == 200 and text else "")
+            named = sitemaps_of_robots(text, address) if status == 200 and text else []
+            self.sitemaps.robots_known(site_id, address, named)
             self.frontier.gate(site_id).asked(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
-            self._starts.add(self._policy.found_by_robots(text or ""), now, changes)
+            self._starts.add(self._policy.found_by_robots(named), now, changes)
         except StoreError as error:
             self.control.abort(error)
 

@@ -184,10 +184,10 @@ class SiteSitemaps:
         self._named.pop(site_id, None)
         self._read.pop(site_id, None)
 
-    def robots_known(self, site_id: int, address: str, text: str) -> None:
-        """Note the robots.txt of an *address* of a site, "" if there is none."""
+    def robots_known(self, site_id: int, address: str, named: list[str]) -> None:
+        """Note the sitemaps that the robots.txt of an *address* of a site names."""
         if self.is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
-            self._named[site_id] = sitemaps_of_robots(text)
+            self._named[site_id] = named
 
     def wait(self, site_id: int) -> bool:
         """Return whether sitemaps of a site have yet to be read."""
@@ -247,7 +247,7 @@ class SiteSitemaps:
         named = self._named.pop(row.id, None)
         if named is None:  # robots.txt was read by an earlier run
             is_its = self._sites.obeys_robots and row.robots_status == 200 and row.address == row.site
-            named = sitemaps_of_robots(row.robots_text or "") if is_its else []
+            named = sitemaps_of_robots(row.robots_text or "", row.address) if is_its else []
         left_out = self._name(reading, row, named or [f"{row.address}{USUAL_PLACE}"], None)
         if left_out:
             self._warn(row, left_out)

@@ -14,6 +14,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.algorithms.typed_values import typed
+from crawlers.algorithms.urls.domains import suffixes_in_use
 from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
@@ -40,7 +41,7 @@ WORKERS = "WORKERS"
 # Results may depend on their versions: they download, read URLs, pages and feeds, and compute.
 LIBRARIES = (
     *("Scrapy", "Twisted", "pycurl", "SQLAlchemy", "selectolax", "can_ada", "xxhash", "protego", "w3lib"),
-    *("webencodings", "charset-normalizer", "tldextract", "google-re2", "snowballstemmer", "feedparser", "lxml"),
+    *("webencodings", "charset-normalizer", "google-re2", "snowballstemmer", "feedparser", "lxml"),
     *("trafilatura", "htmldate", "networkx", "numpy", "scipy", "crategraph-forceatlas2"),
 )
 # Whoever runs the command again has these of its own; what the file says is among the other settings.
@@ -199,6 +200,7 @@ def _origin(spider: Spider, workers: int) -> CrawlOrigin:
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):  # a library that was copied instead of installed
             versions[name.lower()] = version(name)
+    versions["public_suffix_list"] = suffixes_in_use().version
     in_force = {name: settings.get(name) for name in offered_settings()}
     by_spider = [name for name in in_force if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
     return CrawlOrigin(versions, _command(spider, workers), in_force, by_spider)

@@ -16,11 +16,12 @@ class RenderingInterruptedError(DownloadFailedError):
 
 
 class DownloadRefusedError(IgnoreRequest):
-    """A request that is not made, or a response that is not read to its end; another attempt would end likewise.
+    """A request that is not made, or a response that is not read to its end.
 
-    *state* is that of the URL.
+    *state* is that of the URL. Unless it *is_transient*, another attempt would end likewise.
     """
 
-    def __init__(self, reason: str, state: State = State.REFUSED) -> None:
+    def __init__(self, reason: str, state: State = State.REFUSED, *, is_transient: bool = False) -> None:
         super().__init__(reason)
         self.state = state
+        self.is_transient = is_transient

@@ -47,10 +47,9 @@ def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
     """Return *body* without its *encodings*, the values of all its Content-Encoding headers.
 
     At most *most* bytes may result from each layer; 0: no limit. Unknown encodings are ignored, as in browsers, and so
-    are those that the first bytes disprove: many servers declare gzip and send plain text. Truncated or damaged data
-    is decompressed up to that point.
+    are those that the first bytes disprove: many servers declare gzip and send plain text.
 
-    Raises `BadBody` beyond a limit, `DamagedBody` if nothing can be decompressed.
+    Raises `BadBody` beyond a limit, `DamagedBody` for damaged or truncated data: half a page would look whole.
 
     >>> decompressed(zlib.compress(b"text"), ["deflate"], 1000)
     b'text'
@@ -106,9 +105,11 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
                 decoder = coding.new_decoder()
         if not decoder.eof:
             output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned
-    except _DAMAGED:
-        return output.before_damage(name)
-    return output.whole() if decoder.eof else output.before_damage(name)
+    except _DAMAGED as error:
+        raise output.damage(name) from error
+    if not decoder.eof:
+        raise output.damage(name)
+    return output.whole()
 
 
 def _rest(decoder: _Decoder) -> bytes | None:
@@ -130,9 +131,11 @@ def _brotli(body: bytes, most: int, name: str) -> bytes:
             while piece:
                 output.add(piece)
                 piece = decoder.process(b"", output_buffer_limit=_CHUNK)
-    except _DAMAGED:
-        return output.before_damage(name)
-    return output.whole() if decoder.is_finished() else output.before_damage(name)
+    except _DAMAGED as error:
+        raise output.damage(name) from error
+    if not decoder.is_finished():
+        raise output.damage(name)
+    return output.whole()
 
 
 class _Output:
@@ -153,10 +156,8 @@ class _Output:
     def whole(self) -> bytes:
         return b"".join(self._pieces)
 
-    def before_damage(self, name: str) -> bytes:
-        if not self._pieces:
-            raise DamagedBody(f"the content encoding {name} is damaged")
-        return self.whole()
+    def damage(self, name: str) -> DamagedBody:
+        return DamagedBody(f"the content encoding {name} is damaged", self.whole())
 
 
 _DECODERS: dict[str, Callable[[bytes, int, str], bytes]] = {

@@ -24,7 +24,8 @@ def read_text(path: str, most_bytes: int, remedy: str) -> str:
             content = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:  # a file name with a NUL raises ValueError
         reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{shortened(path)} cannot be read: {reason}; check name and permissions") from error
+        name = shortened(path) if path.isprintable() else shown(path)
+        raise ConfigError(f"{name} cannot be read: {reason}; check name and permissions") from error
     if len(content) > most_bytes:
         raise ConfigError(f"{path} is larger than {most_bytes} bytes; {remedy}")
     return decoded(content, path)

@@ -7,13 +7,18 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
+from crawlers.algorithms.urls.domains import suffix_list, use_suffixes
 from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.errors import ConfigError, CrawlersError
+from crawlers.inputs.text_file import read_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from crawlers.inputs.setting_values import SettingValues
+
+MOST_LIST_BYTES = 10_000_000  # thirty times the Public Suffix List
 
 
 def normalization(settings: SettingValues) -> Normalization:
@@ -60,3 +65,13 @@ def url_selection(settings: SettingValues) -> UrlSelection:
         for name in ("URL_INCLUDE", "URL_EXCLUDE")
     )
     return UrlSelection(include, exclude)
+
+
+def use_suffix_list(settings: SettingValues) -> None:
+    """Take the Public Suffix List that PUBLIC_SUFFIX_LIST names in this process; raises `ConfigError`."""
+    path = settings.get("PUBLIC_SUFFIX_LIST")
+    try:
+        text = read_text(path, MOST_LIST_BYTES, "name a Public Suffix List") if path else ""
+        use_suffixes(suffix_list(text) if path else None)
+    except (CrawlersError, ValueError) as error:  # `BadUrl` for a suffix that no host has
+        raise ConfigError(f"PUBLIC_SUFFIX_LIST={shown(path)}: {error}") from error

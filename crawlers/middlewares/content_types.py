@@ -14,7 +14,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Response, TextResponse
 
 from crawlers.errors import BadBody, DamagedBody
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.extraction.decompression import decompressed
 from crawlers.items import LEASE
 
@@ -65,13 +65,13 @@ class ContentTypeMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Return the response to a mission with a decompressed body.
 
-        Raises `DownloadRefusedError` beyond a limit, `BadResponseError` if the body is damaged.
+        Raises `DownloadRefusedError` beyond a limit, or if the body is damaged.
         """
         if not _is_of_mission(request) and "robots" not in request.meta and "sitemap" not in request.meta:
             return response
         body, encodings = response.body, response.headers.getlist("Content-Encoding")
         if encodings:
-            body = self._decompressed(body, encodings, request)
+            body = self._decompressed(response, encodings, request)
             del response.headers["Content-Encoding"]
         elif not isinstance(response, TextResponse):
             return response
@@ -79,12 +79,15 @@ class ContentTypeMiddleware:
         plain.headers = response.headers  # not as an argument, which would normalise each header again
         return plain
 
-    def _decompressed(self, body: bytes, encodings: Iterable[bytes], request: Request) -> bytes:
+    def _decompressed(self, response: Response, encodings: Iterable[bytes], request: Request) -> bytes:
         most: int = request.meta.get("download_maxsize", self._most)
         try:
-            return decompressed(body, (header.decode("latin-1") for header in encodings), most)
+            return decompressed(response.body, (header.decode("latin-1") for header in encodings), most)
         except DamagedBody as error:
-            raise BadResponseError(str(error)) from error  # the next attempt asks for a body without compression
+            if "download_stopped" in response.flags:  # only the beginning was wanted, of robots.txt
+                return error.begun
+            # The next attempt asks for a body without compression.
+            raise DownloadRefusedError(str(error), is_transient=True) from error
         except BadBody as error:
             raise DownloadRefusedError(str(error)) from error
 

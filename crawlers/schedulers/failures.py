@@ -36,7 +36,7 @@ _REASONS: tuple[tuple[type[BaseException], str, State, bool], ...] = (
 def reason_of(error: BaseException | None) -> Reason:
     """Return the reason that is stored for *error*; for unknown exceptions, their name and text."""
     if isinstance(error, DownloadRefusedError):
-        return Reason(str(error), error.state, is_transient=False)
+        return Reason(str(error), error.state, error.is_transient)
     if isinstance(error, (BadResponseError, RenderingInterruptedError)):
         return Reason(str(error), State.FAILED, is_transient=True)
     for kind, text, state, is_transient in _REASONS:

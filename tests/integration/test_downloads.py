@@ -149,7 +149,12 @@ CASES = {
         State.REFUSED,
         "more than 1,000 compressed parts",
     ),
-    "/damaged": (responding(Content_Encoding="br"), State.FAILED, "the content encoding br is damaged, 2 attempts"),
+    "/damaged": (responding(Content_Encoding="br"), State.REFUSED, "the content encoding br is damaged, 2 attempts"),
+    "/truncated": (
+        responding(gzip.compress(HTML.encode())[:-12], Content_Encoding="gzip"),
+        State.REFUSED,
+        "the content encoding gzip is damaged, 2 attempts",
+    ),
     "/escape": (responding(Content_Encoding="\x1b[2J"), State.DONE, ""),
     "/gzip": (responding(gzip.compress(HTML.encode()), Content_Encoding="gzip"), State.DONE, ""),
     "/noise": (responding(NOISE), State.DONE, ""),

@@ -31,6 +31,8 @@ _NETWORKS: tuple[tuple[str, tuple[IPv4Network | IPv6Network, ...]], ...] = tuple
         ("unspecified", "0.0.0.0/8 ::/128"),
         ("multicast", "224.0.0.0/4 ff00::/8"),
         ("site-local", "fec0::/10"),
+        ("documentation", "3fff::/20"),  # RFC 9637, as is the next newer than what Python knows
+        ("segment routing", "5f00::/16"),  # RFC 9602
         ("reserved", "240.0.0.0/4 ::/96"),  # ::/96: IPv4-compatible addresses, deprecated by RFC 4291
     )
 )

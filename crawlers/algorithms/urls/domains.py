@@ -1,12 +1,21 @@
-"""Groups sites for comparison: by host, or by registered domain."""
+"""Groups sites for comparison: by host, or by registered domain.
+
+What is a registered domain, the Public Suffix List says: the one that comes with the project, or that of
+`use_suffixes`, which holds for the whole process. Nothing is downloaded.
+
+References
+----------
+.. [1] https://github.com/publicsuffix/list/wiki/Format
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING
+import re
+from functools import cache
+from importlib.resources import files  # also works if the package is not a folder (zip)
+from typing import TYPE_CHECKING, NamedTuple
 
-import tldextract
-
+from crawlers.algorithms.urls.addresses import is_address
 from crawlers.algorithms.urls.resolution import parsed
 
 if TYPE_CHECKING:
@@ -25,15 +34,14 @@ def host_group(site: str) -> str:
 def domain_group(site: str) -> str:
     """Return the registered domain of *site*; for IP addresses and hosts without a public suffix, host[:port].
 
-    The suffixes are those of the Public Suffix List in tldextract, without network access. Its private section also
-    counts: sites of a hosting provider (name.github.io) or of a city (name.spb.ru) are separate; otherwise they would
-    form one giant domain to which all others link.
+    The private section of the list also counts: sites of a hosting provider (name.github.io) or of a city (name.spb.ru)
+    are separate; otherwise they would form one giant domain to which all others link.
 
     >>> domain_group("https://www.lib.example.co.uk"), domain_group("http://127.0.0.1:8600")
     ('example.co.uk', '127.0.0.1:8600')
     """
     authority = host_group(site)
-    return _suffixes()(authority).top_domain_under_public_suffix or authority
+    return _registered(authority.partition(":")[0]) or authority
 
 
 def is_same_domain(site: str, other: str) -> bool:
@@ -45,16 +53,67 @@ def is_same_domain(site: str, other: str) -> bool:
     (False, False)
     """
     hosts = [str(parsed(name).hostname).removeprefix("www.") for name in (site, other)]
-    domains = {_suffixes()(host).top_domain_under_public_suffix for host in hosts}
+    domains = {_registered(host) for host in hosts}
     return hosts[0] == hosts[1] or (len(domains) == 1 and "" not in domains)
 
+
+_RULE = re.compile(r"^(?!//)(\*\.|!|)(\S+)", re.MULTILINE)  # up to the first blank
+_VERSION = re.compile(r"^// VERSION: (\S+)", re.MULTILINE)
+_chosen: SuffixList | None = None
 
 GROUPS: dict[str, Callable[[str], str]] = {"host": host_group, "domain": domain_group}
 
 
-@lru_cache(maxsize=1)
-def _suffixes() -> tldextract.TLDExtract:
-    return tldextract.TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+class SuffixList(NamedTuple):
+    """A Public Suffix List: its version, "" if it names none, and its rules in lower-case ASCII, as hosts are."""
+
+    version: str
+    rules: frozenset[str]
+
+
+def suffix_list(text: str) -> SuffixList:
+    """Return the list in the file *text*. Raises `ValueError` if it isn't one, or only the beginning of one.
+
+    >>> suffix_list("uk\\n*.ck // all\\n!www.ck\\n// ===END PRIVATE DOMAINS===").rules == {"uk", "*.ck", "!www.ck"}
+    True
+    """
+    if "===END PRIVATE DOMAINS===" not in text:
+        raise ValueError("not a complete Public Suffix List; see https://publicsuffix.org/list/")
+    version = _VERSION.search(text)
+    rules = (
+        mark + (name.lower() if name.isascii() else str(parsed(f"http://{name}").hostname))
+        for mark, name in _RULE.findall(text)
+    )
+    return SuffixList("" if version is None else version[1], frozenset(rules))
+
+
+def use_suffixes(suffixes: SuffixList | None) -> None:
+    """Take *suffixes* in this process, None: those that come with the project."""
+    global _chosen
+    _chosen = suffixes
+
+
+def suffixes_in_use() -> SuffixList:
+    """Return the list of this process."""
+    return _chosen or _shipped()
+
+
+@cache
+def _shipped() -> SuffixList:
+    return suffix_list(files(__package__).joinpath("public_suffix_list.dat").read_text("utf-8"))
+
+
+def _registered(host: str) -> str:
+    """Return the registered domain of *host*; "" if it is an address, a public suffix, or has no suffix of the list."""
+    rules = suffixes_in_use().rules
+    labels = host.removesuffix(".").split(".")
+    for start, label in enumerate(labels):  # the longest rule decides, but for exceptions
+        suffix = ".".join(labels[start:])
+        if f"!{suffix}" in rules:
+            return suffix
+        if suffix in rules or f"*{suffix.removeprefix(label)}" in rules:
+            return ".".join(labels[start - 1 :]) if start and labels[start - 1] else ""
+    return ""
 
 
 def rule_domain(site: str) -> str:
@@ -78,10 +137,9 @@ def owner_domain(site: str) -> str:
     ('example.co.uk', '127.0.0.1')
     """
     host = str(parsed(site).hostname)
-    found = _suffixes()(host)
-    if found.ipv4 or found.ipv6 or ":" in host:
+    if is_address(host.strip("[]")):
         return host
-    return found.top_domain_under_public_suffix or ".".join(host.split(".")[-2:])
+    return _registered(host) or ".".join(host.split(".")[-2:])
 
 
 def is_in_domain(url: str, domain: str) -> bool:

@@ -34,6 +34,9 @@ MAX_URL = 8192
 _SCHEME = re.compile(r"[\x00-\x20]*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CREDENTIALS = re.compile(r"([\x00-\x20]*(?:https?:[/\\]*|(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}))[^/\\?#]*@", re.IGNORECASE)
+_AUTHORITY = re.compile(r"\A[\x00-\x20]*(?:https?:[/\\]*|(?:https?:)?[/\\]{2,})[^/\\?#]*", re.IGNORECASE)
+_CAPITAL_S = re.compile("\u1e9e|%E1%BA%9E", re.IGNORECASE)
+_PATH = re.compile(r"\Ahttps?://[^?#]*")
 _BLANKS = "".join(map(chr, range(33)))
 _NOT_ASCII = re.compile(rb"[\x80-\xff#]")
 _WEB = ("http", "https")
@@ -55,7 +58,7 @@ def normalize(url: str, options: Normalization = DEFAULT) -> str:
     ----------
     .. [1] RFC 3986, section 6. https://url.spec.whatwg.org/
     """
-    standard = parsed(url).href
+    standard = _serialised(parsed(url))
     check_web(standard)
     form = key_form(as_written(url, standard, options), options)
     if len(form) > MAX_URL:
@@ -122,7 +125,7 @@ def parsed(url: str) -> can_ada.URL:
     if len(url) > MAX_URL:
         raise _too_long(url)
     try:
-        return can_ada.parse(url)
+        return can_ada.parse(_with_small_s(url))
     except TypeError:  # a lone surrogate, which the standard replaces with U+FFFD
         return parsed(_SURROGATE.sub("\ufffd", url))
     except ValueError:
@@ -142,7 +145,7 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
         if not scheme or scheme[1].lower() in _WEB:
             href = _in_charset(href, codec)
     try:
-        url = (base + href).href
+        url = _serialised(base + _with_small_s(href))
     except TypeError:
         url = absolute(base, _SURROGATE.sub("\ufffd", href), None)
     except ValueError:
@@ -152,6 +155,19 @@ def absolute(base: can_ada.URL, href: str, codec: str | None) -> str:
     if len(url) > MAX_URL:
         raise _too_long(url)
     return without_credentials(url) if "@" in url else url
+
+
+def _with_small_s(text: str) -> str:
+    """Return *text* with small sharp s for capital ones in its host (Unicode 15.1); the parser would read `ss`."""
+    if "\u1e9e" not in text and "%" not in text:
+        return text
+    return _AUTHORITY.sub(lambda found: _CAPITAL_S.sub("\xdf", found[0]), text)
+
+
+def _serialised(url: can_ada.URL) -> str:
+    """Return *url* as text. The standard escapes ^ in paths since 2023, which the parser does not yet."""
+    href = str(url.href)
+    return _PATH.sub(lambda found: found[0].replace("^", "%5E"), href) if "^" in href else href
 
 
 def without_credentials(text: str) -> str:

@@ -15,8 +15,7 @@ from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.news.next_visits import NO_LINKS, FoundLinks, NextVisits
 from crawlers.crawl.news.rule_learning import RuleLearning
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.errors import BadUrl, StoreError
-from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
+from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.protocols import Decision
@@ -167,15 +166,9 @@ class NewsPolicy(CrawlPolicy):
         """Return why a leased URL must not be requested: it is that of a removed feed."""
         return self._feeds.reason_against(lease.key)
 
-    def found_by_robots(self, text: str) -> list[str]:
-        """Return the sitemaps that a robots.txt names on sites of the crawl, without removed ones."""
-        return [url for url in sitemaps_of_robots(text) if self._is_ours(url) and self._feeds.found(url)]
-
-    def _is_ours(self, url: str) -> bool:
-        try:
-            return self._scope.holds(site_of(url))
-        except BadUrl:
-            return False
+    def found_by_robots(self, sitemaps: list[str]) -> list[str]:
+        """Return the *sitemaps* on sites of the crawl, without removed ones."""
+        return [url for url in sitemaps if self._scope.holds(site_of(url)) and self._feeds.found(url)]
 
     def kind(self, lease: Lease) -> str:
         """Return the kind of poll of a lease; "" if it is none."""

@@ -53,11 +53,12 @@ _ZONES = {
     "eest": 3, "msk": 3, "ist": 5.5, "hkt": 8, "sgt": 8, "jst": 9, "kst": 9, "aest": 10, "aedt": 11, "nzst": 12,
     "nzdt": 13, "brt": -3, "art": -3, "est": -5, "edt": -4, "et": -5, "cst": -6, "cdt": -5, "ct": -6, "mst": -7,
     "mdt": -6, "mt": -7, "pst": -8, "pdt": -7, "pt": -8, "ast": -4, "adt": -3, "akst": -9, "akdt": -8, "hst": -10,
+    "at": -2,  # the Azores
 }  # fmt: skip
 
 _TIME = re.compile(
     r"(下午|午後|오후)?\s*(?:(?<=\d)t|(?<!\d))(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(?:([ap])\.?m\b\.?\s*)?"
-    rf"((?:gmt|utc|z)?\s*[+-]\d{{1,2}}:?(?:\d\d)?(?!\d)|(?:gmt|utc|ut|z|{'|'.join(_ZONES)})\b)?"
+    rf"((?:gmt|utc|z)?\s*[+-]\d{{1,2}}:?(?:\d\d)?(?!\d)|(?:gmt|utc|ut|z|{'|'.join(_ZONES)})\b(?!(?<=at)\s+[^\W\d]))?"
 )
 
 

@@ -15,9 +15,13 @@ GZIP = b"\x1f\x8b"
 _CHUNK = 1024  # lost before a damaged position
 _GZIP_WINDOW = 31  # makes zlib expect a gzip header, with any window size
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
+# Some programs write feeds behind the DOCTYPE of their pages: it counts only if no root of a feed follows it.
+_FEED_FOLLOWS = rb"[^<>]*>(?>\s|<!--.*?-->|<\?.*?>)*+<(?:[\w.-]+:)?(?:rss|rdf|feed|urlset|sitemapindex)[\s/>]"
 _ROOT = re.compile(
-    rb"<(?:!doctype\s+(html)\b|(?:[\w.-]+:)?(rss|rdf|feed|channel|urlset|sitemapindex|html|head|body)(?=[\s/>]|\Z))",
-    re.I,
+    rb"<(?:!doctype\s+(html)\b(?!"
+    + _FEED_FOLLOWS
+    + rb")|(?:[\w.-]+:)?(rss|rdf|feed|channel|urlset|sitemapindex|html|head|body)(?=[\s/>]|\Z))",
+    re.I | re.S,
 )
 # Ampersands that do not begin an XML entity (common in addresses), and numeric references. In CDATA they are text.
 _REFERENCE = re.compile(

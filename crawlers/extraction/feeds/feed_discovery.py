@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from crawlers.algorithms.urls.resolution import check_web, join
+from crawlers.errors import BadUrl
 
 if TYPE_CHECKING:
     from crawlers.extraction.html import ParsedPage
@@ -21,7 +25,7 @@ _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "applica
 _VAGUE_TYPES = frozenset({"application/json", "application/rdf+xml", "application/xml", "text/xml"})
 _FEED_PATH = re.compile(r"feed|rss|atom|\.rdf\b", re.I)
 _COMMENTS = re.compile(r"\b(?:comments|comentarios|comentários|commentaires|commenti|kommentare|комментари\w+)\b", re.I)
-_SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*(https?://[^\s#]+)", re.I | re.M)
+_SITEMAP = re.compile(r"^[ \t\ufeff]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.I | re.M)
 
 
 def feeds_of(parsed: ParsedPage) -> list[str]:
@@ -40,13 +44,23 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
     return list(feeds)[:MAX_FEEDS]
 
 
-def sitemaps_of_robots(text: str) -> list[str]:
-    """Return the sitemap URLs in a robots.txt, without duplicates.
+def sitemaps_of_robots(text: str, address: str) -> list[str]:
+    """Return the sitemap URLs in the robots.txt of *address* (scheme://host[:port]), without duplicates.
 
-    >>> sitemaps_of_robots("User-agent: *\\nSitemap: https://example.com/news.xml # daily")
-    ['https://example.com/news.xml']
+    Relative ones, which the protocol does not allow, are resolved like links.
+
+    >>> sitemaps_of_robots("Sitemap: https://example.com/news.xml # daily\\nSitemap: map.xml", "http://a.example")
+    ['https://example.com/news.xml', 'http://a.example/map.xml']
     """
-    return list(dict.fromkeys(_SITEMAP.findall(text)))[:MAX_SITEMAPS]
+    found: dict[str, None] = {}
+    for named in dict.fromkeys(_SITEMAP.findall(text)):
+        with suppress(BadUrl):
+            url = join(address, named)
+            check_web(url)
+            found.setdefault(url)
+        if len(found) == MAX_SITEMAPS:
+            break
+    return list(found)
 
 
 def _without_feed_scheme(href: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
@@ -66,3 +67,52 @@ def test_retry_after_as_a_date_counts_from_now_and_is_never_negative() -> None:
     header = format_datetime(then, usegmt=True)
     assert retry_after_s(header, then.timestamp() - 90) == 90.0
     assert retry_after_s(header, then.timestamp() + 90) == 0.0
+
+
+NOVEMBER_2026 = 1_795_000_000.0  # 2026-11-18 11:06:40 GMT
+
+
+@pytest.fixture(params=["UTC0", "XXX-9", "XXX+8"])
+def _local_time(monkeypatch, request):
+    """The time zone of the machine: that of UTC, ahead of it and behind it."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_local_time")
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Wed, 18 Nov 2026 11:08:40 GMT",
+        "Wednesday, 18-Nov-26 11:08:40 GMT",
+        "Wed Nov 18 11:08:40 2026",
+        "Wed, 18 Nov 2026 11:08:40",
+        "Wed, 18 Nov 2026 11:08:40 -0000",
+        "18 Nov 2026 11:08:40 UTC",
+        "Wed, 18 Nov 2026 12:08:40 +0100",
+    ],
+)
+def test_dates_of_retry_after_are_gmt_wherever_the_crawler_runs(date):
+    assert retry_after_s(date, NOVEMBER_2026) == 120.0
+
+
+def test_leap_second_is_a_time():
+    assert retry_after_s("Thu, 31 Dec 2026 23:59:60 GMT", NOVEMBER_2026) == retry_after_s(
+        "Fri, 01 Jan 2027 00:00:00 GMT", NOVEMBER_2026
+    )
+
+
+@pytest.mark.parametrize(
+    ("digits", "year"), [("26", 2026), ("68", 2068), ("69", 2069), ("75", 2075), ("76", 1976), ("94", 1994)]
+)
+def test_two_digits_of_a_year_mean_at_most_fifty_years_ahead(digits, year):
+    now = datetime(2026, 11, 18, tzinfo=UTC).timestamp()
+    ahead = datetime(year, 12, 1, tzinfo=UTC).timestamp() - now
+    assert retry_after_s(f"Tuesday, 01-Dec-{digits} 00:00:00 GMT", now) == max(0.0, ahead)
+
+
+def test_four_digits_of_a_year_mean_that_year():
+    assert retry_after_s("Fri, 01 Dec 2090 00:00:00 GMT", NOVEMBER_2026) > 64 * 365 * 86_400

@@ -77,6 +77,27 @@ def test_crawl_delay_applies_to_the_agents_above_it():
     assert lines_for(text, "mybot") == ["Disallow: /x"]
 
 
+@pytest.mark.parametrize("ours", ["mybot", "*"])
+@pytest.mark.parametrize("other", ["slow", "slow\nUser-agent: third"])
+@pytest.mark.parametrize("between", ["", "\n", "Sitemap: http://a.test/map\n", "# slow bots\n", "Foo: bar\n"])
+def test_crawl_delay_of_another_group_does_not_apply(ours, other, between):
+    own, theirs = f"User-agent: {ours}\nCrawl-delay: 1\n", f"User-agent: {other}\nCrawl-delay: 9\n"
+    for text in (f"{own}{between}{theirs}Disallow: /x", f"{theirs}{between}{own}Disallow: /x"):
+        assert lines_for(text, "mybot") == ["Crawl-delay: 1", "Disallow: /x"]
+        assert lines_for(text, "slow") == ["Crawl-delay: 9", "Disallow: /x"]
+    assert lines_for(f"{theirs}{between}User-agent: {ours}\nDisallow: /x\nCrawl-delay: 1", "slow") == [
+        "Crawl-delay: 9",
+        "Disallow: /x",
+    ]
+
+
+@pytest.mark.parametrize("between", ["", "Sitemap: http://a.test/map\n", "Foo: bar\n", "# both\n"])
+@pytest.mark.parametrize("rule", ["", "Disallow: /x\n"])
+def test_crawl_delay_applies_to_all_agents_directly_above_it_and_their_rules(between, rule):
+    text = f"User-agent: mybot\n{between}User-agent: other\n{rule}{between}crawl delay : 3"
+    assert lines_for(text, "mybot") == lines_for(text, "other") == [*rule.splitlines(), "crawl delay : 3"]
+
+
 def test_groups_of_the_same_token_apply_together():
     text = (
         "User-agent: mybot\nDisallow: /a\nUser-agent: *\nDisallow: /\nUser-agent: MYBOT\nuser-agent: mybot\nAllow: /b"

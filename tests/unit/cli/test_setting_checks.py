@@ -7,6 +7,7 @@ from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
+from crawlers.algorithms.urls.domains import domain_group, suffixes_in_use
 from crawlers.cli.setting_checks import (
     WITHOUT_EFFECT,
     WITHOUT_EFFECT_ON_MISSIONS,
@@ -17,6 +18,7 @@ from crawlers.cli.setting_checks import (
     types_of_settings,
 )
 from crawlers.errors import ConfigError
+from crawlers.inputs.text_file import shown
 
 
 def given(**values):
@@ -188,3 +190,35 @@ def test_garbage_is_refused_in_a_sentence_or_can_be_read_as_what_the_setting_is(
 )
 def test_refusal_says_what_to_write(name, value, message):
     assert message in refusal(name, value)
+
+
+def test_public_suffix_list_of_the_user_holds_from_the_check_on(tmp_path):
+    path = tmp_path / "list.dat"
+    path.write_text("// VERSION: 2030\nhosted.example\n// ===END PRIVATE DOMAINS===\n", "utf-8")
+    check_settings(given(PUBLIC_SUFFIX_LIST=str(path)))
+    assert domain_group("http://www.a.hosted.example") == "a.hosted.example"
+    assert suffixes_in_use().version == "2030"
+    check_settings(given())
+    assert domain_group("http://www.a.hosted.example") == "www.a.hosted.example"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read: No such file or directory; check name and permissions"),
+        (b"", "not a complete Public Suffix List; see https://publicsuffix.org/list/"),
+        (b"com\nuk\n", "not a complete Public Suffix List"),
+        (b"\xff===END PRIVATE DOMAINS===", "is not UTF-8 text"),
+        ("\u00e4^.test\n// ===END PRIVATE DOMAINS===".encode(), "not a URL"),
+        (b"// ===END PRIVATE DOMAINS===" * 400_000, "is larger than 10000000 bytes; name a Public Suffix List"),
+    ],
+)
+def test_wrong_public_suffix_list_is_refused_in_one_sentence(tmp_path, content, message):
+    path = tmp_path / "list.dat"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError) as raised:
+        check_settings(given(PUBLIC_SUFFIX_LIST=str(path)))
+    assert str(raised.value).startswith(f"PUBLIC_SUFFIX_LIST={shown(str(path))}: ")
+    assert message in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1

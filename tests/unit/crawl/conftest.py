@@ -49,8 +49,8 @@ class Policy(CrawlPolicy):
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         return self.decides(page)
 
-    def found_by_robots(self, text: str) -> list[str]:
-        return [f"{SITE}/map"] if "Sitemap" in text else []
+    def found_by_robots(self, sitemaps: list[str]) -> list[str]:
+        return sitemaps
 
 
 @pytest.fixture

@@ -17,6 +17,6 @@ def test_default_policy_is_ready_and_changes_nothing():
     assert decision.page is page
     assert (decision.slots, decision.revisit_at, list(decision.changes)) == ({}, None, [])
     assert policy.is_ready
-    assert policy.found_by_robots("Sitemap: http://one.test/s.xml") == []
+    assert policy.found_by_robots(["http://one.test/s.xml"]) == []
     assert policy.reason_to_skip(LEASE) is None
     assert policy.reason_against(TARGET) is None

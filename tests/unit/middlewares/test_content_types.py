@@ -9,12 +9,13 @@ import pytest
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, HtmlResponse, Request, Response
 
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.frontier.protocols import Lease
 from crawlers.middlewares.content_types import ContentTypeMiddleware
 
 URL = "http://a.example/"
 HTML = ("text/html", "application/xhtml+xml")
+DAMAGED = DownloadRefusedError("the content encoding gzip is damaged", is_transient=True)
 FEEDS = ("xml", "gzip")
 
 
@@ -57,16 +58,29 @@ def test_bodies_of_missions_and_of_robots_txt_are_decompressed(meta, kind):
     ("packed", "error"),
     [
         (gzip.compress(bytes(1001), mtime=0), DownloadRefusedError("too large once decompressed")),
-        (b"\x1f\x8bpacked", BadResponseError("the content encoding gzip is damaged")),
+        (b"\x1f\x8bpacked", DAMAGED),
+        (gzip.compress(b"<p>x", mtime=0)[:-9], DAMAGED),
     ],
 )
 def test_bodies_that_can_t_be_decompressed_are_errors_with_a_reason(packed, error):
     response = Response(URL, headers={"Content-Encoding": "gzip"}, body=packed)
-    with pytest.raises(type(error), match=str(error)):
+    with pytest.raises(DownloadRefusedError, match=str(error)) as raised:
         ContentTypeMiddleware(HTML, most=1000).process_response(Request(URL, meta={"lease": lease()}), response)
+    assert raised.value.is_transient is error.is_transient
     request = Request(URL, meta={"lease": lease(), "download_maxsize": 2000})
-    if isinstance(error, DownloadRefusedError):
+    if error is not DAMAGED:
         assert len(ContentTypeMiddleware(HTML, most=1000).process_response(request, response).body) == 1001
+
+
+def test_body_that_we_cut_ourselves_is_read_as_far_as_it_goes():
+    packed = gzip.compress(b"User-agent: *\nDisallow: /" + bytes(range(256)) * 100, mtime=0)
+    cut, lost = (
+        Response(URL, headers={"Content-Encoding": "gzip"}, body=packed[:-20], flags=flags)
+        for flags in (["download_stopped"], [])
+    )
+    assert processed(cut, robots=True).body.startswith(b"User-agent: *\nDisallow: /")
+    with pytest.raises(DownloadRefusedError, match="the content encoding gzip is damaged"):
+        processed(lost, robots=True)
 
 
 @pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}])

@@ -16,6 +16,8 @@ NETWORKS = {
     "private 172.16.0.0/12": ["172.16.0.1", "172.31.255.255"],
     "private 192.168.0.0/16": ["192.168.0.1", "192.168.255.255"],
     "unique local": ["fc00::1", "fdff::1"],
+    "documentation": ["3fff::1", "3fff:fff:ffff::1"],
+    "segment routing": ["5f00::1", "5f00:ffff::1"],
     "link-local": ["169.254.169.254", "fe80::1", "fe80::1%eth0", "febf::1"],
     "shared (carrier-grade NAT)": ["100.64.0.1", "100.127.255.255"],
     "unspecified": ["::ffff:0:0.0.0.0", "0.0.0.0", "0.1.2.3", "::"],

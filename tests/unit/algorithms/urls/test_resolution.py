@@ -125,11 +125,29 @@ def test_longest_url_is_accepted_and_one_more_is_not():
         ("/ü?ü", "http://example.com/%C3%BC?%C3%BC"),
         ("//пример.рф", "http://xn--e1afmkfd.xn--p1ai/"),
         ("mailto:a@example.com#x", "mailto:a@example.com"),
+        ("/x^y/^?^=^", "http://example.com/x%5Ey/%5E?^=^"),
+        ("^", "http://example.com/a/%5E"),
+        ("mailto:^@example.com", "mailto:^@example.com"),
+        ("//FA\u1e9e.de/\u1e9e", "http://xn--fa-hia.de/%E1%BA%9E"),
+        ("https:\\\\fa%e1%ba%9e.de", "https://xn--fa-hia.de/"),
+        ("/?u=//fa\u1e9e.de", "http://example.com/?u=//fa%E1%BA%9E.de"),
+        ("//fa\xdf.de/%E1%BA%9E", "http://xn--fa-hia.de/%E1%BA%9E"),
         ("\ud800", "http://example.com/a/%EF%BF%BD"),
     ],
 )
 def test_links_are_joined_as_browsers_do(href, url):
     assert join(BASE, href) == url
+
+
+def test_escaped_and_plain_circumflex_are_one_page():
+    assert normalize("http://h/a^") == normalize("http://h/a%5E") == normalize("http://h/a%5e") == "http://h/a%5E/"
+
+
+@pytest.mark.parametrize("host", ["a^b.example", "a%5Eb.example", "xn--0.pt", "xn--a.example", "xn--a-\xe4.example"])
+def test_hosts_that_the_parser_does_not_know_are_refused_with_a_reason(host):
+    for href in (f"http://{host}/", f"//{host}"):
+        with pytest.raises(BadUrl, match=r"\Anot a URL\Z"):
+            join(BASE, href)
 
 
 def test_query_is_sent_in_the_charset_of_the_page_and_path_in_utf_8():

@@ -61,10 +61,22 @@ User-agent: *
 Disallow: /x
   SITEMAP :https://example.com/b.xml.gz # news\r
 sitemap: /relative.xml
+Sitemap: map.xml.gz
+Sitemap: //b.example/map
+Sitemap: mailto:x@example.com
+Sitemap: http://[bad/
+Sitemap:
 # Sitemap: https://example.com/c.xml
 Sitemap: https://example.com/a.xml"""
-    assert sitemaps_of_robots(text) == ["https://example.com/a.xml", "https://example.com/b.xml.gz"]
-    assert len(sitemaps_of_robots("\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000)))) == MAX_SITEMAPS
+    assert sitemaps_of_robots(text, "http://a.example:81") == [
+        "https://example.com/a.xml",
+        "https://example.com/b.xml.gz",
+        "http://a.example:81/relative.xml",
+        "http://a.example:81/map.xml.gz",
+        "http://b.example/map",
+    ]
+    many = "\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000))
+    assert len(sitemaps_of_robots(many, "http://a.example")) == MAX_SITEMAPS
 
 
 def test_usual_paths_are_few() -> None:

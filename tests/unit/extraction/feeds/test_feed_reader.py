@@ -117,6 +117,19 @@ def test_titles_of_media_are_not_titles_of_the_item() -> None:
     assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
 
 
+@pytest.mark.parametrize("doctype", ["<!DOCTYPE html>", '<!doctype HTML PUBLIC "-//W3C//DTD XHTML 1.0//EN" "x.dtd">'])
+@pytest.mark.parametrize("between", ["", "\n\n", "<!-- a page --> <!-- -->\n", '<?xml version="1.0"?>'])
+def test_feed_behind_the_doctype_of_html_is_read(doctype: str, between: str) -> None:
+    for feed in (rss("<link>/x</link>"), ATOM, f"<urlset><url><loc>{URL}</loc></url></urlset>"):
+        feed = feed[feed.index("<", feed.startswith("<?") and feed.index("?>")) :]
+        assert read(doctype + between + feed).items == read(feed).items != ()
+        assert looks_like_feed((doctype + between + feed).encode(), "text/html")
+
+
+def test_many_comments_behind_the_doctype_take_no_time() -> None:
+    assert read("<!DOCTYPE html>" + "<!-- -->" * 100_000 + "<p>").problem == "not a feed but an HTML page"
+
+
 @pytest.mark.parametrize(
     ("item", "found"),
     [
@@ -338,6 +351,9 @@ def test_elements_that_are_slow_in_feedparser_are_removed(item: str) -> None:
         ('{"title": "X", "items": [', "application/feed+json; charset=utf-8", True),
         ('{"posts": []}', "application/json", False),
         ("<!DOCTYPE html><html><body><rss>", "application/rss+xml", False),
+        ("<!DOCTYPE html><p>about <rss>", "text/html", False),
+        ("<!DOCTYPE html><!-- <rss> --><title>x", "text/html", False),
+        ("<!DOCTYPE html><rss version='2.0'>", "text/html", True),
         ("<html xmlns='http://www.w3.org/1999/xhtml'>", "application/xhtml+xml", False),
         ("<?xml version='1.0'?><!-- a long comment", "application/xml", True),
         ("<?xml version='1.0'?><svg>", "application/xml", False),
