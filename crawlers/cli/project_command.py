@@ -12,11 +12,14 @@ from crawlers.cli.setting_checks import CMDLINE, check_settings, types_of_settin
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
+from crawlers.storage.files.writable import LOG, PROCESS_NUMBER, PROFILE, check_file
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
+
+    from crawlers.storage.files.writable import Kind
 
 
 class ProjectCommand(ScrapyCommand):
@@ -32,6 +35,8 @@ class ProjectCommand(ScrapyCommand):
         )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        _check_file("--pidfile", opts.pidfile, PROCESS_NUMBER)
+        _check_file("--profile", vars(opts).get("profile"), PROFILE)  # scrapy lab has another option of this name
         super().process_options(args, opts)
         assert self.settings is not None
         if opts.settings_file:
@@ -41,11 +46,7 @@ class ProjectCommand(ScrapyCommand):
                 use_settings_file(self.settings, path)
             except ConfigError as error:
                 self._mistake = error
-        try:
-            _check_log(self.settings.get("LOG_FILE"))
-        except ConfigError as error:  # Scrapy opens the log before the command runs
-            print(f"Error: {error}", file=sys.stderr)
-            sys.exit(2)
+        _check_file("LOG_FILE", self.settings.get("LOG_FILE"), LOG)
 
     def check_settings(self) -> None:
         """Raise `ConfigError` for what is wrong with the settings of the command line and of the file."""
@@ -59,16 +60,17 @@ class ProjectCommand(ScrapyCommand):
             raise ConfigError("\n".join(mistakes))
 
 
-def _check_log(path: str | None) -> None:
-    """Raise `ConfigError` if the log can't be written to *path*."""
-    if path:
-        try:
-            Path(path).open("ab").close()
-        except OSError as error:
-            raise ConfigError(
-                f"LOG_FILE={path} can't be written ({error.strerror}); create its folder, make it writable, or name "
-                "another file"
-            ) from error
+def _check_file(name: str, path: str | None, kind: Kind) -> None:
+    """End the program if *path* can't be written: Scrapy opens it before the command runs, and creates no folder."""
+    if not path:
+        return
+    try:
+        check_file(Path(path), name, kind)
+        if not Path(path).parent.is_dir():
+            raise ConfigError(f"{name}={path} can't be written (it has no folder); create it, or name another file")
+    except ConfigError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import SETTINGS_PRIORITIES
@@ -15,8 +17,10 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
+from crawlers.inputs.offered_settings import FILES
 from crawlers.inputs.text_file import shortened_list
 from crawlers.inputs.url_settings import url_selection
+from crawlers.storage.database import store_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -126,7 +130,7 @@ def check_settings(settings: BaseSettings) -> None:
     examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
     examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
     checks: list[Callable[[], object]] = [partial(_check, name, one, settings) for name, one in examples.items()]
-    checks.append(partial(http_client, settings))
+    checks += [partial(http_client, settings), partial(_check_outputs, settings)]
     if not texts:  # RE2 takes valid text only
         checks.insert(0, partial(url_selection, settings))
     problems = [*_wrong_names(settings), *texts]
@@ -137,6 +141,29 @@ def check_settings(settings: BaseSettings) -> None:
             problems.append(str(error))
     if problems:
         raise ConfigError("\n".join(shortened_list(problems)))
+
+
+def _check_outputs(settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a file that is the store, or outside of the folder of the crawl.
+
+    Whoever gives full paths has the results in another folder, and the files beside them or beside the store.
+    """
+    store = store_path(settings.get("DATABASE_URL"))
+    of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
+    folders = {Path.cwd(), *([] if store is None else [store.absolute().parent])}
+    for name in FILES:
+        given = settings.get(name)
+        if not given:
+            continue
+        path = Path(os.path.normpath(Path(given).absolute()))
+        if os.path.realpath(path) in of_store:
+            raise ConfigError(f"{name}={given} is the store; name another file")
+        if name == "STOP_FILE":  # nothing is written to it
+            continue
+        if name == "RESULT_FOLDER" and Path(given).is_absolute():
+            folders.add(path)
+        elif not any(path.is_relative_to(folder) for folder in folders):
+            raise ConfigError(f"{name}={given} is outside of the folder of the crawl; name a file below {Path.cwd()}")
 
 
 def scrapys_numbers() -> list[str]:

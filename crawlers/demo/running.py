@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from crawlers.demo.server import ROOT
+from crawlers.extraction.pool import environment
 
 LIMITS = ";8;;0"  # of hosts.txt: eight parallel downloads, no limit of levels, no delay
 
@@ -30,11 +29,11 @@ def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:
 
 def scrapy(folder: Path, *arguments: str, prints: bool = True) -> int:
     """Run a scrapy command in *folder*; return its exit status. Unless it *prints*, only errors are shown."""
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
+    variables = {**environment(), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
     command = [sys.executable, "-m", "scrapy", *arguments]
     output = None if prints else subprocess.PIPE
     done = subprocess.run(  # noqa: S603
-        command, cwd=folder, env=environment, stdout=output, stderr=output, check=False, text=True
+        command, cwd=folder, env=variables, stdout=output, stderr=output, check=False, text=True
     )
     if done.returncode and done.stderr:
         print(done.stderr, file=sys.stderr, end="")

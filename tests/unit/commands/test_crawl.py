@@ -31,9 +31,9 @@ def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
                 "command again"
             ]
             assert "is finished: 0 pages" in ended.log
-    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "log.txt"), **AT_ONCE)
+    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "crawl.log"), **AT_ONCE)
     assert ended.status == 3  # refused connections
-    assert "no page could be read" in (tmp_path / "log.txt").read_text("utf-8")
+    assert "no page could be read" in (tmp_path / "crawl.log").read_text("utf-8")
 
 
 async def moved(exchange):
