@@ -66,8 +66,10 @@ def test_file_of_its_kind_is_continued_an_empty_one_is_used_and_a_new_one_is_cre
 @every_kind
 @pytest.mark.parametrize(
     "path",
-    ["crawl.sqlite", "crawl.sqlite-wal", "crawl.sqlite-shm", "hosts.txt", "topic.yaml", "mine.py", "folder", ".", ".."]
-    + ["scrapy.py", "json.py", "sitecustomize.py", "a.pth", "scrapy.cfg", "crawl.toml", "no/such/json.py"],
+    [
+        *("crawl.sqlite", "crawl.sqlite-wal", "crawl.sqlite-shm", "hosts.txt", "topic.yaml", "mine.py", "folder", "."),
+        *("scrapy.py", "json.py", "sitecustomize.py", "a.pth", "scrapy.cfg", "crawl.toml", "no/such/json.py", ".."),
+    ],
 )
 @pytest.mark.parametrize("is_link", [False, True])
 def test_file_of_something_else_is_refused_and_nothing_is_changed(folder, name, path, is_link):
@@ -88,7 +90,7 @@ def test_another_kind_of_content_is_refused_whatever_the_name(folder, name):
     file = folder / f"a{kind.endings[0]}"
     (folder / "crawl.sqlite").rename(file)
     before = content(folder)
-    with pytest.raises(ConfigError, match="is a file of something else; move it away, or name another one$"):
+    with pytest.raises(ConfigError, match=r"is a file of something else; move it away, or name another one$"):
         check_file(file, "NAME", kind)
     assert content(folder) == before
 
