@@ -11,7 +11,7 @@ COMPILE := UV_CUSTOM_COMPILE_COMMAND='make pins' $(VENV)/pins/bin/uv pip compile
 	--generate-hashes --no-annotate
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test spark check docs texts screenshots bench mutants pins pin-images clean help
+.PHONY: demo test spark check docs texts screenshots bench mutants pins images clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
@@ -24,7 +24,7 @@ help:
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
 	@echo "make pins    write requirements*.txt from requirements*.in: all packages, with the hashes of their files"
-	@echo "make pin-images  pin the images of Dockerfile and compose.yaml by digest (needs Docker and its registry)"
+	@echo "make images  pin the images of Dockerfile and compose.yaml by digest (needs Docker and its registry)"
 	@echo "make clean   remove what the other targets made"
 
 $(BIN)/python:
@@ -86,7 +86,7 @@ pins: | $(BIN)/python
 	for name in requirements requirements-scrapyd requirements-spark; do \
 		$(COMPILE) $$name.in --constraints requirements-dev.txt -o $$name.txt || exit 1; done
 
-pin-images:
+images:
 	@for image in $$(sed -n 's/^FROM \([^@ ]*\).*/\1/p' Dockerfile) $$(sed -n 's/^    image: \(postgres[^@ ]*\).*/\1/p' compose.yaml); do \
 		digest=$$(docker buildx imagetools inspect "$$image" --format '{{.Manifest.Digest}}') || exit 1; \
 		sed -i.old -E "s|$$image(@sha256:[0-9a-f]+)?|$$image@$$digest|" Dockerfile compose.yaml; \
