@@ -9,9 +9,11 @@ SPARK := $(VENV)/.spark
 INSTALL := PIP_ROOT_USER_ACTION=ignore $(BIN)/pip install --quiet --disable-pip-version-check
 SUFFIXES := crawlers/algorithms/urls/public_suffix_list.dat
 SUFFIXES_URL := https://publicsuffix.org/list/public_suffix_list.dat
+COMPILE := UV_CUSTOM_COMPILE_COMMAND='make pins' $(VENV)/pins/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-annotate
 export PYTHONDONTWRITEBYTECODE :=  # some containers set it, and each of a hundred processes would compile the program
 
-.PHONY: demo test spark check docs texts suffixes screenshots bench mutants clean help
+.PHONY: demo test spark check docs texts suffixes screenshots bench mutants pins images clean help
 
 help:
 	@echo "make demo    set up, and crawl a small web of our own"
@@ -24,6 +26,8 @@ help:
 	@echo "make suffixes bring the Public Suffix List of the project up to date, from publicsuffix.org"
 	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
+	@echo "make pins    write requirements*.txt from requirements*.in: all packages, with the hashes of their files"
+	@echo "make images  pin the images of Dockerfile and compose.yaml by digest (needs Docker and its registry)"
 	@echo "make clean   remove what the other targets made"
 
 $(BIN)/python:
@@ -33,17 +37,17 @@ $(BIN)/python:
 
 $(RUNTIME): requirements.txt | $(BIN)/python
 	@echo "Installing $$(grep -c '==' requirements.txt) packages into $(VENV); this takes a minute or two"
-	@$(INSTALL) -r requirements.txt
+	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $@
 
 $(SPARK): requirements-spark.txt | $(BIN)/python
 	@echo "Installing Spark into $(VENV); this downloads 450 MB"
-	@$(INSTALL) -r requirements-spark.txt
+	@$(INSTALL) --require-hashes -r requirements-spark.txt
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements.txt | $(BIN)/python
+$(DEV): requirements-dev.txt | $(BIN)/python
 	@echo "Installing the packages for tests and documentation into $(VENV); this takes a few minutes"
-	@$(INSTALL) -r requirements-dev.txt
+	@$(INSTALL) --require-hashes -r requirements-dev.txt
 	@touch $@ $(RUNTIME)
 
 demo: $(RUNTIME)
@@ -82,6 +86,19 @@ bench: $(DEV)
 
 mutants: $(DEV)
 	$(BIN)/python -m bench.quality.mutants
+
+# All three after the packages for development, so that a package has one version in all of them.
+pins: | $(BIN)/python
+	@$(PYTHON) -m venv $(VENV)/pins && $(VENV)/pins/bin/pip install --quiet uv==0.13.9
+	$(COMPILE) requirements-dev.in -o requirements-dev.txt
+	for name in requirements requirements-scrapyd requirements-spark; do \
+		$(COMPILE) $$name.in --constraints requirements-dev.txt -o $$name.txt || exit 1; done
+
+images:
+	@for image in $$(sed -n 's/^FROM \([^@ ]*\).*/\1/p' Dockerfile) $$(sed -n 's/^    image: \(postgres[^@ ]*\).*/\1/p' compose.yaml); do \
+		digest=$$(docker buildx imagetools inspect "$$image" --format '{{.Manifest.Digest}}') || exit 1; \
+		sed -i.old -E "s|$$image(@sha256:[0-9a-f]+)?|$$image@$$digest|" Dockerfile compose.yaml; \
+		rm Dockerfile.old compose.yaml.old; echo "$$image@$$digest"; done
 
 clean:
 	rm -rf $(VENV) demo bench-out build *.egg-info

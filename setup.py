@@ -1,6 +1,6 @@
 """Describes the package to scrapyd-deploy, which builds an egg from it, and to pip.
 
-What is installed stands in requirements.txt alone, and the version in crawlers/__init__.py.
+What is installed stands in requirements*.in alone, and the version in crawlers/__init__.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def data() -> list[str]:
     return sorted(path.relative_to(PACKAGE).as_posix() for path in files)
 
 
-development = requirements("requirements-dev.txt")
+nodes = requirements("requirements-scrapyd.in")
+development = nodes + requirements("requirements-dev.in")
 
 setup(
     name="crawlers",
@@ -43,9 +44,9 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["crawlers", "crawlers.*"]),
     package_data={"crawlers": data()},
-    install_requires=requirements("requirements.txt"),
+    install_requires=requirements("requirements.in"),
     extras_require={
-        "postgresql": [line for line in development if line.startswith("psycopg")],
+        "postgresql": [line for line in nodes if line.startswith("psycopg")],
         "render": [line for line in development if line.startswith(("playwright", "scrapy-playwright"))],
         "dev": development,
     },

@@ -12,12 +12,14 @@ from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, ty
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
-from crawlers.inputs.text_file import shortened
+from crawlers.storage.files.writable import LOG, PROCESS_NUMBER, PROFILE, check_file
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
+
+    from crawlers.storage.files.writable import Kind
 
 
 class ProjectCommand(ScrapyCommand):
@@ -35,6 +37,8 @@ class ProjectCommand(ScrapyCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             check_typed(opts.set)
+            _check_file("--pidfile", opts.pidfile, PROCESS_NUMBER)
+            _check_file("--profile", vars(opts).get("profile"), PROFILE)  # scrapy lab has another option of this name
         except ConfigError as error:
             _refuse(error)
         super().process_options(args, opts)
@@ -47,8 +51,8 @@ class ProjectCommand(ScrapyCommand):
             except ConfigError as error:
                 self._mistake = error
         try:
-            _check_log(self.settings.get("LOG_FILE"))
-        except ConfigError as error:  # Scrapy opens the log before the command runs
+            _check_file("LOG_FILE", self.settings.get("LOG_FILE"), LOG)
+        except ConfigError as error:
             _refuse(error)
 
     def check_settings(self) -> None:
@@ -68,16 +72,12 @@ def _refuse(error: ConfigError) -> NoReturn:
     sys.exit(2)
 
 
-def _check_log(path: str | None) -> None:
-    """Raise `ConfigError` if the log can't be written to *path*."""
+def _check_file(name: str, path: str | None, kind: Kind) -> None:
+    """Raise `ConfigError` if *path* can't be written: Scrapy opens it before the command runs."""
     if path:
-        try:
-            Path(path).open("ab").close()
-        except OSError as error:
-            raise ConfigError(
-                f"LOG_FILE={shortened(path)} can't be written ({error.strerror}); create its folder, make it writable, "
-                "or name another file"
-            ) from error
+        check_file(Path(path), name, kind)
+        if not Path(path).parent.is_dir():
+            raise ConfigError(f"{name}={path} can't be written (it has no folder); create it, or name another file")
 
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:

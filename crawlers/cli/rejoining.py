@@ -21,6 +21,7 @@ from tenacity import (
 )
 
 from crawlers.errors import ConfigError
+from crawlers.extraction.pool import environment
 from crawlers.inputs.worker_place import CRAWL
 from crawlers.storage.database import Database
 
@@ -54,7 +55,8 @@ def begin_again(crawl_id: int | None) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     logging.shutdown()
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the same command, without a shell
+    command = [sys.executable, *sys.orig_argv[1:]]
+    os.execve(sys.executable, command, environment())  # noqa: S606 - the same command, without a shell
 
 
 def let_signals_end_the_process() -> None:

@@ -6,6 +6,7 @@ import difflib
 import json
 import logging
 import math
+import os
 import re
 from functools import partial
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ from crawlers.inputs.link_prior_file import LINK_PRIOR
 from crawlers.inputs.offered_settings import FILES
 from crawlers.inputs.text_file import shortened_list, shown
 from crawlers.inputs.url_settings import url_selection, use_suffix_list
+from crawlers.storage.database import store_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -57,6 +59,7 @@ MAX_CHARS = 4096  # of a text: more than a path may have (PATH_MAX of Linux)
 MAX_LIST_CHARS = 100_000
 CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
 _TYPE = re.compile(r"[^\s/]+/[^\s/]+")  # of contents
+_SURROGATE = re.compile("[\ud800-\udfff]")
 ABOVE_ZERO = {
     "DNS_TIMEOUT",
     "DOWNLOAD_TIMEOUT",
@@ -186,6 +189,7 @@ def check_settings(settings: BaseSettings) -> None:
             *checks,
             partial(http_client, settings),
             partial(use_suffix_list, settings),
+            partial(_check_outputs, settings),
         ]
     problems = [*_wrong_names(settings), *texts]
     for check in checks:
@@ -195,6 +199,29 @@ def check_settings(settings: BaseSettings) -> None:
             problems.append(str(error))
     if problems:
         raise ConfigError("\n".join(shortened_list(problems)))
+
+
+def _check_outputs(settings: BaseSettings) -> None:
+    """Raise `ConfigError` for a file that is the store, or outside of the folder of the crawl.
+
+    Whoever gives full paths has the results in another folder, and the files beside them or beside the store.
+    """
+    store = store_path(settings.get("DATABASE_URL"))
+    of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
+    folders = {Path.cwd(), *([] if store is None else [store.absolute().parent])}
+    for name in FILES:
+        given = settings.get(name)
+        if not given:
+            continue
+        path = Path(os.path.normpath(Path(given).absolute()))
+        if os.path.realpath(path) in of_store:
+            raise ConfigError(f"{name}={given} is the store; name another file")
+        if name == "STOP_FILE":  # nothing is written to it
+            continue
+        if name == "RESULT_FOLDER" and Path(given).is_absolute():
+            folders.add(path)
+        elif not any(path.is_relative_to(folder) for folder in folders):
+            raise ConfigError(f"{name}={given} is outside of the folder of the crawl; name a file below {Path.cwd()}")
 
 
 def scrapys_numbers() -> list[str]:
@@ -250,7 +277,7 @@ def _wrong_texts(settings: BaseSettings) -> Iterator[str]:
     """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
     for name in settings:
         value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
-        if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+        if isinstance(value, str) and (_SURROGATE.search(value) or ("\0" in value and name in FILES)):
             yield f"{name}={value!r} is not valid text; write it in UTF-8"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import signal
 import sys
@@ -18,6 +17,7 @@ from crawlers.cli.worker_processes import SUSPEND, Asked, Events, WorkerProcesse
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.extensions.progress import is_wanted
 from crawlers.extensions.summary import show_summary
+from crawlers.extraction.pool import environment
 from crawlers.inputs.program import suggested
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace
 from crawlers.reports.live_display import LiveDisplay
@@ -75,10 +75,10 @@ def run_workers(settings: BaseSettings) -> int:
         summary = Path(folder) / "summary.txt"
 
         def start(place: int, crawl_id: int | None) -> ChildProcess:
-            environment = os.environ | WorkerPlace(place, number, summary).environment()
+            variables = environment() | WorkerPlace(place, number, summary).environment()
             if crawl_id is not None:
-                environment[CRAWL] = str(crawl_id)
-            return ChildProcess(place, [sys.executable, *sys.orig_argv[1:], *OF_WORKERS], environment, events)
+                variables[CRAWL] = str(crawl_id)
+            return ChildProcess(place, [sys.executable, *sys.orig_argv[1:], *OF_WORKERS], variables, events)
 
         watch = StoreWatch(settings.get("DATABASE_URL"), display, events)
         workers = WorkerProcesses(number, start, watch, display, events, interval_s)

@@ -33,12 +33,12 @@ from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.rule_settings import virtual_share
 from crawlers.inputs.text_file import shortened_list
 from crawlers.pipelines.url_tables import chosen_tables
-from crawlers.reports.figures import check_picture
 from crawlers.reports.map_picture import draw_map
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
+from crawlers.storage.files.writable import HTML, PICTURE, check_file
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import sites_of
@@ -238,8 +238,9 @@ def _draw(
     database: Database, crawl: NamedCrawl, wanted: Sequence[str], layout: GraphLayout, opts: argparse.Namespace
 ) -> None:
     """Write the picture, and the page for a browser, of one site or of the graph of sites."""
-    if opts.picture:
-        check_picture(Path(opts.picture))
+    for option, path, kind in (("--picture", opts.picture, PICTURE), ("--html", opts.html, HTML)):
+        if path:
+            check_file(Path(path), option, kind)
     graph: Graph
     if opts.level == "site":
         counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])

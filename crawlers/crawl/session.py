@@ -36,7 +36,7 @@ from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
-from crawlers.storage.files.writable import check_file
+from crawlers.storage.files.writable import CSV_LOG, check_file
 from crawlers.storage.joining import ANOTHER
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
@@ -123,7 +123,7 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
     paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
     for name, path in paths.items():
         if path:
-            check_file(Path(path), name)
+            check_file(Path(path), name, CSV_LOG)
     return {name: Path(path) if path else None for name, path in paths.items()}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.demo import archive
-from crawlers.demo.server import ROOT
+from crawlers.extraction.pool import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,11 +38,11 @@ def crawl(folder: Path, spider: str, argument: str, **settings: str) -> int:
 
 def scrapy(folder: Path, *arguments: str, prints: bool = True) -> int:
     """Run a scrapy command in *folder*; return its exit status. Unless it *prints*, only errors are shown."""
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}
+    variables = {**environment(), "SCRAPY_SETTINGS_MODULE": "crawlers.settings"}
     command = [sys.executable, "-m", "scrapy", *arguments]
     output = None if prints else subprocess.PIPE
     done = subprocess.run(  # noqa: S603
-        command, cwd=folder, env=environment, stdout=output, stderr=output, check=False, text=True
+        command, cwd=folder, env=variables, stdout=output, stderr=output, check=False, text=True
     )
     if done.returncode and done.stderr:
         print(done.stderr, file=sys.stderr, end="")

@@ -30,6 +30,7 @@ from crawlers.demo.grumpy import flaky_refusal
 from crawlers.demo.town.plan import SITES as TOWN
 from crawlers.demo.town.responses import respond as respond_in_town
 from crawlers.demo.web import SITES, Web, respond
+from crawlers.extraction.pool import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -202,7 +203,7 @@ def serve(
     if ports_file:
         command.append(f"--ports-file={ports_file.absolute()}")
     process = subprocess.Popen(  # noqa: S603  # our own command
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment()
     )
     with process:  # closes the pipes, which stops the server, and waits for it
         try:

@@ -14,7 +14,7 @@ from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.news_curves import curves_of, draw_curves
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
-from crawlers.storage.files.writable import check_file
+from crawlers.storage.files.writable import RESULT, check_file
 from crawlers.storage.news.iterations import last_iteration
 from crawlers.storage.queries import crawl_named
 
@@ -43,7 +43,7 @@ class NewsChart:
             raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
         settings = crawler.settings
         extension = cls(crawler, crawl_name(settings, crawler.spider))
-        check_file(Path(settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER")
+        check_file(Path(settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
         add_output(crawler, extension._draw)
         return extension
 

@@ -64,8 +64,8 @@ class Stopping:
         stop_file = crawler.settings.get("STOP_FILE")
         if stop_file and Path(stop_file).exists():
             raise ConfigError(
-                f"STOP_FILE={stop_file} exists from an earlier run, so the crawl would stop at once; delete "
-                f"{Path(stop_file).absolute()} and start again"
+                f"STOP_FILE={stop_file} exists, so the crawl would stop at once; if it is the stop file of an earlier "
+                f"run, delete {Path(stop_file).absolute()} and start again, otherwise name another file"
             )
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
         crawler.signals.connect(extension._opened, signals.spider_opened)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from scrapy.extensions.feedexport import FeedExporter
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.storage.files.names import of_worker
+from crawlers.storage.files.writable import FEED, check_file
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 STDOUT = "stdout:"
 
@@ -18,8 +22,17 @@ STDOUT = "stdout:"
 class WorkerFeeds(FeedExporter):
     """Scrapy's feed exports; of `pages.csv`, worker 17, which joined others, writes `pages.17.csv`.
 
+    Raises `ConfigError` if a file is one of something else: with `-O` it would be lost.
+
     A crawl that could not begin opens no file: with `-O` it would empty that of an earlier crawl, or of one that runs.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        for uri in self.feeds:
+            if urlsplit(uri).scheme in ("", "file"):
+                path = FileFeedStorage(uri).path
+                check_file(Path(path), "-o", FEED)
 
     def open_spider(self, spider: Spider) -> None:
         owner = owner_of(self.crawler)

@@ -14,6 +14,7 @@ import pickle
 import sys
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
@@ -32,6 +33,17 @@ START_S = 60.0  # to start a worker, on a busy machine
 STARTS = 5  # attempts, if workers die while they start
 REPEATS = 3  # of a call whose worker died; on a busy machine that kills a worker every 3 s, one is not enough
 KILLED = "killed its process"
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a Python process of ours: it finds the modules of this one.
+
+    Nothing is imported from its current folder, where crawls write their files, but what is found nowhere else: the
+    project may be there, and `json.py` must not hide the module of that name.
+    """
+    here = str(Path.cwd())
+    path = sorted((str(Path(folder).absolute()) for folder in sys.path), key=lambda folder: folder == here)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONSAFEPATH": "1"}  # the path may contain an egg
 
 
 class ExtractionPool:
@@ -182,7 +194,8 @@ class _Worker:
             *(sys.executable, "-m", "crawlers.extraction.worker", str(self._memory_bytes)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},  # may contain an egg
+            env=environment(),
+            cwd=sys.prefix,
             start_new_session=True,  # Ctrl-C is for the crawler, which ends its workers itself
         )
         assert process.stdout is not None

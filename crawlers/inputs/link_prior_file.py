@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
 
 LINK_PRIOR = "LINK_PRIOR"
-SHIPPED, NO_WEIGHTS = "shipped", "none"  # its words; anything else is a file
+WORDS = SHIPPED, NO_WEIGHTS = "shipped", "none"  # anything else is a file
 MOST_BYTES = 1_000_000
 MOST_WEIGHTS = 10_000  # fifty times as many as `scrapy lab learn` writes; each crawl keeps its own in the store
 _MAKE_ANOTHER = "make another file with scrapy lab learn"

@@ -1,7 +1,8 @@
 """The settings of one crawl that people choose as they start it, with the comments of settings.py as documentation.
 
 They are those that decide what a crawl does. What belongs to the machine (the store, programs, addresses, code) is not
-among them, so that whoever may start crawls in the panel can neither read nor run anything else.
+among them. Those that name files are recorded with a crawl, but the panel takes none, so that whoever may start crawls
+there can neither read nor write anything else.
 """
 
 from __future__ import annotations
@@ -14,15 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlers import settings
 from crawlers.algorithms.typed_values import typed
 from crawlers.errors import ConfigError
+from crawlers.inputs.link_prior_file import LINK_PRIOR, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-FILES = (
-    *("RESULT_FOLDER", "STOP_FILE", "WARC_FILE", "COMMON_LOG_FILE", "ERROR_LOG_FILE", "DOCUMENTS_PARQUET"),
-    "LINK_PRIOR",
-)
+FILES = ("RESULT_FOLDER", "STOP_FILE", "WARC_FILE", "COMMON_LOG_FILE", "ERROR_LOG_FILE", "DOCUMENTS_PARQUET")
 OF_SCRAPY = (
     "USER_AGENT",
     "ROBOTSTXT_OBEY",
@@ -78,28 +76,26 @@ def offered_settings() -> Mapping[str, OfferedSetting]:
     return found
 
 
-def check_offered(given: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return what is wrong with *given* settings, by name: those not offered, and files outside of *folder*.
+def check_offered(given: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with settings that are *given* in the panel, by name: those not offered, and files.
 
     Everything else is checked by the crawl itself before it begins.
     """
     problems: dict[str, str] = {}
     for name, value in given.items():
         try:
-            _check(name, value, folder)
+            _check(name, value)
         except ConfigError as error:
             problems[name] = str(error)
     return problems
 
 
-def _check(name: str, value: str, folder: Path) -> None:
-    if name not in offered_settings():
+def _check(name: str, value: str) -> None:
+    if name not in offered_settings() or name in FILES:
         raise ConfigError(f"{name} can't be set here; start the crawl in a terminal")
     if len(value) > MAX_VALUE:
         raise ConfigError(f"{name} has {len(value):,} characters; write at most {MAX_VALUE:,}")
     if not value.isprintable():
         raise ConfigError(f"{name} has characters that can't be printed; write it on one line")
-    if name in FILES and value:
-        root = folder.resolve()
-        if not (root / value).resolve().is_relative_to(root):
-            raise ConfigError(f"{name}={value} is outside of the folder of the panel; name a file in it")
+    if name == LINK_PRIOR and value not in WORDS:
+        raise ConfigError(f"{name}={value} can't be set here; write {' or '.join(WORDS)}")

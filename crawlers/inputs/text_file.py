@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PROBLEMS_SHOWN = 20  # fit on a screen; a binary file has thousands
 TEXT_SHOWN = 80  # characters of a faulty line or value
+PATH_SHOWN = 300  # of a path, whose end counts
 
 
 def read_text(path: str, most_bytes: int, remedy: str) -> str:
@@ -24,7 +25,7 @@ def read_text(path: str, most_bytes: int, remedy: str) -> str:
             content = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:  # a file name with a NUL raises ValueError
         reason = error.strerror if isinstance(error, OSError) else error
-        name = shortened(path) if path.isprintable() else shown(path)
+        name = path if path.isprintable() and len(path) <= PATH_SHOWN else shown(path)
         raise ConfigError(f"{name} cannot be read: {reason}; check name and permissions") from error
     if len(content) > most_bytes:
         raise ConfigError(f"{path} is larger than {most_bytes} bytes; {remedy}")

@@ -18,7 +18,7 @@ from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.topic_list import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.database import Database
-from crawlers.storage.files.writable import check_file
+from crawlers.storage.files.writable import RESULT, check_file
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topic_similarity import settle_similarities
 
@@ -59,7 +59,7 @@ class TopicPipeline:
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
         pipeline = cls(crawler, name, kinds, layout)
         for kind in kinds:
-            check_file(result_path(Path(settings.get("RESULT_FOLDER")), name, kind), "RESULT_FOLDER")
+            check_file(result_path(Path(settings.get("RESULT_FOLDER")), name, kind), "RESULT_FOLDER", RESULT)
         add_output(crawler, pipeline._write)
         return pipeline
 

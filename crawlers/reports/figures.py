@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
-FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933")  # for colour-blind readers, too
 STYLES = ("-", "--", "-.", ":")  # for more curves than colours, and for greyscale
 _drawing = threading.Lock()  # styles and warnings are those of the whole process
@@ -44,12 +43,6 @@ _STYLE: dict[RcKeyType, Any] = {
     "ytick.color": "#666666",
     "ytick.labelcolor": "black",
 }
-
-
-def check_picture(path: Path) -> None:
-    """Raise `ConfigError` unless the name of *path* ends with one of `FORMATS`."""
-    if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"--picture {path} must end with {' or '.join(FORMATS)}; rename the file")
 
 
 @contextmanager

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
     from sqlalchemy.pool import ConnectionPoolEntry
 
+CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
 BUSY_TIMEOUT_MS = 10_000  # a batch of another writer takes tens of milliseconds, a vacuum seconds
 CACHE_KIB = 16_000  # per connection: the pages that a batch changes in a store of 10^7 URLs; the OS caches the rest
 CREATION_LOCK = 0x6372_6177  # "craw"; the locks of `storage.locks` are pairs, a separate key space in PostgreSQL
@@ -237,8 +238,14 @@ def _masked(url: str) -> str:
 
 def is_missing(url: str) -> bool:
     """Return whether *url* names an SQLite file that does not exist, so that a `Database` would create it."""
+    path = store_path(url)
+    return path is not None and not path.exists()
+
+
+def store_path(url: str) -> Path | None:
+    """Return the SQLite file that *url* names; *None* for a server. Raises `ConfigError`."""
     parsed = _parsed(url)
-    return parsed.get_backend_name() == "sqlite" and not Path(parsed.database or "").exists()
+    return Path(parsed.database) if parsed.get_backend_name() == "sqlite" and parsed.database else None
 
 
 def _check_file(url: URL, create: bool) -> None:
@@ -248,6 +255,8 @@ def _check_file(url: URL, create: bool) -> None:
             "sqlite:///crawl.sqlite"
         )
     path = Path(url.database)
+    if path.suffix in CODE:
+        raise ConfigError(f"DATABASE_URL: {path} is a name of code; write for example sqlite:///crawl.sqlite")
     if path.exists():
         if path.is_dir():
             raise ConfigError(f"DATABASE_URL: {path} is a folder; name a file in it")

@@ -14,8 +14,8 @@ from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.inputs.hosts_file import format_hosts, parse_hosts
-from crawlers.inputs.link_prior_file import NO_WEIGHTS, SHIPPED
-from crawlers.inputs.offered_settings import check_offered, offered_settings
+from crawlers.inputs.link_prior_file import WORDS
+from crawlers.inputs.offered_settings import FILES, check_offered, offered_settings
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.inputs.topic_file import parse_topic
 from crawlers.storage.seeds import crawl_seeds
@@ -69,7 +69,7 @@ CHOICES = {
     "RULE": tuple(CRAWL_RULES),
     "ORDER": tuple(ORDERS),
     "REWARD": tuple(REWARDS),
-    "LINK_PRIOR": (SHIPPED, NO_WEIGHTS),  # or a file
+    "LINK_PRIOR": WORDS,
     "PROFILE": tuple(name for name in PROFILES if name),
     "HTTP_CLIENT": ("curl", "twisted"),
     "RENDER": ("playwright",),
@@ -104,7 +104,7 @@ class StartForm:
         """The settings that are not in the open part of the form, by their group."""
         groups: dict[str, list[OfferedSetting]] = {}
         for one in offered_settings().values():
-            if one.name not in MAIN:
+            if one.name not in (*MAIN, *FILES):
                 groups.setdefault(one.group, []).append(one)
         return groups
 
@@ -127,13 +127,13 @@ class Start(NamedTuple):
     files: dict[str, bytes]  # by argument
 
 
-def start_of(form: StartForm, database: Database, folder: Path) -> tuple[Start | None, dict[str, str]]:
-    """Return what *form* starts in *folder*, or else what is wrong by field.
+def start_of(form: StartForm, database: Database) -> tuple[Start | None, dict[str, str]]:
+    """Return what *form* starts, or else what is wrong by field.
 
     Values of settings are checked by the command itself, so this is about what it would not see: the name, the input,
-    and files in other folders.
+    and settings that are not for the panel.
     """
-    errors = check_offered(form.settings, folder)
+    errors = errors_of("\n".join(check_offered(form.settings).values()))
     if form.spider not in MISSIONS:
         return None, errors | {"spider": f"There is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
     mission, name = MISSIONS[form.spider], form.name or form.spider
@@ -182,13 +182,19 @@ def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
 
 
 def filled(name: str, command: CrawlCommand, folder: Path) -> StartForm:
-    """Return the form that starts *command* again; its input is read if it is a file in *folder*."""
+    """Return the form that starts *command* again; its input is read if it is a file in *folder*.
+
+    What it does not take over is an error, so that nobody starts another crawl than they mean.
+    """
     source, text = STORE, ""
     mission = MISSIONS.get(command.spider)
     given = command.arguments.get(mission.argument) if mission is not None else None
     if given:
         source, text = LINES, _text(given, folder)
-    return StartForm(command.spider, name, source, text, {OWN_FOLDER: "1", **command.settings})
+    wrong = check_offered(command.settings)
+    kept = {setting: value for setting, value in command.settings.items() if setting not in wrong}
+    errors = errors_of("\n".join(wrong.values()))
+    return StartForm(command.spider, name, source, text, {OWN_FOLDER: "1", **kept}, errors)
 
 
 def _text(given: str, folder: Path) -> str:
@@ -209,9 +215,10 @@ def errors_of(message: str) -> dict[str, str]:
     {'RULE': 'RULE=x is unknown', 'sites': 'hosts=x: there is no such file', '': 'it is broken'}
     """
     errors: dict[str, str] = {}
+    fields = offered_settings().keys() - FILES
     for line in message.splitlines():
         word = line.partition("=")[0].partition(":")[0].partition(" ")[0]
-        name = word if word in offered_settings() else "sites" if word in ("hosts", "topic", "sources") else ""
+        name = word if word in fields else "sites" if word in ("hosts", "topic", "sources") else ""
         errors[name] = f"{errors[name]}\n{line}" if name in errors else line
     return errors
 

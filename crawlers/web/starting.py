@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.errors import ConfigError
+from crawlers.extraction.pool import environment
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.worker_queries import begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
@@ -214,6 +215,7 @@ class LocalStarter:
                 process = subprocess.Popen(  # noqa: S603 - a list of words, without a shell
                     [*self._program, *command.words(), "-s", f"CRAWL={name}", *self._passed_on],
                     cwd=self._folder,
+                    env=environment(),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

@@ -92,6 +92,15 @@ def test_a_binary_hosts_file_is_refused(refusal):
         ({"COMMON_LOG_FILE": "/proc/logs/common.csv"}, ("COMMON_LOG_FILE=/proc/logs/common.csv",)),
         ({"ERROR_LOG_FILE": "hosts.txt/error.csv"}, ("ERROR_LOG_FILE=hosts.txt/error.csv",)),
         ({"ERROR_LOG_FILE": "."}, ("ERROR_LOG_FILE=.",)),
+        ({"ERROR_LOG_FILE": "scrapy.py"}, ("ERROR_LOG_FILE=scrapy.py must end with .csv",)),
+        ({"COMMON_LOG_FILE": "hosts.txt"}, ("COMMON_LOG_FILE=hosts.txt must end with .csv",)),
+        ({"COMMON_LOG_FILE": "../common.csv"}, ("COMMON_LOG_FILE=../common.csv is outside of the folder",)),
+        ({"WARC_FILE": "json.py"}, ("WARC_FILE=json.py must end with .warc.gz",)),
+        ({"STOP_FILE": "crawl.sqlite"}, ("STOP_FILE=crawl.sqlite is the store",)),
+        ({"FEEDS": '{"hosts.txt": {"format": "csv"}}'}, ("-o=hosts.txt is a file of something else",)),
+        ({"FEEDS": '{"scrapy.py": {"format": "json"}}'}, ("-o=scrapy.py must end with .csv",)),
+        ({"LOG_FILE": "hosts.txt"}, ("LOG_FILE=hosts.txt must end with .log",)),
+        ({"DATABASE_URL": "sqlite:///scrapy.py"}, ("scrapy.py is a name of code",)),
     ],
 )
 def test_an_invalid_setting_is_refused(refusal, settings, parts):
@@ -149,9 +158,12 @@ def test_an_unfinished_crawl_of_another_mission_is_refused(refusal):
     assert "CRAWL=sitegraph" in refusal(prepare=prepare)
 
 
-@pytest.mark.parametrize("path", ["missing/crawl.log", "."])
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [("missing/crawl.log", "can't be written (it has no folder); create it,"), (".", "must end with .log or .jsonl;")],
+)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_log_file_that_can_not_be_written_is_refused(refusal, path, workers):
+def test_a_log_file_that_can_not_be_written_is_refused(refusal, path, what, workers):
     error = refusal(LOG_FILE=path, WORKERS=workers)
-    assert error.startswith(f"Error: LOG_FILE={path} can't be written (")
-    assert error.endswith("; create its folder, make it writable, or name another file")
+    assert error.startswith(f"Error: LOG_FILE={path} {what}")
+    assert error.endswith("name another file")

@@ -172,6 +172,6 @@ def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):
     with pytest.raises(ConfigError, match=r"^WARC_FILE=.* can't be written"):
         Warc.from_crawler(crawler(Spider(name="x"), WARC_FILE=f"{bad}.warc.gz"))
     with pytest.raises(ConfigError, match=r"^DOCUMENTS_PARQUET=.* can't be written"):
-        ParquetExport.from_crawler(crawler(NewsSpider(), DOCUMENTS_PARQUET=bad))
+        ParquetExport.from_crawler(crawler(NewsSpider(), DOCUMENTS_PARQUET=f"{bad}.parquet"))
     with pytest.raises(ConfigError, match=r"^RESULT_FOLDER=.* can't be written"):
         NewsChart.from_crawler(crawler(NewsSpider(), RESULT_FOLDER=bad))

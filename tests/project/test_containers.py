@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,7 +37,12 @@ def scrapyd_conf() -> configparser.ConfigParser:
 
 def test_images_are_pinned_by_their_version():
     images = [*steps("FROM"), *(service["image"] for service in SERVICES.values())]
-    assert [image for image in images if not re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?", image)] == []
+    assert [
+        image
+        for image in images
+        if not re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?(-[\w-]+)?(@sha256:[0-9a-f]{64})?", image)
+    ] == []
+    assert all("@sha256:" in image for image in steps("FROM"))
     assert SERVICES["crawler"]["image"] == f"crawlers:{__version__}"
 
 
@@ -68,7 +73,7 @@ def test_password_stands_in_no_file():
     for service in SERVICES.values():
         secret = [value for name, value in service["environment"].items() if "PASSWORD" in name]
         assert secret
-        assert all(value.startswith("${POSTGRES_PASSWORD:?") for value in secret)
+        assert all(re.match(r"\$\{(POSTGRES|SCRAPYD)_PASSWORD:\?", value) for value in secret)
     assert not [line for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if ".env" in line]
 
 
@@ -91,32 +96,50 @@ def test_files_that_are_copied_exist_and_are_not_ignored():
     assert set(manifest) <= set(kept)
 
 
-def test_versions_of_packages_are_those_of_the_documentation():
-    install = shlex.split(steps("RUN")[0])
-    scrapyd = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
-    (documented,) = re.findall(r"pip install (-r .*)", scrapyd)
-    wanted = {word for word in shlex.split(documented) if "==" in word or "<" in word}
-    wanted = {word for word in wanted if not word.startswith("scrapyd-client")}  # only deploys
-    assert wanted <= set(install)
-    pinned = (ROOT / "requirements-dev.txt").read_text("utf-8")
-    assert all(word in pinned for word in install if "==" in word)
+def test_packages_are_those_of_the_documentation_with_their_hashes():
+    wanted = "--require-hashes -r requirements-scrapyd.txt"
+    assert steps("RUN")[0].endswith(wanted)
+    assert wanted.replace("-r ", "-r project/") in (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
+    assert "--no-deps --no-build-isolation" in steps("RUN")[1]  # else pip would load a setuptools without a hash
 
 
-def test_scrapyd_of_the_image_is_that_of_the_documentation_but_for_its_folders():
-    text = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
+@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*.txt")), ids=lambda path: path.name)
+def test_every_requirement_is_pinned_with_hashes_and_no_index_is_named(path):
+    lines = path.read_text("utf-8").replace("\\\n", " ").splitlines()
+    pins = [line for line in lines if not line.lstrip().startswith("#")]
+    assert [
+        line for line in pins if not re.fullmatch(r"[\w.-]+(\[\w+\])?==\S+.*( +--hash=sha256:[0-9a-f]{64})+", line)
+    ] == []
+    names = {re.split(r"[=\[]", line)[0].lower() for line in pins}
+    direct = re.findall(r"^([\w.-]+)", path.with_suffix(".in").read_text("utf-8"), re.MULTILINE)
+    assert {re.sub(r"[-_.]+", "-", name).lower() for name in direct if not name.startswith("-")} <= names
+
+
+def test_scrapyd_of_the_image_is_that_of_the_guide_but_for_its_folders_and_its_password():
+    text = (ROOT / "deploy/scrapyd/configure.sh").read_text("utf-8")
     documented = configparser.ConfigParser()
-    documented.read_string(re.search(r"<<'END'\n(\[scrapyd\].*?)END", text, re.DOTALL)[1])
+    documented.read_string(re.search(r"<<END\n(\[scrapyd\].*?)END", text, re.DOTALL)[1])
     ours = scrapyd_conf()
-    same = {name: value for name, value in documented["scrapyd"].items() if name != "bind_address"}
+    of_node = {"bind_address", "username", "password"}
+    same = {name: value for name, value in documented["scrapyd"].items() if name not in of_node}
     assert same.items() <= dict(ours["scrapyd"]).items()
-    assert {name for name in ours["scrapyd"] if name not in documented["scrapyd"]} == {
-        "dbs_dir",
-        "eggs_dir",
-        "logs_dir",
-    }
+    assert {*ours["scrapyd"]} - {*same} == {"bind_address", "dbs_dir", "eggs_dir", "logs_dir"}
+    assert SERVICES["crawler"]["environment"].keys() >= {"SCRAPYD_USERNAME", "SCRAPYD_PASSWORD"}
     assert dict(ours["settings"]) == {"crawlers": "crawlers.settings"}
-    assert steps("ENV") == ["SCRAPY_SETTINGS_MODULE=crawlers.settings"]
-    assert shlex.split(steps("CMD")[0].strip("[]").replace(",", " "))[0] == "scrapyd"
+    assert steps("ENV") == ["SCRAPY_SETTINGS_MODULE=crawlers.settings PYTHONSAFEPATH=1"]
+
+
+def test_image_starts_scrapyd_with_a_password_only(tmp_path):
+    (tmp_path / "scrapyd").write_text("#!/bin/sh\necho started $*\n", "utf-8")
+    (tmp_path / "scrapyd").chmod(0o755)
+    command = json.loads(steps("CMD")[-1])
+    secret = {"SCRAPYD_USERNAME": "crawls", "SCRAPYD_PASSWORD": "secret"}
+    for given in (secret, {**secret, "SCRAPYD_PASSWORD": ""}, {}):
+        done = subprocess.run(
+            command, env={"PATH": f"{tmp_path}:/usr/bin:/bin", **given}, capture_output=True, text=True, check=False
+        )
+        assert done.stdout == ("started --pidfile=\n" if given == secret else "")
+        assert (done.returncode == 0) == (given == secret)
 
 
 def test_documented_commands_name_services_and_files_of_the_image():
@@ -132,7 +155,7 @@ def test_docker_reads_the_description():
         pytest.skip("Docker with Compose is not installed")
     done = subprocess.run(
         [docker, "compose", "--env-file", "/dev/stdin", "--file", str(ROOT / "compose.yaml"), "config", "--quiet"],
-        input="POSTGRES_PASSWORD=secret\n",
+        input="POSTGRES_PASSWORD=secret\nSCRAPYD_PASSWORD=secret\n",
         capture_output=True,
         text=True,
         timeout=60,

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
 
 
 def unit(name: str) -> configparser.ConfigParser:
-    parser = configparser.ConfigParser(interpolation=None)
+    parser = configparser.ConfigParser(interpolation=None, strict=False)  # Environment= may be given twice
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(ROOT / "deploy/systemd" / name)
     return parser
@@ -40,16 +40,44 @@ def test_services_run_the_programs_of_the_documentation():
     assert scrapyd["WorkingDirectory"] == "%h/crawls/node"
     assert scrapyd["ExecStart"] == "%h/crawls/venv/bin/scrapyd --pidfile="
     assert "../venv/bin/scrapyd --pidfile=" in PAGE
+    assert scrapyd["ExecStartPre"] == "%h/crawls/project/deploy/scrapyd/configure.sh"
+    assert "../project/deploy/scrapyd/configure.sh" in PAGE
     assert unit("crawlers-nightly.service")["Service"]["ExecStart"] == "%h/crawls/node/nightly.sh"
     named = re.findall(r"crawlers-\w+\.(?:service|timer)", PAGE)
     assert set(named) <= {path.name for path in UNITS}
+
+
+@pytest.mark.parametrize("name", ["crawlers-scrapyd.service", "crawlers-nightly.service"])
+def test_services_may_write_nowhere_else_and_gain_no_privileges(name):
+    service = unit(name)["Service"]
+    hardening = {"NoNewPrivileges": "yes", "ProtectSystem": "strict", "PrivateTmp": "yes", "ProtectHome": "read-only"}
+    assert hardening.items() <= dict(service).items()
+    assert service["PrivateUsers"] == "yes"  # without it, systemd ignores these in units of users
+    assert service["CapabilityBoundingSet"] == ""
+    assert all(path.lstrip("-").startswith("%h/crawls/") for path in service.get("ReadWritePaths", "").split())
+
+
+@pytest.mark.parametrize(("name", "most"), [("crawlers-scrapyd.service", 50), ("crawlers-nightly.service", 30)])
+def test_systemd_finds_the_services_little_exposed(tmp_path, name, most):
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd is not installed")
+    done = subprocess.run(
+        [program, "--user", "security", "--offline=true", f"--threshold={most}", ROOT / "deploy/systemd" / name],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_systemd_understands_the_units(tmp_path):
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("systemd is not installed")
-    for name in ("node/nightly.sh", "venv/bin/scrapyd"):
+    for name in ("node/nightly.sh", "venv/bin/scrapyd", "project/deploy/scrapyd/configure.sh"):
         path = tmp_path / "crawls" / name
         path.parent.mkdir(parents=True)
         path.write_text("#!/bin/sh\n", "utf-8")

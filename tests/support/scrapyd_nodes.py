@@ -19,7 +19,8 @@ from urllib.parse import urlencode
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("crawlers", "setup.py", "MANIFEST.in", "scrapy.cfg", "requirements.txt", "requirements-dev.txt")
+REQUIREMENTS = ("requirements.in", "requirements-dev.in", "requirements-scrapyd.in")
+PARTS = ("crawlers", "setup.py", "MANIFEST.in", "scrapy.cfg", *REQUIREMENTS)
 PATIENCE_S = 60  # for anything that takes two seconds on an idle machine
 STARTED, ENDED = "Process started: ", r"Process (?:finished|died): (?:exitstatus=(\d+) )?"
 
@@ -158,7 +159,7 @@ class Node:
         return path.read_text("utf-8")
 
     def stop(self) -> None:
-        with suppress(OSError, AssertionError):  # it may be dead already
+        with suppress(OSError, AssertionError, ValueError):  # it may be dead already, or want a password
             for job in self.call("listjobs")["running"]:
                 self.call("cancel", project="crawlers", job=job["id"], signal="KILL")
                 self.end_of(job["id"])

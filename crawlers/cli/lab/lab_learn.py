@@ -25,6 +25,7 @@ from crawlers.reports.pull_log import settings_of
 from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.writable import JSON
 from crawlers.storage.link_examples import LinkExamples, names_of
 from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of
 
@@ -56,7 +57,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         if Path(FILE).exists():
             raise ConfigError(f"{FILE} exists; name it to replace it: --out {FILE}, or name another file")
         opts.out = FILE
-    check(opts, settings)
+    check(opts, settings, JSON)
     with ExitStack() as stores:
         crawls = _crawls(stores, opts.names or [named_by(opts.crawl, settings) or ""], settings)
         _check_rewards(crawls)

@@ -11,8 +11,7 @@ from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import rule_options
-from crawlers.reports.figures import check_picture
-from crawlers.storage.files.writable import check_file
+from crawlers.storage.files.writable import CSV_TABLE, PICTURE, check_file
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import RuleOptions
     from crawlers.inputs.setting_values import SettingValues
+    from crawlers.storage.files.writable import Kind
 
 
 PAGE_BUDGET = 2000
@@ -89,15 +89,13 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
 
 
-def check(opts: argparse.Namespace, settings: BaseSettings) -> None:
-    """Raise `ConfigError` for a setting out of range, and for a file that can't be written."""
+def check(opts: argparse.Namespace, settings: BaseSettings, table: Kind = CSV_TABLE) -> None:
+    """Raise `ConfigError` for a setting out of range, and for a file that can't be written; `--out` is a *table*."""
     check_settings(settings)
-    if opts.picture:
-        check_picture(Path(opts.picture))
-    for name in ("out", "picture"):
+    for name, kind in (("out", table), ("picture", PICTURE)):
         path = getattr(opts, name)
         if path:
-            check_file(Path(path), f"--{name}")
+            check_file(Path(path), f"--{name}", kind)
 
 
 def lab_rule_options(opts: argparse.Namespace, settings: SettingValues) -> RuleOptions:

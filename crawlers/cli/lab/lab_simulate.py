@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
 from crawlers.algorithms.simulation.web_generator import PROFILES
 from crawlers.cli.lab.lab_options import check, lab_rule_options, page_budget, rule_names, whole_number
+from crawlers.extraction.pool import environment
 from crawlers.reports import yield_chart
 from crawlers.storage.files.atomic import replacing
 
@@ -81,6 +82,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
 def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:
     if jobs == 1 or len(work) < FEWEST_IN_PARALLEL:
         return [measure(task) for task in work]
+    os.environ.update(environment())
     # spawn, because a fork would inherit the threads and signal handlers that Scrapy installed
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(measure, work, chunksize=CHUNK))

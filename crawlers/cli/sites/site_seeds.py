@@ -16,6 +16,7 @@ from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.reports.text_table import NOTHING, table
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.writable import CSV_TABLE, check_file
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
 
@@ -88,15 +89,18 @@ def import_file(settings: BaseSettings, files: list[str], _: argparse.Namespace)
 
 def export(settings: BaseSettings, files: list[str], _: argparse.Namespace) -> None:
     """Write the seeds as a table."""
+    path = None if files in ([], ["-"]) else Path(files[0])
+    if path is not None:
+        check_file(path, "FILE", CSV_TABLE)
     with opened(settings) as database:
         seeds = list_seeds(database)
     text = format_seeds(seeds)
-    if files in ([], ["-"]):
+    if path is None:
         sys.stdout.write(text.replace("\r\n", "\n"))
         return
-    with replacing(Path(files[0])) as stream:
+    with replacing(path) as stream:
         stream.write(text.encode())
-    print(f"{files[0]}: {len(seeds)} seeds")
+    print(f"{path}: {len(seeds)} seeds")
 
 
 def _import_sources(settings: BaseSettings, name: str) -> None:

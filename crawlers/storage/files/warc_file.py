@@ -142,10 +142,8 @@ class WarcFile:
         return size
 
 
-def check_warc(setting: str, path: str) -> None:
-    """Raise `ConfigError` that names *setting* if warcio is missing, or *path* is not the name of a WARC file."""
-    if not path.endswith(".warc.gz"):
-        raise ConfigError(f"{setting}={path}: WARC files are compressed; name it *.warc.gz")
+def check_warc(setting: str) -> None:
+    """Raise `ConfigError` that names *setting* if warcio is missing."""
     if importlib.util.find_spec("warcio") is None:
         raise ConfigError(f"{setting} needs warcio, which is not installed; run pip install warcio")
 

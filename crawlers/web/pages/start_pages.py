@@ -38,7 +38,7 @@ def start_crawl(request: Request, typed: FormData) -> Response:
     """Start a crawl, and show it as soon as it has begun; or show the form again with what is wrong."""
     panel = panel_of(request)
     form, errors = _form(typed)
-    wanted, wrong = start_of(form, panel.database, panel.folder)
+    wanted, wrong = start_of(form, panel.database)
     errors |= wrong
     if wanted is None or errors:
         return _page(request, _with(form, errors), 422)

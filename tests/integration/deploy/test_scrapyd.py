@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import netrc
+import re
 import sqlite3
 import subprocess
 import sys
 import threading
 import zipfile
+from base64 import b64encode
 from collections import Counter
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +21,7 @@ import pytest
 
 from crawlers.demo.server import ROOT, serve
 from tests.support.processes import until
+from tests.support.scrapyd_nodes import Node, need_scrapyd
 
 PAGES = 20  # of the gated site, beside its home page
 
@@ -124,7 +129,7 @@ def test_setup_takes_version_and_requirements_from_where_they_stand(project):
         about = egg.read("EGG-INFO/PKG-INFO").decode()
         required = egg.read("EGG-INFO/requires.txt").decode().partition("\n\n")[0].split()
     assert "\nVersion: 7.8.9\n" in about
-    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    lines = (ROOT / "requirements.in").read_text("utf-8").splitlines()
     assert required == [line.split("#")[0].strip() for line in lines if not line.startswith("#")]
 
 
@@ -245,3 +250,41 @@ def test_target_in_the_repository_has_no_slash_at_its_end():
     # scrapyd-client 2.0.3 otherwise requests //listprojects.json, to which scrapyd responds with 404.
     lines = (ROOT / "scrapy.cfg").read_text("utf-8").splitlines()
     assert [line for line in lines if line.startswith("url")] == ["url = http://localhost:6800"]
+
+
+def configured(folder):
+    """Run the script of the guide in *folder*; return scrapyd.conf."""
+    folder.mkdir(exist_ok=True)
+    subprocess.run([ROOT / "deploy/scrapyd/configure.sh"], cwd=folder, check=True, timeout=60)
+    return (folder / "scrapyd.conf").read_text("utf-8")
+
+
+def test_password_is_generated_once_for_each_node_and_nobody_else_can_read_it(tmp_path):
+    first, second = configured(tmp_path / "a"), configured(tmp_path / "b")
+    assert first != second
+    assert configured(tmp_path / "a") == first
+    assert re.search(r"^password = [0-9a-f]{64}$", first, re.MULTILINE)
+    assert re.search(r"^bind_address = 127\.0\.0\.1$", first, re.MULTILINE)
+    assert {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()} == {
+        ".netrc": 0o600,
+        "scrapyd.conf": 0o600,
+        "tmp": 0o700,
+    }
+
+
+def test_scrapyd_of_the_guide_takes_nothing_without_its_password(tmp_path, environment):
+    need_scrapyd()
+    node = Node(tmp_path, environment, f"{configured(tmp_path)}http_port = {{port}}\n")
+    try:
+        node.hear(r"Site starting on")
+        login, _, password = netrc.netrc(tmp_path / ".netrc").authenticators("localhost")
+        statuses = []
+        for user in ("", f"{login}:wrong", f"{login}:{password}"):
+            key = f"Basic {b64encode(user.encode()).decode()}"
+            connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=60)
+            connection.request("POST", "/addversion.json", headers={"Authorization": key} if user else {})
+            statuses.append(connection.getresponse().status)
+            connection.close()
+        assert statuses == [401, 401, 200]
+    finally:
+        node.stop()

@@ -18,7 +18,9 @@ from crawlers.cli.setting_checks import (
     types_of_settings,
 )
 from crawlers.errors import ConfigError
+from crawlers.inputs.offered_settings import FILES
 from crawlers.inputs.text_file import shown
+from crawlers.storage.database import Database
 
 
 def given(**values):
@@ -222,3 +224,41 @@ def test_wrong_public_suffix_list_is_refused_in_one_sentence(tmp_path, content, 
     assert str(raised.value).startswith(f"PUBLIC_SUFFIX_LIST={shown(str(path))}: ")
     assert message in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("way", ["crawl.sqlite{}", "./a/../crawl.sqlite{}", "link{}", "{folder}/crawl.sqlite{}"])
+def test_no_output_is_the_store_whether_it_exists_or_not(tmp_path, monkeypatch, name, ending, way):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"link{ending}").symlink_to(f"crawl.sqlite{ending}")
+    path = way.format(ending, folder=tmp_path)
+    with pytest.raises(ConfigError, match=f"^{name}={path} is the store; name another file$"):
+        check_settings(given(**{name: path}))
+    assert not (tmp_path / "crawl.sqlite").exists()
+
+
+@pytest.mark.parametrize("name", [one for one in FILES if one != "STOP_FILE"])
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "..", "/x"])
+def test_outputs_are_below_the_folder_of_the_crawl(tmp_path, monkeypatch, name, path):
+    monkeypatch.chdir(tmp_path)
+    if (name, path) == ("RESULT_FOLDER", "/x"):
+        return check_settings(given(RESULT_FOLDER=path))  # a full path is meant
+    message = f"^{name}={path} is outside of the folder of the crawl; name a file below {tmp_path}$"
+    with pytest.raises(ConfigError, match=message):
+        check_settings(given(**{name: path}))
+    return None
+
+
+def test_files_may_be_beside_the_store_or_the_results_of_other_folders(tmp_path, monkeypatch):
+    here, store, results = (tmp_path / name for name in ("here", "store", "results"))
+    here.mkdir()
+    monkeypatch.chdir(here)
+    for folder in (store, results):
+        paths = {"WARC_FILE": f"{folder}/a.warc.gz", "COMMON_LOG_FILE": f"{folder}/logs/a.csv"}
+        check_settings(given(DATABASE_URL=f"sqlite:///{store}/a.sqlite", RESULT_FOLDER=str(results), **paths))
+
+
+def test_store_is_no_code():
+    with pytest.raises(ConfigError, match=r"^DATABASE_URL: scrapy.py is a name of code; write for example sqlite"):
+        Database("sqlite:///scrapy.py")

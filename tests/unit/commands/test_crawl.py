@@ -29,13 +29,13 @@ def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
             ended = project.crawl(web[name].origin)
             assert ended.status == 3
             assert ended.errors == [
-                f"Error: no page could be read ({web[name].origin}: {reason}); check the addresses, then run the same "
-                "command again"
+                f"Error: no page could be read ({web[name].origin}: not available: {reason}); check the addresses, "
+                "then run the same command again"
             ]
             assert "is finished: 0 pages" in ended.log
-    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "log.txt"), **AT_ONCE)
+    ended = project.crawl(web["gone"].origin, LOG_FILE=str(tmp_path / "crawl.log"), **AT_ONCE)
     assert ended.status == 3  # refused connections
-    assert "no page could be read" in (tmp_path / "log.txt").read_text("utf-8")
+    assert "no page could be read" in (tmp_path / "crawl.log").read_text("utf-8")
 
 
 async def moved(exchange):
@@ -51,8 +51,8 @@ def test_with_several_sites_a_setting_decides_whether_all_must_be_available(proj
         ended = project.crawl(web.hosts(), FAIL_ON_UNAVAILABLE=1)
         assert ended.status == 3
         assert ended.errors == [
-            f"Error: FAIL_ON_UNAVAILABLE: sites are not available ({web['gone'].origin}: status 404); everything else "
-            "is stored"
+            f"Error: FAIL_ON_UNAVAILABLE: sites are not available ({web['gone'].origin}: not available: status 404); "
+            "everything else is stored"
         ]
         assert project.crawl(web["good"].origin, FAIL_ON_UNAVAILABLE=1).status == 0
     assert project.states() == [("finished", "finished")] * 3

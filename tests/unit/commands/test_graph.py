@@ -115,7 +115,7 @@ def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
     ("options", "why"),
     [
         (("--html", "a.html"), "--html draws the graph of one site, but the crawl has 2: name one of http"),
-        (("--picture", "a.pdf"), "--picture a.pdf must end with .svg or .png"),
+        (("--picture", "a.pdf"), "--picture=a.pdf must end with .svg or .png"),
         (("--html", "a.html", "--top", "5"), "--top writes a table; leave out --html"),
     ],
 )

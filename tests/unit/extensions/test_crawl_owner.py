@@ -123,7 +123,7 @@ def test_manifest_has_every_setting_that_people_may_choose_and_the_versions_of_l
 
 
 def test_libraries_of_the_manifest_are_requirements():
-    pinned = Path(crawlers.__file__).parents[1] / "requirements.txt"
+    pinned = Path(crawlers.__file__).parents[1] / "requirements.in"
     required = {line.partition("==")[0].lower() for line in pinned.read_text("utf-8").splitlines()}
     assert {name.lower() for name in LIBRARIES} - required == {"twisted"}  # which Scrapy requires
 

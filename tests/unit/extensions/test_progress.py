@@ -152,10 +152,10 @@ def test_error_of_a_crash_stays_on_the_screen(tmp_path):
 
 
 def test_log_file_gets_the_log_and_the_terminal_the_display(tmp_path):
-    _, screen = crawl_on_terminal(tmp_path, LOG_FILE="log.txt")
+    _, screen = crawl_on_terminal(tmp_path, LOG_FILE="crawl.log")
     assert not logged(screen)
-    assert "3 pages, 4 edges in result/" in (tmp_path / "log.txt").read_text("utf-8")
-    assert "\x1b" not in (tmp_path / "log.txt").read_text("utf-8")
+    assert "3 pages, 4 edges in result/" in (tmp_path / "crawl.log").read_text("utf-8")
+    assert "\x1b" not in (tmp_path / "crawl.log").read_text("utf-8")
 
 
 def test_redirected_log_has_all_lines_and_no_control_sequences(tmp_path):

@@ -31,7 +31,8 @@ def test_stop_file_that_exists_is_refused_in_a_sentence_that_says_what_to_do(tmp
     with pytest.raises(ConfigError) as raised:
         opened(str(file))
     assert str(raised.value) == (
-        f"STOP_FILE={file} exists from an earlier run, so the crawl would stop at once; delete {file} and start again"
+        f"STOP_FILE={file} exists, so the crawl would stop at once; if it is the stop file of an earlier run, delete "
+        f"{file} and start again, otherwise name another file"
     )
 
 

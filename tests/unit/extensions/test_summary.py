@@ -49,7 +49,7 @@ def test_log_of_level_warning_is_silent(tmp_path, site):
     assert Project(tmp_path).crawl(site, LOG_LEVEL="WARNING").log == ""
 
 
-@pytest.mark.parametrize("settings", [{}, {"LOG_FILE": "log.txt"}, {"LOG_LEVEL": "ERROR"}])
+@pytest.mark.parametrize("settings", [{}, {"LOG_FILE": "crawl.log"}, {"LOG_LEVEL": "ERROR"}])
 def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     with Terminal() as terminal:
         run = Project(tmp_path, **settings).start(
@@ -61,7 +61,7 @@ def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     assert any(line.startswith("Files: result/") for line in lines)
     assert not any("pages/s" in line for line in lines)  # the live table
     if "LOG_FILE" in settings:
-        assert HEADING in (tmp_path / "log.txt").read_text("utf-8")
+        assert HEADING in (tmp_path / "crawl.log").read_text("utf-8")
 
 
 def test_crawl_that_can_not_begin_has_no_summary(tmp_path, site):

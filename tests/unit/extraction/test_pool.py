@@ -61,6 +61,17 @@ def test_functions_run_in_other_processes_of_lower_priority():
     assert niceness == min(os.nice(0) + worker.NICENESS, 19)
 
 
+def test_module_in_the_folder_of_the_crawl_hides_none_of_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))  # as `python -m crawlers` does
+    (tmp_path / "pickle.py").write_text("raise SystemExit(1)", "utf-8")
+
+    async def scenario(pool):
+        return await pool.run("site", os.getcwd)
+
+    assert Path(run(scenario)).samefile(sys.prefix)
+
+
 def test_article_is_returned_complete_by_the_pool():
     page = b"<html><head><title>A title</title></head><body><h1>A title</h1><p>%s</p></body></html>" % (
         b"Some words. " * 40

@@ -57,6 +57,13 @@ def test_end_of_a_process_knows_its_crawl(run, tmp_path):
     assert (ending.status, ending.crawl_id) == (0, 1)
 
 
+def test_module_in_the_folder_of_the_panel_hides_none_of_python(run, tmp_path):
+    for name in ("json", "scrapy", "crawlers"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('Error: ours')", "utf-8")
+    say = "import json, scrapy, crawlers, sys; sys.exit(f'Error: {sys.flags.safe_path}')"
+    assert run(say).start("spring", COMMAND, FILES) == Refused("True")
+
+
 def test_crawl_that_begins_late_is_found(run, monkeypatch, tmp_path):
     monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
     wait = "import pathlib, time\nwhile not pathlib.Path('{}').exists(): time.sleep(0.01)"

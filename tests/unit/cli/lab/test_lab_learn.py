@@ -66,11 +66,11 @@ def test_file_is_replaced_only_if_the_command_names_it(learn, database_url, tmp_
     learn()
     file = tmp_path / "link-weights.json"
     weights = file.read_bytes()
-    file.write_text("mine")
+    file.write_text("{}")
     sentence = "link-weights.json exists; name it to replace it: --out link-weights.json, or name another file"
     with pytest.raises(ConfigError, match=f"^{sentence}$"):
         learn()
-    assert file.read_text() == "mine"
+    assert file.read_text() == "{}"
     learn(out="link-weights.json")
     assert file.read_bytes() == weights
 

@@ -102,7 +102,7 @@ def test_several_crawls_are_drawn_in_one_picture(lab, tmp_path):
         (["none"], {}, "^CRAWL=none has no iterations"),
         (["unknown"], {}, "^CRAWL=unknown: "),
         (["bare"], {"picture": "news.gif"}, r"must end with \.svg or \.png"),
-        (["bare"], {"out": "/dev/null/x"}, "^--out=/dev/null/x can't be written"),
+        (["bare"], {"out": "/dev/null/x.csv"}, "^--out=/dev/null/x.csv can't be written"),
     ],
 )
 def test_invalid_input_is_reported_in_one_sentence(lab, names, options, message):

@@ -264,7 +264,7 @@ def files(folder) -> list[str]:
             "--order learnt: CRAWL=extlinks has ORDER=bfs, and only crawls with ORDER=learnt store",
         ),
         (("--order", "groups"), "and only crawls with ORDER=groups or learnt store what it needs of links; crawl with"),
-        (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
+        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),
         (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),

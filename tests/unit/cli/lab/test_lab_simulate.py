@@ -65,7 +65,7 @@ def test_picture_is_a_function_of_the_figures(project, name, begins):
         (("--budget", "-5"), "--budget -5 is too small; expected at least 1"),
         (("--jobs", "0"), "--jobs 0 is too small; expected at least 1"),
         (("--seed", "-1"), "--seed -1 is too small; expected at least 0"),
-        (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png; rename the file"),
+        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png; name another file"),
     ],
 )
 def test_errors_are_reported_in_one_sentence(project, arguments, sentence):

@@ -180,7 +180,7 @@ def test_pictures_are_a_function_of_the_crawls(stored, lab):
         (("--authorities", "0"), "--authorities 0 is too small; expected at least 1"),
         (("--pages", "0"), "--pages 0 is too small; expected at least 1"),
         (("--topic", "nowhere.yaml"), "nowhere.yaml cannot be read"),
-        (("--picture", "a.gif"), "--picture a.gif must end with .svg or .png"),
+        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png"),
     ],
 )
 def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):

@@ -164,9 +164,4 @@ def test_full_disk_leaves_only_complete_records(path, monkeypatch):
 def test_error_without_warcio_says_what_to_install(monkeypatch):
     monkeypatch.setattr(warc_file.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"^WARC_FILE needs warcio.*pip install warcio"):
-        check_warc("WARC_FILE", "crawl.warc.gz")
-
-
-def test_name_without_gz_is_refused():
-    with pytest.raises(ConfigError, match=r"^WARC_FILE=x.warc: WARC files are compressed; name it \*\.warc\.gz$"):
-        check_warc("WARC_FILE", "x.warc")
+        check_warc("WARC_FILE")

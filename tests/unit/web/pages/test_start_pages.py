@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
-from crawlers.inputs.offered_settings import offered_settings
+from crawlers.inputs.offered_settings import FILES, offered_settings
 from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
 from crawlers.web.start_form import MISSIONS
@@ -33,7 +33,7 @@ def error_at(text, field):
 
 def test_every_setting_has_a_field_with_its_documentation(browser):
     text = browser.get("/start").text
-    for name in offered_settings():
+    for name in offered_settings().keys() - FILES:
         assert f'name="{name}"' in text
         assert f'<small id="about-{name}">' in text
     assert 'name="DATABASE_URL"' not in text
@@ -89,7 +89,7 @@ def test_file_that_is_no_text_is_an_error_at_the_sites(browser, starter):
         ({"spider": "topic", "text": "roots: [a.test]\nexamples: [../secret]"}, "sites", "../secret is a file"),
         ({"name": "../x"}, "name", "A name begins with a letter or a digit"),
         ({"spider": "shell"}, "spider", "There is no spider shell"),
-        ({"RESULT_FOLDER": "/etc"}, "RESULT_FOLDER", "RESULT_FOLDER=/etc is outside of the folder of the panel"),
+        ({"LINK_PRIOR": "../x"}, "LINK_PRIOR", "LINK_PRIOR=../x can't be set here; write shipped or none"),
     ],
 )
 def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, message):
@@ -99,11 +99,20 @@ def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, m
     assert starter.commands == []
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_form_has_no_field_for_a_path_and_one_that_is_sent_is_refused(browser, starter, name):
+    assert f'name="{name}"' not in browser.get("/start").text
+    response = browser.post("/start", **SITES, **{name: "result"})
+    assert response.status_code == 422
+    assert f"<li>{name} can&#39;t be set here; start the crawl in a terminal</li>" in response.text
+    assert starter.commands == []
+
+
 def test_first_wrong_field_has_the_focus_and_the_summary_leads_to_all(browser, starter):
-    text = browser.post("/start", **{**SITES, "text": "a b", "name": "../x", "STOP_FILE": "/etc/x"}).text
-    assert re.findall(r'<li><a href="#(\w+)">', text) == ["name", "sites", "STOP_FILE"]
+    text = browser.post("/start", **{**SITES, "text": "a b", "name": "../x", "LINK_PRIOR": "/etc/x"}).text
+    assert re.findall(r'<li><a href="#(\w+)">', text) == ["name", "sites", "LINK_PRIOR"]
     assert re.findall(r'<\w+ id="(\w+)"[^>]* autofocus', text) == ["name"]
-    for name in ("name", "sites", "STOP_FILE"):
+    for name in ("name", "sites", "LINK_PRIOR"):
         assert re.search(rf'id="{name}"[^>]* aria-invalid="true" aria-describedby="about-{name} wrong-{name}"', text)
     assert "a b</textarea>" in text
     assert 'value="../x"' in text
