@@ -62,7 +62,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         has_password=bool(panel_of(request).access.password),
         **values,
     )
-    return HTMLResponse(text.encode("utf-8", "replace"), status)  # arguments of commands may have half characters
+    return HTMLResponse(clean(text), status)
 
 
 def error_page(request: Request, error: Exception) -> HTMLResponse:
@@ -128,7 +128,7 @@ def compile_templates() -> None:
 
 def plain_text(said: Said, language: str) -> str:
     """Return the sentence *said* in *language*, without links."""
-    return str(_environment(language).filters["sentence"](said, escape).unescape())
+    return clean(_environment(language).filters["sentence"](said, escape).unescape())
 
 
 class _Compiled(jinja2.BytecodeCache):
@@ -192,7 +192,7 @@ def _environment(language: str) -> jinja2.Environment:
             return numbers.format_decimal(float(f"{value:.4g}"), DECIMAL, locale=locale)
         if kind is Kind.BYTES and isinstance(value, int):
             return size(value)
-        return number(value) if isinstance(value, (int, float)) else clean(str(value))
+        return number(value) if isinstance(value, (int, float)) else str(value)
 
     def second(seconds: float) -> str:
         return dates.format_datetime(seconds, "yyyy-MM-dd HH:mm:ss", locale=locale)
@@ -217,7 +217,7 @@ def _environment(language: str) -> jinja2.Environment:
                 return words(part.text)
             if isinstance(part, (int, float)):
                 return number(part)
-            return clean(part)
+            return part
 
         template = escape(texts.ugettext(said.template))
         return template % {name: drawn(part) for name, part in said.parts.items()}
@@ -225,7 +225,7 @@ def _environment(language: str) -> jinja2.Environment:
     def words(text: str) -> str:
         """Return a stored text of ours in the language of the reader, and other text as it is."""
         known = recognised(text)
-        return clean(text) if known is None else sentence(known, escape)
+        return text if known is None else sentence(known, escape)
 
     environment.filters.update(words=words)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)

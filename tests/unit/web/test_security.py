@@ -2,6 +2,7 @@
 
 * Text of strangers is never markup (stored XSS): titles, anchors, URLs, robots.txt, log lines, error reasons, texts of
   documents, names of crawls and sites, filters that are echoed, data of scripts.
+* Nor does it control terminals, or turn the direction of what is written behind it.
 * Pages of the crawled web are never rendered: the pages of the panel have no frames, no pictures of strangers, no
   scripts and styles within them, and a Content-Security-Policy that allows none.
 * Formulas in CSV files are neutralised: here in all files of the panel; of the crawl's files in
@@ -63,6 +64,7 @@ QUERIES = {
     "/crawls/{crawl:int}/file": "?name=",
 }
 SHOWN_FILTERS = ("text", "site", "host", "reason", "anchor")
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PASSWORD = "a long password"
 FORMULAS = tuple(set(FORMULA_STARTS) - {"'"})  # that one marks a text
 NO_FILTERS = Filters()
@@ -113,6 +115,13 @@ def test_filters_that_are_echoed_are_never_markup(hostile, name):
         if name in report.filters:
             path = f"/crawls/1/reports/{report.name}?{name}={quote(ATTACK)}"
             check_markup(path, hostile.get(path).text)
+
+
+def test_no_control_character_of_strangers_is_shown_or_saved(hostile):
+    for path in paths():
+        if not path.endswith((".parquet", "manifest.json", "hosts.txt")):  # bytes, and what people typed
+            found = CONTROLS.search(hostile.get(path).content.decode("utf-8", "replace"))
+            assert found is None, f"{path}: {found}"
 
 
 def check_markup(path, text):
