@@ -46,7 +46,7 @@ def shown(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a value, truncated to `TEXT_SHOWN` characters; a password that is cut off could not be recognised later."""
+    """Return a value, truncated to `TEXT_SHOWN` characters, without passwords, which can't be recognised once cut."""
     text = without_passwords(text)
     return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
 
