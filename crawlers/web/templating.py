@@ -6,7 +6,7 @@ import errno
 import http
 import io
 import logging
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
+from crawlers.inputs.program import suggested
 from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
 from crawlers.reports.stored_words import recognised
@@ -115,8 +116,11 @@ def template(name: str, language: str = "en") -> jinja2.Template:
 
 
 def translated(text: str, language: str) -> str:
-    """Return *text*, which was written in English, in *language* if it has a translation."""
-    return translations(language).ugettext(text)
+    """Return *text*, which was written in English, in *language* if it has a translation.
+
+    Commands in it are those of the program that serves the panel.
+    """
+    return suggested(translations(language).ugettext(text))
 
 
 def compile_templates() -> None:
@@ -161,7 +165,8 @@ def _environment(language: str) -> jinja2.Environment:
         bytecode_cache=_COMPILED,
     )
     texts = translations(language)
-    environment.install_gettext_translations(texts, newstyle=True)  # type: ignore[attr-defined]
+    say = partial(translated, language=language)
+    environment.install_gettext_callables(say, texts.ungettext, newstyle=True)  # type: ignore[attr-defined]
     locale = Locale.parse(language)
 
     def number(value: float) -> str:
@@ -181,7 +186,7 @@ def _environment(language: str) -> jinja2.Environment:
         if value is None:
             return ""
         if kind is Kind.STATE:
-            return texts.ugettext(str(value))
+            return say(str(value))
         if kind is Kind.WORDS:
             return words(str(value))
         if kind is Kind.TIME and isinstance(value, float):
@@ -219,7 +224,7 @@ def _environment(language: str) -> jinja2.Environment:
                 return number(part)
             return part
 
-        template = escape(texts.ugettext(said.template))
+        template = escape(say(said.template))
         return template % {name: drawn(part) for name, part in said.parts.items()}
 
     def words(text: str) -> str:
@@ -229,6 +234,6 @@ def _environment(language: str) -> jinja2.Environment:
 
     environment.filters.update(words=words)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
-    environment.filters.update(utc=utc, translated=texts.ugettext)  # for variables: what _() returns is not escaped
-    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC)
+    environment.filters.update(utc=utc, translated=say)  # for variables: what _() returns is not escaped
+    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested)
     return environment
