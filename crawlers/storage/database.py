@@ -217,7 +217,10 @@ def _check_file(url: URL, create: bool) -> None:
             raise ConfigError(f"DATABASE_URL: {path} is a folder; name a file in it")
         return
     if not create:
-        raise ConfigError(f"DATABASE_URL: {path.absolute()} does not exist; crawl first, or name the right file")
+        raise ConfigError(
+            f"DATABASE_URL: {path.absolute()} does not exist; crawl first (scrapy crawl sitegraph -a "
+            "hosts=example.org), or name the right file"
+        )
     if not path.parent.is_dir():
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
 
