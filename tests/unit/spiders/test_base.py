@@ -282,5 +282,5 @@ def test_address_with_a_folder_is_a_list_of_one_site(hosts):
 def test_name_of_a_missing_file_is_no_site(hosts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.d").mkdir()
-    with pytest.raises(ConfigError, match="there is no such file .* write http:// in front of a site"):
+    with pytest.raises(ConfigError, match=r"there is no such file .* write http:// in front of a site"):
         read_hosts(hosts)
