@@ -21,6 +21,7 @@ from scrapy.commands import ScrapyHelpFormatter
 from scrapy.utils.project import get_project_settings
 
 from crawlers import __version__, commands
+from crawlers.errors import without_passwords
 
 HELP = """\
 crawlers MISSION [SITES or FILE] [options]      crawls, or resumes an unfinished crawl
@@ -67,7 +68,7 @@ def run(arguments: list[str]) -> int:
     is_mission = name in MISSIONS
     module = _module("crawl" if is_mission else name)
     if module is None:
-        print(f"Error: {_unknown(name)}", file=sys.stderr)
+        print(without_passwords(f"Error: {_unknown(name)}"), file=sys.stderr)
         return 2
     if {"-h", "--help"} & {*rest}:
         _print_help(name, module, is_mission=is_mission)

@@ -14,14 +14,31 @@
     └── BadBody             the web's side: a body beyond the limits of decompression, likewise
         └── DamagedBody         a body that can't be decompressed to its end
 
-A message names the file, line or setting, carries the value, and says what to do.
+A message names the file, line or setting, carries the value without the passwords in it, and says what to do.
 """
 
 from __future__ import annotations
 
+import re
+
+# Of a user (RFC 3986, section 3.2.1), also in what is no URL; and as a parameter of a database URL.
+_PASSWORD = re.compile(r"((?:^|[\s'\"=,/(])[^\s'\"=,/(:@]*):(?!//)\S*@|((?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
+
+
+def without_passwords(text: str) -> str:
+    """Return *text* without what may be a password of a URL in it.
+
+    >>> without_passwords("'postgres://me:a@b@host:x/name?password=c' and 'me:secret@a.example'")
+    "'postgres://me:***@host:x/name?password=***' and 'me:***@a.example'"
+    """
+    return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", text)
+
 
 class CrawlersError(Exception):
     """Anything that this project raises deliberately."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(without_passwords(message))
 
 
 class ConfigError(CrawlersError):

@@ -24,6 +24,7 @@ from crawlers.reports.history_wording import when
 from crawlers.reports.pull_log import settings_of
 from crawlers.reports.search import search, sites_named
 from crawlers.storage.database import Database
+from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     import argparse
@@ -66,7 +67,7 @@ class Command(ProjectCommand):
                     lines = self._found(database, read_crawl(database, opts.crawl, self.settings).id, opts)
                 else:
                     lines = self._found(database, None, opts)
-            print("\n".join(lines))
+            print(clean("\n".join(lines)))
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.

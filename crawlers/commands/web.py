@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
-from crawlers.storage.database import Database
+from crawlers.storage.database import Database, is_missing
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,8 @@ class Command(ProjectCommand):
             self.check_settings()
             names = [name for name in self.settings.getlist("WEB_HOSTS") if name]
             access = access_on(opts.host, opts.port, str(self.settings.get("WEB_PASSWORD") or ""), names)
-            with closing(Database(self.settings.get("DATABASE_URL"))) as database:
+            url = self.settings.get("DATABASE_URL")
+            with closing(Database(url, create=not is_missing(url))) as database:  # whoever looks leaves nothing behind
                 database.follow_file()
                 address = f"http://{in_url(opts.host)}:{opts.port}/"
                 print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)

@@ -23,6 +23,7 @@ from crawlers.inputs.worker_place import worker_place
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
+from crawlers.storage.files.cells import clean
 from crawlers.storage.queries import crawl_numbered
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class CrawlSummary:
                 crawl = crawl_numbered(database, row.id)
                 assert crawl is not None
                 found = crawl_summary(database, crawl, row.run_started_at, run_s, places, has_pulled=has_pulled)
-                lines = [suggested(line) for line in found]
+                lines = [clean(suggested(line)) for line in found]
         except CrawlersError as error:
             logger.warning("The results can't be summarised: %s", error)
             return

@@ -9,7 +9,7 @@ from pathlib import Path
 NAME = "crawlers"  # see `crawlers.__main__`
 _MISSION = re.compile(r"\bscrapy crawl (\w+) -a (?:hosts|sources|topic)=")
 _COMMAND = re.compile(
-    r"\bscrapy (crawl\b ?|(?=(?:graph|explain|sites|workers|lab|shell|fetch|parse|view|check|bench)\b))"
+    r"\bscrapy (crawl\b ?|(?=(?:graph|report|explain|web|sites|workers|lab|shell|fetch|parse|view|check|bench)\b))"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, without_passwords
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,8 @@ def shown(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a value, truncated to `TEXT_SHOWN` characters."""
+    """Return a value, truncated to `TEXT_SHOWN` characters, without passwords, which can't be recognised once cut."""
+    text = without_passwords(text)
     return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
 
 

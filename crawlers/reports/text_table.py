@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from crawlers.storage.files.cells import clean
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,4 +34,4 @@ def table(rows: Sequence[Sequence[str]], right: str = "") -> str:
         )
         for row in rows
     )
-    return "\n".join(line.rstrip() for line in lines)
+    return clean("\n".join(line.rstrip() for line in lines))

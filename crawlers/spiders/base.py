@@ -217,8 +217,7 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
             return parse_host_list(hosts)
         where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
-            f"hosts={hosts}: there is no such file{where}; {remedy} its full path, or give the sites themselves "
-            "with commas between them"
+            f"hosts={hosts}: there is no such file{where}; {remedy} its full path, or write http:// in front of a site"
         )
     try:
         return parse_hosts(path.read_text("utf-8"), str(path))
@@ -234,10 +233,11 @@ def _names_sites(hosts: str) -> bool:
     """Return whether *hosts*, which is no file, is a list of sites rather than the wrong path of a file."""
     if "," in hosts or "://" in hosts:
         return True
-    host, slash, _ = hosts.partition(";")[0].partition("/")
-    if host.startswith(".") or (slash and not hosts.partition(";")[0].endswith("/")):
+    address = hosts.partition(";")[0]
+    host, slash, _ = address.partition("/")
+    if host.startswith(".") or address.endswith(".txt") or (slash and Path(host).is_dir()):
         return False
-    return ("." in host and Path(host).suffix != ".txt") or bool(re.fullmatch(r"[\w-]+:\d+", host))
+    return "." in host or bool(re.fullmatch(r"[\w-]+:\d+", host))
 
 
 def link_tags(settings: BaseSettings) -> frozenset[str]:

@@ -6,7 +6,6 @@ keeps every commit when the process is killed (a power cut may cost the last com
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,7 +59,6 @@ _PASSING = {
 
 
 _SECRETS = frozenset({"password", "passfile", "sslpassword", "sslkey", "service"})  # parameters of libpq
-_PASSWORD = re.compile(r"(?<=://)([^/@]*?):.*@|((?:password|sslpassword)=)[^&]*", re.IGNORECASE)
 
 
 class Database:
@@ -216,24 +214,15 @@ def _parsed(url: str) -> URL:
         parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError, ValueError) as error:  # the last one: of a port that is not a number
         raise ConfigError(
-            f"DATABASE_URL={_masked(url)!r} is not a database URL; write for example sqlite:///crawl.sqlite "
+            f"DATABASE_URL={url!r} is not a database URL; write for example sqlite:///crawl.sqlite "
             "or postgresql+psycopg://user:password@host/name"
         ) from error
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ConfigError(f"DATABASE_URL={_masked(url)!r}: only sqlite and postgresql are supported")
+        raise ConfigError(f"DATABASE_URL={url!r}: only sqlite and postgresql are supported")
     if parsed.get_backend_name() == "postgresql" and parsed.get_driver_name() != "psycopg":
         other = shown_url(parsed.set(drivername="postgresql+psycopg"))
         raise ConfigError(f"DATABASE_URL: PostgreSQL needs the driver psycopg; write {other}")
     return parsed
-
-
-def _masked(url: str) -> str:
-    """Return a URL that can't be parsed without what may be a password in it.
-
-    >>> _masked("postgres://me:a@b@host:x/name?password=c")
-    'postgres://me:***@host:x/name?password=***'
-    """
-    return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", url)
 
 
 def is_missing(url: str) -> bool:
@@ -262,7 +251,10 @@ def _check_file(url: URL, create: bool) -> None:
             raise ConfigError(f"DATABASE_URL: {path} is a folder; name a file in it")
         return
     if not create:
-        raise ConfigError(f"DATABASE_URL: {path.absolute()} does not exist; crawl first, or name the right file")
+        raise ConfigError(
+            f"DATABASE_URL: {path.absolute()} does not exist; crawl first (scrapy crawl sitegraph -a "
+            "hosts=example.org), or name the right file"
+        )
     if not path.parent.is_dir():
         raise ConfigError(f"DATABASE_URL: the folder {path.parent} does not exist; create it first")
 

@@ -70,7 +70,7 @@ def panel(
     compile_templates()
     app = Starlette(
         routes=[*ROUTES, Mount("/static", StaticFiles(directory=STATIC), name="static")],
-        middleware=[Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=SMALLEST_COMPRESSED)],
+        middleware=[Middleware(GZipMiddleware, minimum_size=SMALLEST_COMPRESSED)],
         exception_handlers={
             HTTPException: error_page,
             CrawlersError: error_page,
@@ -78,5 +78,7 @@ def panel(
             Exception: error_page,
         },
     )
+    # Not as a middleware: Starlette handles `Exception` in front of all of these, and so without the guard's headers.
+    app.middleware_stack = Guard(app.build_middleware_stack(), access)
     app.state.panel = Panel(database, access, starter, folder, results or KeptResults())
     return app

@@ -1,4 +1,4 @@
-"""Files that the panel sends: their types, their names, and large ones, which are written to the disk first."""
+"""Files that the panel sends: their types, their names, and their turns; large ones are written to the disk first."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import tempfile
 from functools import partial
 from typing import IO, TYPE_CHECKING
 
-from starlette.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 from crawlers.reports.catalogue.exporting import PARQUET
+from crawlers.web.panel import panel_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from starlette.requests import Request
 
     from crawlers.storage.queries import NamedCrawl
 
@@ -22,6 +27,36 @@ TABLE_TYPES = {
     PARQUET: "application/vnd.apache.parquet",
 }
 GRAPH_TYPES = {"gexf": "application/gexf+xml", "graphml": "application/graphml+xml"}
+
+
+def sends_file(path: str, endpoint: Callable[[Request], Response]) -> Route:
+    """Return the route of *endpoint*, which makes a file as soon as it is its turn.
+
+    A file may take minutes. Those that wait for their turn keep no thread and no connection to the store, so that all
+    other requests are answered meanwhile.
+    """
+
+    async def in_turn(request: Request) -> Response:
+        async with panel_of(request).turns:
+            if await request.is_disconnected():
+                return Response(status_code=400)  # which nobody reads
+            return await run_in_threadpool(endpoint, request)
+
+    return Route(path, in_turn, name=endpoint.__name__)
+
+
+def table_file(request: Request, parts: Iterator[bytes], format_: str, name: str) -> StreamingResponse:
+    """Return the table called *name*, whose *parts* are read one by one, in turn with other files."""
+
+    async def in_turns() -> AsyncIterator[bytes]:
+        while True:
+            async with panel_of(request).turns:
+                part = await run_in_threadpool(next, parts, b"")
+            if not part:
+                return
+            yield part
+
+    return StreamingResponse(in_turns(), media_type=TABLE_TYPES[format_], headers=saved_as(f"{name}.{format_}"))
 
 
 def saved_as(name: str) -> dict[str, str]:

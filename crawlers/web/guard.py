@@ -4,8 +4,8 @@ The panel starts programs and deletes data, so that a page of the web that is op
 to use it:
 
 * The header Host must be a name of ours. A page whose own name points to 127.0.0.1 (DNS rebinding) sends its name.
-* Pages of other sites may link to the panel. They may load nothing of it, as an image or a script, because a page that
-  makes a browser ask for many reports would keep the machine busy.
+* Pages of other sites may link to the panel. They may load nothing of it, as an image, a script or a frame: a page that
+  makes a browser ask for many reports would keep the machine busy, and buttons in a frame can be hidden under others.
 * A request that changes anything must come from a page of ours, by its headers Origin or Sec-Fetch-Site, and must
   contain the token of the session, see `forms.changes`.
 * On an address that others can reach, whoever has not given the password sees the login page only.
@@ -51,6 +51,7 @@ POLICY = (
 )
 HEADERS = {
     "content-security-policy": POLICY,
+    "x-frame-options": "DENY",  # for browsers and proxies that do not know frame-ancestors
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",  # with no-referrer, browsers send "Origin: null" with our own forms
     "cross-origin-opener-policy": "same-origin",
@@ -170,7 +171,7 @@ class Guard:
             )
         if scope["method"] not in SAFE and not _is_ours(headers, host):
             return PlainTextResponse("This request comes from another site; open the panel itself.", 403)
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and headers.get("sec-fetch-dest") != "document":
             return PlainTextResponse("Pages of other sites may lead to the panel, but not load parts of it.", 403)
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             return PlainTextResponse("No address of the panel contains a NUL.", 400)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from asyncio import Semaphore
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from starlette.exceptions import HTTPException
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from crawlers.web.starting import Starter
 
 
+FILES_AT_ONCE = 2  # that are made for browsers: each takes a processor, and a connection to the store
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """The store, who may see it, and what starts crawls, with files in *folder*."""
@@ -30,6 +34,7 @@ class Panel:
     starter: Starter
     folder: Path
     results: KeptResults
+    turns: Semaphore = field(default_factory=lambda: Semaphore(FILES_AT_ONCE))  # see `downloads.sends_file`
 
 
 def panel_of(request: Request) -> Panel:

@@ -16,6 +16,7 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.inputs.hosts_file import format_hosts, parse_hosts
 from crawlers.inputs.link_prior_file import WORDS
 from crawlers.inputs.offered_settings import FILES, check_offered, offered_settings
+from crawlers.inputs.program import suggested
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.inputs.topic_file import parse_topic
 from crawlers.storage.seeds import crawl_seeds
@@ -225,4 +226,4 @@ def errors_of(message: str) -> dict[str, str]:
 
 def typed_command(command: CrawlCommand, name: str) -> str:
     """Return *command* as it is typed in a terminal."""
-    return shlex.join(["scrapy", *command.words(), "-s", f"CRAWL={name}"])
+    return suggested(shlex.join(["scrapy", *command.words(), "-s", f"CRAWL={name}"]))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.errors import ConfigError
 from crawlers.extraction.pool import environment
+from crawlers.inputs.program import suggested
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.worker_queries import begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
@@ -262,4 +263,4 @@ def _changed_at(log: Path) -> float:
 def said_in(log: str) -> str:
     """Return what a command has said in *log* about why it could not go on; "" if it has said nothing."""
     parts = _ERROR.split(log)
-    return parts[-1].strip() if len(parts) > 1 else ""
+    return suggested(parts[-1].strip()) if len(parts) > 1 else ""

@@ -6,7 +6,7 @@ import errno
 import http
 import io
 import logging
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
+from crawlers.inputs.program import suggested
 from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
 from crawlers.reports.stored_words import recognised
@@ -62,7 +63,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         has_password=bool(panel_of(request).access.password),
         **values,
     )
-    return HTMLResponse(text.encode("utf-8", "replace"), status)  # arguments of commands may have half characters
+    return HTMLResponse(clean(text), status)
 
 
 def error_page(request: Request, error: Exception) -> HTMLResponse:
@@ -115,8 +116,11 @@ def template(name: str, language: str = "en") -> jinja2.Template:
 
 
 def translated(text: str, language: str) -> str:
-    """Return *text*, which was written in English, in *language* if it has a translation."""
-    return translations(language).ugettext(text)
+    """Return *text*, which was written in English, in *language* if it has a translation.
+
+    Commands in it are those of the program that serves the panel.
+    """
+    return suggested(translations(language).ugettext(text))
 
 
 def compile_templates() -> None:
@@ -128,7 +132,7 @@ def compile_templates() -> None:
 
 def plain_text(said: Said, language: str) -> str:
     """Return the sentence *said* in *language*, without links."""
-    return str(_environment(language).filters["sentence"](said, escape).unescape())
+    return clean(_environment(language).filters["sentence"](said, escape).unescape())
 
 
 class _Compiled(jinja2.BytecodeCache):
@@ -161,7 +165,8 @@ def _environment(language: str) -> jinja2.Environment:
         bytecode_cache=_COMPILED,
     )
     texts = translations(language)
-    environment.install_gettext_translations(texts, newstyle=True)  # type: ignore[attr-defined]
+    say = partial(translated, language=language)
+    environment.install_gettext_callables(say, texts.ungettext, newstyle=True)  # type: ignore[attr-defined]
     locale = Locale.parse(language)
 
     def number(value: float) -> str:
@@ -181,7 +186,7 @@ def _environment(language: str) -> jinja2.Environment:
         if value is None:
             return ""
         if kind is Kind.STATE:
-            return texts.ugettext(str(value))
+            return say(str(value))
         if kind is Kind.WORDS:
             return words(str(value))
         if kind is Kind.TIME and isinstance(value, float):
@@ -192,7 +197,7 @@ def _environment(language: str) -> jinja2.Environment:
             return numbers.format_decimal(float(f"{value:.4g}"), DECIMAL, locale=locale)
         if kind is Kind.BYTES and isinstance(value, int):
             return size(value)
-        return number(value) if isinstance(value, (int, float)) else clean(str(value))
+        return number(value) if isinstance(value, (int, float)) else str(value)
 
     def second(seconds: float) -> str:
         return dates.format_datetime(seconds, "yyyy-MM-dd HH:mm:ss", locale=locale)
@@ -217,18 +222,18 @@ def _environment(language: str) -> jinja2.Environment:
                 return words(part.text)
             if isinstance(part, (int, float)):
                 return number(part)
-            return clean(part)
+            return part
 
-        template = escape(texts.ugettext(said.template))
+        template = escape(say(said.template))
         return template % {name: drawn(part) for name, part in said.parts.items()}
 
     def words(text: str) -> str:
         """Return a stored text of ours in the language of the reader, and other text as it is."""
         known = recognised(text)
-        return clean(text) if known is None else sentence(known, escape)
+        return text if known is None else sentence(known, escape)
 
     environment.filters.update(words=words)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
-    environment.filters.update(utc=utc, translated=texts.ugettext)  # for variables: what _() returns is not escaped
-    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC)
+    environment.filters.update(utc=utc, translated=say)  # for variables: what _() returns is not escaped
+    environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested)
     return environment

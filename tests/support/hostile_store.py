@@ -14,8 +14,12 @@ from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-# A formula for spreadsheets, an end of attributes and elements, scripts, a template, a format, a terminal's escape.
-ATTACK = "=1+1\"'></script><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}%(name)s%s\x1b[31m"
+# A formula for spreadsheets, an end of attributes and elements, scripts, a template, a format, escapes of terminals (C0
+# and C1), and text that turns the direction of what follows.
+ATTACK = (
+    "=1+1\"'></script><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}%(name)s%s"
+    "\x1b[31m\x9b31m\u202egnp.exe\u2066\u200e\u200f\u061c"
+)
 TEXTS = {
     "alarm": ("subject", "message"),
     "bad_link": ("raw", "reason", "anchor"),

@@ -9,7 +9,6 @@ from crawlers.algorithms.plurals import counted
 from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
 from crawlers.reports.history_wording import cut
 from crawlers.reports.text_table import NOTHING, table, time_of
-from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,4 +55,4 @@ def _text(value: Value, kind: Kind) -> str:
         return f"{float(f'{value:.6g}'):,}"
     if isinstance(value, (int, float)):
         return f"{value:,}"
-    return cut(" ".join(clean(str(value)).split()), CELL_CHARS)
+    return cut(" ".join(str(value).split()), CELL_CHARS)

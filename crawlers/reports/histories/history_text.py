@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
 from crawlers.reports.history_wording import when
-from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def history_lines(history: History) -> list[str]:
     """Return the URL, the facts, and the events with their times."""
-    lines = [clean(history.url), *fact_lines(history.facts)]
+    lines = [history.url, *fact_lines(history.facts)]
     for event in history.events:
         first, *further = _lines(event.line, 1)
         lines += [f"  {when(event.at)} {first.strip()}", *further]
@@ -46,10 +45,10 @@ def _lines(line: Line, depth: int) -> Iterator[str]:
 
 def _text(part: Part) -> str:
     if isinstance(part, Url):
-        return clean(part.url)
+        return part.url
     if isinstance(part, Urls):
         more = part.total - len(part.urls)
-        return ", ".join(map(clean, part.urls)) + (f" and {more:,} more" if more else "")
+        return ", ".join(part.urls) + (f" and {more:,} more" if more else "")
     if isinstance(part, Moment):
         return when(part.seconds)
     if isinstance(part, Count):
@@ -57,7 +56,7 @@ def _text(part: Part) -> str:
     if isinstance(part, Said):
         return sentence(part)
     if isinstance(part, Words):
-        return clean(part.text)
+        return part.text
     if isinstance(part, float):
         return f"{part:.6g}"
-    return clean(str(part))
+    return str(part)

@@ -20,22 +20,26 @@ from datetime import UTC, datetime
 Value = str | int | float | bool | None
 
 FORMULA_STARTS = tuple("=+-@\t\n\r＝＋－＠'")
-# Everything outside the production Char of XML 1.0 (https://www.w3.org/TR/xml/#charsets).
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Everything outside the production Char of XML 1.0 (https://www.w3.org/TR/xml/#charsets); DEL and the controls of C1,
+# which steer terminals, too (ECMA-48); and the characters of Unicode Standard Annex 9, section 2, which change the
+# direction of the text behind them.
+_CONTROLS = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 def clean(text: str) -> str:
-    """Return *text* with U+FFFD in place of each character that XML 1.0 can't hold.
+    """Return *text* with U+FFFD in place of each character that XML 1.0 can't hold, or that controls its display.
 
-    These are the control characters except tab, newline and carriage return, lone surrogates, U+FFFE
-    and U+FFFF; not even a character reference may name them. They are replaced, as HTML parsers replace
-    NUL, and not removed, so that a reader sees that something was there. CSV gets the same text,
-    so that all formats agree (and UTF-8 can't hold lone surrogates either).
+    These are the control characters except tab, newline and carriage return, those that change the direction of text,
+    lone surrogates, U+FFFE and U+FFFF. They are replaced, as HTML parsers replace NUL, and not removed, so that a
+    reader sees that something was there. All text of the web that people see is cleaned here, when it is written into
+    a file, a page of the panel or a terminal.
 
-    >>> clean("a" + chr(0) + "b") == "a" + chr(0xFFFD) + "b"
+    >>> clean("a" + chr(0) + "b") == clean("a" + chr(0x202E) + "b") == "a" + chr(0xFFFD) + "b"
     True
     """
-    return _NOT_XML.sub("\ufffd", text)
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def cell(value: Value) -> str | None:

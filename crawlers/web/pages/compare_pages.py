@@ -24,7 +24,7 @@ from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.queries import sites_of
 from crawlers.storage.related_crawls import related_crawls
 from crawlers.web.computing import again
-from crawlers.web.downloads import TABLE_TYPES, graph_file, written_file
+from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, written_file
 from crawlers.web.kept_results import Unfinished
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import ROWS, order_of
@@ -252,6 +252,6 @@ def _is_shown(row: PageChange | LinkChange, shown: Shown) -> bool:
 
 ROUTES = [
     Route("/crawls/{crawl:int}/compare", compare),
-    Route("/crawls/{crawl:int}/compare/changes.gexf", changes_graph),
-    Route("/crawls/{crawl:int}/compare/{rows}.{format}", changes_file),
+    sends_file("/crawls/{crawl:int}/compare/changes.gexf", changes_graph),
+    sends_file("/crawls/{crawl:int}/compare/{rows}.{format}", changes_file),
 ]

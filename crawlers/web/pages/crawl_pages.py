@@ -24,7 +24,7 @@ from crawlers.storage.crawls import FINISHED
 from crawlers.storage.site_limits import limits_of
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
-from crawlers.web.downloads import file_name, saved_as
+from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
 from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
 from crawlers.web.pages.picture_pages import stored_pictures
@@ -158,9 +158,8 @@ def manifest_file(request: Request) -> Response:
         "sites_with_limits": _limits(request, found, stored, MAX_LIMITS),  # hosts.txt of the panel has all
     }
     text = json.dumps(of_crawl | stored | limits, indent=2, ensure_ascii=False)
-    headers = {"content-disposition": f'attachment; filename="manifest-{found.id}.json"'}
     content = f"{text}\n".encode("utf-8", "backslashreplace")  # half characters, as JSON writes them
-    return Response(content, media_type="application/json", headers=headers)
+    return Response(content, media_type="application/json", headers=saved_as(f"manifest-{found.id}.json"))
 
 
 def hosts_file(request: Request) -> Response:
@@ -249,6 +248,6 @@ ROUTES = [
     Route("/crawls/{crawl:int}/work", work),
     Route("/crawls/{crawl:int}/manifest", manifest),
     Route("/crawls/{crawl:int}/manifest.json", manifest_file),
-    Route("/crawls/{crawl:int}/hosts.txt", hosts_file),
+    sends_file("/crawls/{crawl:int}/hosts.txt", hosts_file),
     changes("/crawls/{crawl:int}/{action}", control),
 ]

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from crawlers.algorithms.urls.domains import GROUPS
@@ -37,7 +37,7 @@ from crawlers.reports.histories.url_history import possible_targets
 from crawlers.reports.map_picture import draw_map
 from crawlers.reports.pull_log import settings_of
 from crawlers.web.computing import again
-from crawlers.web.downloads import GRAPH_TYPES, TABLE_TYPES, file_name, graph_file, saved_as
+from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
 from crawlers.web.kept_results import Unfinished
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.standalone_graph import graph_json
@@ -138,7 +138,7 @@ def nodes_table(request: Request) -> Response:
     crawl, drawn = _map_of(request)
     rows = (Row(tuple(node), (place,)) for place, node in enumerate(drawn.nodes))
     lines = csv_lines((*NODE_COLUMNS, *PLACE_COLUMNS), rows)
-    return StreamingResponse(lines, media_type=TABLE_TYPES["csv"], headers=saved_as(f"{file_name(crawl, 'nodes')}.csv"))
+    return table_file(request, lines, "csv", file_name(crawl, "nodes"))
 
 
 def edges_table(request: Request) -> Response:
@@ -146,7 +146,7 @@ def edges_table(request: Request) -> Response:
     crawl, drawn = _map_of(request)
     ends = ((drawn.nodes[source].label, drawn.nodes[target].label) for source, target in drawn.edges)
     lines = csv_lines(EDGE_COLUMNS, (Row(cells, (place,)) for place, cells in enumerate(ends)))
-    return StreamingResponse(lines, media_type=TABLE_TYPES["csv"], headers=saved_as(f"{file_name(crawl, 'edges')}.csv"))
+    return table_file(request, lines, "csv", file_name(crawl, "edges"))
 
 
 def full_graph(request: Request) -> Response:
@@ -229,8 +229,8 @@ def _listed(drawn: GraphMap) -> list[Row]:
 
 ROUTES = [
     Route("/crawls/{crawl:int}/graph", graph),
-    Route("/crawls/{crawl:int}/graph/picture.{format}", picture),
-    Route("/crawls/{crawl:int}/graph/nodes.csv", nodes_table),
-    Route("/crawls/{crawl:int}/graph/edges.csv", edges_table),
-    Route("/crawls/{crawl:int}/graph/full.{format}", full_graph),
+    sends_file("/crawls/{crawl:int}/graph/picture.{format}", picture),
+    sends_file("/crawls/{crawl:int}/graph/nodes.csv", nodes_table),
+    sends_file("/crawls/{crawl:int}/graph/edges.csv", edges_table),
+    sends_file("/crawls/{crawl:int}/graph/full.{format}", full_graph),
 ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
@@ -19,7 +19,7 @@ from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawls import RUNNING
 from crawlers.web.computing import again
-from crawlers.web.downloads import TABLE_TYPES, file_name, saved_as
+from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Kept, Unfinished
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import language_of, plain_text, render, translated
@@ -113,8 +113,7 @@ def data(request: Request) -> Response:
     if isinstance(outcome, Unfinished):
         raise HTTPException(503, outcome.problem or "This picture is still being computed; load the file again.")
     columns, rows = table_of(outcome.value)
-    headers = saved_as(f"{file_name(wanted.crawl, shown.name)}.csv")
-    return StreamingResponse(csv_lines(columns, rows), media_type=TABLE_TYPES["csv"], headers=headers)
+    return table_file(request, csv_lines(columns, rows), "csv", file_name(wanted.crawl, shown.name))
 
 
 def _picture_of(request: Request) -> Picture:
@@ -158,6 +157,6 @@ def _key(shown: Picture, wanted: Wanted) -> tuple[object, ...]:
 ROUTES = [
     Route("/crawls/{crawl:int}/pictures", pictures),
     Route("/crawls/{crawl:int}/pictures/{picture}.json", values),
-    Route("/crawls/{crawl:int}/pictures/{picture}.csv", data),
+    sends_file("/crawls/{crawl:int}/pictures/{picture}.csv", data),
     Route("/crawls/{crawl:int}/pictures/{picture}", picture),
 ]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
 from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
@@ -27,7 +26,7 @@ from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.url_kinds import UrlKind
 from crawlers.web.computing import AGAIN, again
-from crawlers.web.downloads import TABLE_TYPES, file_name, saved_as
+from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
 from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.templating import render
@@ -225,8 +224,7 @@ def export(request: Request) -> Response:
             raise HTTPException(503, outcome.problem or "This report is still being computed; load the file again.")
         in_order = sorted_by(outcome.value.rows, shown.columns, request.query_params.get("sort", ""))
 
-    headers = saved_as(f"{file_name(crawl, shown.name)}.{name}")
-    return StreamingResponse(parts(), media_type=TABLE_TYPES[name], headers=headers)
+    return table_file(request, parts(), name, file_name(crawl, shown.name))
 
 
 def all_rows(database: Database, crawl_id: int, shown: Report, filters: Filters) -> Iterator[Row]:
@@ -258,6 +256,6 @@ def _filters(request: Request, shown: Report) -> tuple[dict[str, str], Filters]:
 
 ROUTES = [
     Route("/crawls/{crawl:int}/reports", reports),
-    Route("/crawls/{crawl:int}/reports/{report}.{format}", export),
+    sends_file("/crawls/{crawl:int}/reports/{report}.{format}", export),
     Route("/crawls/{crawl:int}/reports/{report}", report),
 ]

@@ -12,6 +12,7 @@ from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
+from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule
 from crawlers.reports.catalogue.crawl_scope import wanted_sites
 from crawlers.reports.catalogue.filters import Filters
@@ -83,7 +84,7 @@ def rules(request: Request) -> Response:
         tested=tested,
         known=known[:SHOWN_RULES],
         more_rules=max(0, len(known) - SHOWN_RULES),
-        command=f"scrapy sites add-rule {shlex.quote(name)} {shlex.quote(typed['rule'])}",
+        command=f"{program()} sites add-rule {shlex.quote(name)} {shlex.quote(typed['rule'])}",
     )
 
 

@@ -20,6 +20,7 @@ from crawlers.reports.seed_overview import SORTED_BY, SeedState, seed_figures, s
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds
 from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
+from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.forms import changes
 from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
 from crawlers.web.panel import panel_of
@@ -81,8 +82,7 @@ def import_sites(request: Request, form: FormData) -> Response:
 def export_sites(request: Request) -> Response:
     """Send the list as the table that the import reads."""
     text = format_seeds(list_seeds(panel_of(request).database))
-    headers = {"content-disposition": 'attachment; filename="sites.csv"'}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(text, media_type=TABLE_TYPES["csv"], headers=saved_as("sites.csv"))
 
 
 def edit_site(request: Request, form: FormData) -> Response:
@@ -253,7 +253,7 @@ def _given(typed: dict[str, str]) -> dict[str, str]:
 
 ROUTES = [
     Route("/sites", sites),
-    Route("/sites.csv", export_sites),
+    sends_file("/sites.csv", export_sites),
     changes("/sites", add_site),
     changes("/sites/import", import_sites),
     Route("/sites/{number:int}", site),

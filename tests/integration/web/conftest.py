@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from crawlers.inputs.render_settings import PROGRAMS
+from crawlers.storage.database import Database
 from tests.support.processes import PATIENCE_S, ROOT, until
 from tests.support.services import unavailable
 
@@ -52,7 +53,8 @@ def page(chromium):
 
 @pytest.fixture
 def panel(tmp_path):
-    """The address of a panel in the test's folder, of the store that is or will be there."""
+    """The address of a panel in the test's folder, of the store that is there, or of an empty one."""
+    Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}").close()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {"SCRAPY_SETTINGS_MODULE": "crawlers.settings", "PYTHONPATH": str(ROOT)}

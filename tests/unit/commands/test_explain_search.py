@@ -46,6 +46,16 @@ def test_documents_are_shown_with_date_title_url_and_snippet(search):
     assert snippet.removesuffix(".") == "  It is [late], the [ferry]"
 
 
+def test_text_of_strangers_does_not_control_the_terminal(url, search):
+    database = Database(url)
+    title = "A \x9b31m\u202eyrref\u2066"
+    NewsStore(database, "hostile").document("/d", 1e9, title=title, text="A galleon\x1b[2J.")
+    database.close()
+    output = search("galleon")[1]
+    assert "  A \ufffd31m\ufffdyrref\ufffd\n" in output
+    assert not set("\x1b\x9b\u202e\u2066") & set(output)
+
+
 def test_all_crawls_are_searched_unless_one_is_named(search):
     assert search("ferry")[1].count("  http://") == 3
     assert search("ferry", limit=2)[1].count("  http://") == 2

@@ -15,6 +15,12 @@ from crawlers.graphs.model import EDGES_AT_ONCE, PAGE_COLUMNS, MemoryGraph, writ
 from crawlers.items import Node
 from crawlers.storage.files.cells import cell, clean
 
+CONTROLS = (
+    *(*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0)),
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+    *(0xD800, 0xDFFF, 0xFFFE, 0xFFFF),
+)
+
 
 def test_a_node_is_a_row_of_the_page_columns() -> None:
     assert Node._fields == ("id", "url", *(column.name for column in PAGE_COLUMNS))
@@ -26,12 +32,12 @@ def test_cleaned_text_is_what_an_xml_parser_accepts(text: str) -> None:
     element.text = clean(text)  # lxml raises ValueError for characters that XML forbids
 
 
-@pytest.mark.parametrize("code", [*range(9), 11, 12, *range(14, 32), 0xD800, 0xDFFF, 0xFFFE, 0xFFFF])
-def test_each_illegal_character_leaves_one_visible_mark(code: int) -> None:
+@pytest.mark.parametrize("code", CONTROLS)
+def test_each_character_of_control_leaves_one_visible_mark(code: int) -> None:
     assert clean(f"a{chr(code)}b") == "a\ufffdb"
 
 
-@pytest.mark.parametrize("text", ["\t\n\r", "\x7f\x85\u2028", "\ud7ff\ue000\ufffd", "\U00010000\U0010ffff"])
+@pytest.mark.parametrize("text", ["\t\n\r", "\x7e\xa0\u200c\u200d\u2028", "\ud7ff\ue000\ufffd", "\U00010000\U0010ffff"])
 def test_legal_characters_stay(text: str) -> None:
     assert clean(text) == text
 

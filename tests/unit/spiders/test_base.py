@@ -86,6 +86,11 @@ def test_hosts_come_from_a_file(tmp_path):
         ("a.example/", ["http://a.example"]),
         ("a.example;2;3;500", ["http://a.example"]),
         ("a.example/docs/;2", ["http://a.example"]),
+        ("example.invalid/docs", ["http://example.invalid"]),
+        ("a.example/docs/index.html;2", ["http://a.example"]),
+        ("localhost:8600/docs", ["http://localhost:8600"]),
+        ("127.0.0.1/docs", ["http://127.0.0.1"]),
+        ("http://a.example/sites.txt", ["http://a.example"]),
     ],
 )
 def test_hosts_may_be_the_sites_themselves(text, wanted, tmp_path, monkeypatch):
@@ -286,7 +291,12 @@ def test_address_with_a_folder_is_a_list_of_one_site(hosts):
     assert limits.site.endswith("://example.org")
 
 
-@pytest.mark.parametrize("hosts", ["./sites/", "../x.d/hosts", "my.d/hosts", "data/hosts.txt", "hosts.txt"])
-def test_name_of_a_missing_file_is_no_site(hosts):
-    with pytest.raises(ConfigError, match="there is no such file"):
+@pytest.mark.parametrize(
+    "hosts",
+    ["./sites/", "./x.y", "../x.d/hosts", "my.d/hosts", "data/hosts.txt", "my.d/hosts.txt", "hosts.txt", "hots.txt;2"],
+)
+def test_name_of_a_missing_file_is_no_site(hosts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.d").mkdir()
+    with pytest.raises(ConfigError, match=r"there is no such file .* write http:// in front of a site"):
         read_hosts(hosts)

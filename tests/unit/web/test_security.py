@@ -2,12 +2,13 @@
 
 * Text of strangers is never markup (stored XSS): titles, anchors, URLs, robots.txt, log lines, error reasons, texts of
   documents, names of crawls and sites, filters that are echoed, data of scripts.
+* Nor does it control terminals, or turn the direction of what is written behind it.
 * Pages of the crawled web are never rendered: the pages of the panel have no frames, no pictures of strangers, no
   scripts and styles within them, and a Content-Security-Policy that allows none.
 * Formulas in CSV files are neutralised: here in all files of the panel; of the crawl's files in
   tests/unit/storage/files and tests/unit/graphs/writers, of its logs in test_csv_logs.
 * Paths of others are not read (path traversal): exports, static files, logs, names of crawls.
-* Only our own pages change anything (CSRF), and only ours load parts of the panel.
+* Only our own pages change anything (CSRF), only ours load parts of the panel, and none show it in a frame.
 * Foreign Host headers (DNS rebinding), foreign Origins: tests/unit/web/test_guard.py.
 * An address that others reach needs a password (test_guard.py), of which few can be tried.
 * Secrets in database URLs are never shown.
@@ -40,6 +41,7 @@ from crawlers.web.app import ROUTES, panel
 from crawlers.web.guard import Attempts
 from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.kept_results import KeptResults
+from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
 from crawlers.web.serving import access_on
 from crawlers.web.starting import RECORD, Ending
@@ -62,6 +64,7 @@ QUERIES = {
     "/crawls/{crawl:int}/file": "?name=",
 }
 SHOWN_FILTERS = ("text", "site", "host", "reason", "anchor")
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PASSWORD = "a long password"
 FORMULAS = tuple(set(FORMULA_STARTS) - {"'"})  # that one marks a text
 NO_FILTERS = Filters()
@@ -114,6 +117,13 @@ def test_filters_that_are_echoed_are_never_markup(hostile, name):
             check_markup(path, hostile.get(path).text)
 
 
+def test_no_control_character_of_strangers_is_shown_or_saved(hostile):
+    for path in paths():
+        if not path.endswith((".parquet", "manifest.json", "hosts.txt")):  # bytes, and what people typed
+            found = CONTROLS.search(hostile.get(path).content.decode("utf-8", "replace"))
+            assert found is None, f"{path}: {found}"
+
+
 def check_markup(path, text):
     """Fail if a page contains anything that our templates do not write."""
     tree = LexborHTMLParser(text)
@@ -157,12 +167,22 @@ def test_log_lines_are_never_markup(hostile, sqlite, tmp_path):
     assert re.search("said .*&lt;img src=x onerror=alert\\(1\\)&gt;", text)
 
 
-def test_every_response_forbids_scripts_and_styles_within_pages(hostile):
+def test_every_response_forbids_frames_and_scripts_and_styles_within_pages(hostile, monkeypatch):
+    def check(response):
+        assert response.headers["content-security-policy"] == guard.POLICY, response.url
+        assert response.headers["x-frame-options"] == "DENY", response.url
+        return response.status_code
+
     for path in (*paths(), "/nowhere", "/static/panel.css"):
-        policy = hostile.get(path).headers["content-security-policy"]
-        assert policy == guard.POLICY, path
+        check(hostile.get(path))
+    assert check(hostile.get("/", host="evil.example")) == 421
+    tag = hostile.get("/static/panel.css").headers["etag"]
+    assert check(hostile.get("/static/panel.css", **{"if-none-match": tag})) == 304
+    monkeypatch.setattr(crawl_pages, "crawls_overview", lambda *_: 1 / 0)
+    assert check(hostile.get("/")) == 500
     assert "unsafe" not in guard.POLICY
     assert guard.POLICY.startswith("default-src 'none'")
+    assert "frame-ancestors 'none'" in guard.POLICY
 
 
 def test_no_cell_of_a_csv_file_is_a_formula(hostile):
@@ -249,7 +269,11 @@ def test_pages_of_other_sites_may_lead_to_the_panel_but_load_nothing_of_it(hosti
     headers = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
     for path in ("/", "/crawls/1/reports/duplicates?again=1", "/static/panel.js"):
         assert hostile.get(path, **headers).status_code == 403
-    assert hostile.get("/", **{**headers, "sec-fetch-mode": "navigate"}).status_code == 200
+        for frame in ("iframe", "frame", "object", "embed", "fencedframe"):
+            inside = {**headers, "sec-fetch-mode": "navigate", "sec-fetch-dest": frame}
+            assert hostile.get(path, **inside).status_code == 403
+    led = {**headers, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert hostile.get("/", **led).status_code == 200
 
 
 def test_five_wrong_passwords_a_minute_may_be_tried(open_panel, monkeypatch):

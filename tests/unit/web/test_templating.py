@@ -10,6 +10,7 @@ import pytest
 
 from crawlers.web import templating
 from crawlers.web.templating import compile_templates
+from tests.support.stored_crawl import stored_crawl
 
 
 @pytest.fixture
@@ -36,3 +37,14 @@ def test_full_disk_is_told_in_words(browser, crawl_id, monkeypatch, caplog):
     response = browser.get(f"/crawls/{crawl_id}/graph/full.gexf")
     assert (response.status_code, "free some space" in response.text) == (507, True)
     assert [record.exc_info for record in caplog.records] == [None]
+
+
+def test_pages_name_the_program_that_people_have(browser, sqlite, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["/home/me/.local/bin/crawlers", "web"])
+    assert "<code>crawlers sitegraph example.org</code>" in browser.get("/").text
+    crawl = f"/crawls/{stored_crawl(sqlite)}"
+    for page in ("manifest", "rules?site=http://a.test&rule=/a.*", "reports/feeds", "reports/url-rules", "explain"):
+        text = browser.get(f"{crawl}/{page}").text
+        assert "scrapy " not in text, page
+    assert "crawlers sites add-rule" in browser.get(f"{crawl}/rules?site=http://a.test").text
+    assert "crawlers extlinks" in browser.get(f"{crawl}/manifest").text

@@ -1,0 +1,54 @@
+"""Messages repeat what was typed, without the passwords in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawlers.errors import ConfigError, CrawlersError, without_passwords
+from crawlers.inputs.hosts_file import parse_host_list
+from crawlers.inputs.seed_names import find_seed
+from crawlers.inputs.text_file import shown
+
+SECRET = "s3cret"
+ADDRESSES = [
+    f"http://me:{SECRET}@a.example/x",
+    f"HTTPS://me:{SECRET}@a.example:8600",
+    f"http://me:a@{SECRET}@a.example/",
+    f"http://me:a/{SECRET}@a.example/",
+    f"http://:{SECRET}@a.example/",
+    f"//me:{SECRET}@a.example/",
+    f"me:{SECRET}@a.example",
+    f"b.example,me:{SECRET}@a.example",
+    f"http://me:{SECRET}{'x' * 200}@a.example/",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("message", ["{}", "{!r} matches no seed", "hosts={}: no such file", "item 1: '{}': wrong"])
+def test_password_is_in_no_message(address, message):
+    for kind in (CrawlersError, ConfigError):
+        assert SECRET not in str(kind(message.format(address)))
+    assert "a.example" in str(ConfigError(message.format(address)))
+    assert SECRET not in shown(address)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("refuse", [parse_host_list, lambda address: find_seed([], address)])
+def test_password_is_not_in_messages_about_unknown_hosts(address, refuse):
+    with pytest.raises(ConfigError) as refused:
+        refuse(address)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://me@a.example/ is not a site",
+        "hosts.txt:3: 'a.example;x': maxDownloadsAtTime is 'x'",
+        "http://a.example:8600/x: there is no page; ask me@b.example",
+        "DATABASE_URL=sqlite:///crawl.sqlite: only one",
+        "",
+    ],
+)
+def test_other_text_stays(text):
+    assert without_passwords(text) == text
