@@ -51,7 +51,7 @@ class SiteRule(Protocol):
         """
 
     def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
-        """Record that the best page of *arm* has the score *value* now, of which *base* is to be added to all values."""
+        """Record that the best page of *arm* has the score *value* now; *base* is to be added to all values."""
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `started`."""
