@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
@@ -225,7 +224,7 @@ class CrawlSession:
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve()  # more of them will be discovered
-            self.frontier: CrawlFrontier = SqlFrontier(
+            self.frontier = SqlFrontier(
                 self.database,
                 self.writer,
                 self.row.id,

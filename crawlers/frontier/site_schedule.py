@@ -98,7 +98,7 @@ class SiteSchedule:
     def spare(self, count: int, busy: Container[int]) -> list[int]:
         """Return up to *count* sites that may be closed, the best to close first; O(count + `MOST_LOOKED_AT`).
 
-        See `protocols.SiteControl.spare_sites`.
+        See `QueuedFrontier.spare_sites`.
         """
         count = min(count, len(self._waiting) - 1)
         idle: list[int] = []
