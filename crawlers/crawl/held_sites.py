@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.site_sitemaps import SiteSitemaps
     from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
+    from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.frontier_store import SiteStart
-    from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.storage.site_rows import SiteRow
 
 GIVING_ROUNDS = 2  # until the others have claimed what was given up, and no longer say that they have nothing to do
@@ -40,7 +40,9 @@ SITES_AT_ONCE, URLS_AT_ONCE = 100, 100_000
 CLAIMED_URLS_AT_ONCE = 10_000
 
 
-def batches(frontier: CrawlFrontier, sources: Iterable[list[SiteRow]], most_urls: int) -> Iterator[list[list[SiteRow]]]:
+def batches(
+    frontier: QueuedFrontier, sources: Iterable[list[SiteRow]], most_urls: int
+) -> Iterator[list[list[SiteRow]]]:
     """Divide *sources*, given by their sites, into those that are read together; may be called in any thread.
 
     Several sources together have at most *most_urls* known URLs.

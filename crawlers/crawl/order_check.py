@@ -1,12 +1,11 @@
-"""Checks that a mission supports the page order."""
+"""Checks that a mission has what the page order needs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.news_scores import NewsScores
-from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.ranking.page_orders import ARTICLES, REWARDS, TOPIC
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,30 +13,22 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.crawl.spec import CrawlSpec
 
+_MISSIONS = {
+    ARTICLES: "scrapy crawl news -a sources=sources.yaml",
+    REWARDS: "scrapy crawl extlinks",
+    TOPIC: "scrapy crawl topic -a topic=topic.yaml",
+}
+
 
 def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule) -> None:
-    """Raise `ConfigError` if the mission does not support *order*, called *name*, or not with this *rule*.
-
-    A mission with queue slots has checked its order itself, before it stored anything.
-    """
-    if isinstance(order.scores, NewsScores) and mission.start_slot is None:
-        raise ConfigError(f"ORDER={name} is for articles: use it with scrapy crawl news -a sources=sources.yaml")
-    if isinstance(order.link_values, LinkValues) and not mission.counts_rewards:
-        use = "use the strategy learnt" if mission.topic is not None else "use it with scrapy crawl extlinks"
-        raise ConfigError(f"ORDER={name} learns from external links, which {mission.name} does not count; {use}")
+    """Raise `ConfigError` if *order*, called *name*, needs what the mission does not have, or another *rule*."""
+    given = {ARTICLES: mission.start_slot, REWARDS: mission.counts_rewards, TOPIC: mission.topic}
+    if order.needs is not None and not given[order.needs]:
+        is_learnt_topic = order.needs == REWARDS and mission.topic is not None
+        use = "use TOPIC_STRATEGY=learnt" if is_learnt_topic else f"use it with {_MISSIONS[order.needs]}"
+        raise ConfigError(f"ORDER={name} needs {order.needs}, which {mission.name} does not have; {use}")
     if isinstance(order.link_values, LinkValues) and rule.weighs_pages:
         raise ConfigError(
             f"RULE=best compares the best pages of all sites, whose values change with every page under ORDER={name}; "
             "use RULE=auto"
-        )
-    if order.scores is None or mission.start_slot is not None:
-        return
-    if isinstance(order.scores, TopicScores) and mission.topic is None:
-        raise ConfigError(f"ORDER={name} needs a topic: use it with scrapy crawl topic -a topic=topic.yaml")
-    if not isinstance(order.scores, TopicScores) and mission.topic is not None:
-        raise ConfigError(f"ORDER={name} does not use topics: use it with scrapy crawl broad -a hosts=hosts.txt")
-    if mission.scope is None:
-        raise ConfigError(
-            f"ORDER={name} compares the pages of all sites and follows links between them, which {mission.name} does "
-            "not; use scrapy crawl broad -a hosts=hosts.txt"
         )

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.crawl.stats import StatsCounter
-    from crawlers.frontier.protocols import CrawlFrontier, Lease
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.protocols import Lease
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
@@ -169,7 +170,7 @@ class Crawl:
             self.session.end(finished=False, reason="could not begin", now=self.clock())
 
     @property
-    def frontier(self) -> CrawlFrontier:
+    def frontier(self) -> QueuedFrontier:
         """The frontier of the crawl."""
         return self.session.frontier
 

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.frontier.protocols import CrawlFrontier
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.inputs.topic_file import TopicSpec
@@ -152,7 +151,8 @@ class CrawlSession:
         rule = chosen_rule(settings)
         patience = chosen_patience(settings)
         topic_weights = mission.topic.weights if mission.topic is not None else None
-        order = chosen_order(settings, topic_weights)
+        make_order = partial(chosen_order, settings, topic_weights, revisits=mission.revisits)
+        order = make_order()
         check_order(settings.get("ORDER"), order, mission, rule)
         reward = chosen(REWARDS, "REWARD", settings.get("REWARD"))
         counts_rewards = mission.counts_rewards
@@ -195,8 +195,10 @@ class CrawlSession:
             )
             if link_prior is not None:
                 with self.database.read() as connection:
-                    order = chosen_order(settings, topic_weights, stored_link_prior(connection, self.row.id))
+                    order = make_order(stored_link_prior(connection, self.row.id))
             self._order = order
+            # Then the pages of a site do not depend on others, and nothing more happens to those that were read.
+            self._are_separate = mission.scope is None or order.scores is None
             self._has_grown = self.row.has_grown
             scores = self._order.scores
             self.members = Membership(
@@ -223,7 +225,7 @@ class CrawlSession:
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve()  # more of them will be discovered
-            self.frontier: CrawlFrontier = SqlFrontier(
+            self.frontier = SqlFrontier(
                 self.database,
                 self.writer,
                 self.row.id,
@@ -364,7 +366,7 @@ class CrawlSession:
     @property
     def leaves_levels_too_deep(self) -> bool:
         """Whether a page may have been read by a longer path first; then `settle_levels` when nothing waits."""
-        return (not self.goes_by_level or self._has_grown) and self._order.scores is None
+        return (not self.goes_by_level or self._has_grown) and self._are_separate
 
     async def settle_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
         """Correct the levels of all pages of sites; those that are not too deep after all wait again."""
@@ -426,7 +428,7 @@ class CrawlSession:
         if crawls.is_waiting(self.database, self.row.id):
             return
         self.writer.call(partial(crawls.drop_anchors, crawl_id=self.row.id))
-        if not self._settings.getbool("SAVE_DUPLICATES") and self._order.scores is None:
+        if not self._settings.getbool("SAVE_DUPLICATES") and self._are_separate:
             for crawled in sites_of(self.database, self.row.id):
                 rows = duplicate_rows(self.database, crawled.id)
                 self.writer.call(partial(drop_duplicate_rows, rows=rows))

@@ -32,6 +32,7 @@ class CrawlSpec:
     counts_rewards: bool = False
     page_budget: int = 0
     can_be_shared: bool = False  # several workers may work on it
+    revisits: bool = False  # whether an order may fetch pages again
     reads_sitemaps: bool = False  # to compare them with the pages of its sites
     is_foreign: bool = False  # a plain Scrapy spider, which yields requests itself
 

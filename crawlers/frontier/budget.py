@@ -59,7 +59,7 @@ class PullBudget:
 
     @property
     def has_room(self) -> bool:
-        """Whether what is granted allows another pull now."""
+        """Whether what was granted allows another pull now, besides those in flight."""
         return self._granted == UNLIMITED or self._ended + self._in_flight < self._granted
 
     @property
@@ -92,7 +92,10 @@ class PullBudget:
         return self._patience.ends_at(self._began_at, started / left_at_first)
 
     def index_share(self, now: float) -> float:
-        """Return the share of the best index that a site needs to be chosen *now*; 0: the crawl waits for no site."""
+        """Return the share of the best index that a site needs to be fetched from now, in [0, 1]; 0: any site may be.
+
+        It is 0 unless the crawl has a budget, waits for better sites, and is not behind the pace of its time limit.
+        """
         is_hurried = self._began_at is not None and now >= self.patient_until(now)
         return 0.0 if is_hurried or not self._waits else self._patience.index_share
 
@@ -125,7 +128,7 @@ class PullBudget:
 
     @property
     def has_pulled(self) -> bool:
-        """Whether any pull has ended."""
+        """Whether any pull has ended since the frontier was created."""
         return self._ended > 0
 
     def started(self, site: SiteQueue, lease: Lease) -> None:

@@ -218,6 +218,11 @@ class SiteQueue:
         """The score of the best page, comparable between sites; some group must be `ready`."""
         return -self.nearest if self._scores is None else -self._best_page()[0]
 
+    @property
+    def base(self) -> float:
+        """The offset of queue 0, which `value` leaves out, as all pages share it."""
+        return self._scores.offset(0) if self._scores is not None else 0.0
+
     def _first(self, group: int) -> tuple[float, int]:
         first = self.queues[group].first
         assert first is not None

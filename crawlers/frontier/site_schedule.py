@@ -98,7 +98,7 @@ class SiteSchedule:
     def spare(self, count: int, busy: Container[int]) -> list[int]:
         """Return up to *count* sites that may be closed, the best to close first; O(count + `MOST_LOOKED_AT`).
 
-        See `protocols.SiteControl.spare_sites`.
+        See `QueuedFrontier.spare_sites`.
         """
         count = min(count, len(self._waiting) - 1)
         idle: list[int] = []
@@ -203,8 +203,7 @@ class SiteSchedule:
                 heapq.heappush(self._due, (gate.next_at, site.id))
             return False
         self._rule.wake(site.id)
-        if self._rule.weighs_pages:
-            self._rule.valued(site.id, site.value)
+        self._value(site)
         self._awake.add(site.id)
         self.waits.set(site.id, Wait.READY)
         site.due_at = None
@@ -222,11 +221,17 @@ class SiteSchedule:
         """Note that a page of *site* now has a better score than all its others."""
         if site.id not in self._awake:
             self.settle(site, now)
-        elif self._rule.weighs_pages:
-            self._rule.valued(site.id, site.value)
+        else:
+            self._value(site)
+
+    def _value(self, site: SiteQueue) -> None:
+        """Report the best page of *site* to a rule that compares pages; with all in flight, it was the last of them."""
+        if self._rule.weighs_pages and site.ready:
+            self._rule.valued(site.id, site.value, site.base)
 
     def _sleep(self, site: SiteQueue, due_at: float = float("-inf")) -> None:
         if due_at < site.awaited_until and site.has_prospects:
+            self._value(site)
             self._rule.rest(site.id)
         else:
             self._rule.sleep(site.id)

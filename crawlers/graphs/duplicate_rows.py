@@ -34,6 +34,7 @@ _STATEMENTS = (
     "DELETE FROM external_link WHERE page_id IN (SELECT id FROM duplicate)",
     "DELETE FROM link_anchor WHERE source_id IN (SELECT id FROM duplicate)",
     "DELETE FROM bad_link WHERE page_id IN (SELECT id FROM duplicate)",
+    "DELETE FROM importance WHERE page_id IN (SELECT id FROM duplicate)",
     # Else they would look as if no page linked to them.
     """DELETE FROM sitemap_url WHERE (site_id, key) IN
        (SELECT page.site_id, page.key FROM page JOIN duplicate ON duplicate.id = page.id)""",

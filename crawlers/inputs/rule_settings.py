@@ -87,11 +87,16 @@ def virtual_share(settings: SettingValues) -> float:
 
 
 def chosen_order(
-    settings: SettingValues, weights: Weights | None = None, link_prior: LinkPrior = MappingProxyType({})
+    settings: SettingValues,
+    weights: Weights | None = None,
+    link_prior: LinkPrior = MappingProxyType({}),
+    *,
+    revisits: bool = True,
 ) -> PageOrder:
     """Return the page order that ORDER names; raises `ConfigError`.
 
-    *weights* are those of topics; an order that learns from links begins with the *link_prior*.
+    *weights* are those of topics; an order that learns from links begins with the *link_prior*. Without *revisits* it
+    fetches each page once.
     """
     make = chosen(ORDERS, "ORDER", settings.get("ORDER"))
     window = settings.getfloat("AOPIC_WINDOW_VISITS")
@@ -115,5 +120,6 @@ def chosen_order(
         explore_share=shares[0],
         archive_share=shares[1],
         link_prior=link_prior,
+        revisits=revisits,
     )
     return make(options if weights is None else replace(options, weights=weights))

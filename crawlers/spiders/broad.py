@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.scope import Scope
@@ -9,6 +10,8 @@ from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from crawlers.crawl.spec import CrawlSpec
 
 
 class BroadSpider(SiteSpider):
@@ -32,3 +35,6 @@ class BroadSpider(SiteSpider):
         self.site_limits = self.sites(self.hosts, settings)
         self.scope = Scope(settings.get("SCOPE"), [limits.site for limits in self.site_limits])
         self._reader = self.reader(settings)
+
+    def crawl_spec(self) -> CrawlSpec:
+        return replace(super().crawl_spec(), revisits=True)

@@ -51,13 +51,13 @@ class ExtLinksSpider(SiteSpider):
         limits: list[SiteLimits] = []
         try:
             with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
-                limits, why = crawl_seeds(database), f"{database.name} has no enabled site"
+                limits, missing = crawl_seeds(database), f"{database.name} has no enabled site"
         except ConfigError as error:
-            why = f"none can be read from the store ({error})"
+            missing = f"none can be read from the store ({error})"
         if limits:
             return limits
         if not Path(HOSTS_FILE).is_file():
             raise ConfigError(
-                f"no sites are given, and {why}; {NAME_SITES}, or add them to the store with scrapy sites add URL"
+                f"no sites are given, and {missing}; {NAME_SITES}, or add them to the store with scrapy sites add URL"
             )
         return super().sites(None, settings)

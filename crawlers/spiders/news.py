@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawlers.algorithms.news.sources import SourceLeaders
-from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, NewsScores
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
+from crawlers.algorithms.ranking.page_orders import ARTICLES
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.errors import ConfigError
@@ -155,9 +156,10 @@ class NewsSpider(SiteSpider):
 def _check(settings: BaseSettings) -> None:
     """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
     chosen_rule(settings)
-    if not isinstance(chosen_order(settings).scores, NewsScores):
+    if chosen_order(settings).needs != ARTICLES:
         raise ConfigError(
-            f"ORDER={settings.get('ORDER')} does not rank articles; use fit or fit*opic for scrapy crawl news"
+            f"ORDER={settings.get('ORDER')} has no queues for articles, archives and polls of feeds, which news needs; "
+            "use fit or fit*opic"
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")

@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
-from crawlers.frontier.backends.memory import MemoryFrontier, MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.storage import crawls
@@ -18,6 +17,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.writer import Writer
+from tests.support.memory_frontier import MemoryFrontier, MemoryFrontierStore
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:

@@ -10,9 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import BatchGreedy
+from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.topic.vectors import Weights
 from crawlers.frontier.protocols import Decision, Earned
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
@@ -59,6 +61,37 @@ def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine: Engine) -> 
     assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
     assert good.frontier.next_due(NOW + 0.5) == 1.5
     assert leased(good, NOW + 2.0) == [good.id]
+
+
+NEAR = Weights(0.0, 1.0, 0.0)  # the score of a page on level n is 1/(n + 1)
+
+
+def compared(engine: Engine, page_budget: int = 20) -> tuple[Site, Site]:
+    """Return two sites of a crawl that compares pages: the pages of the first are nearer, and it has a delay."""
+    frontier = engine.frontier(
+        ORDERS["topic"](OrderOptions(weights=NEAR)), Best(), page_budget=page_budget, patience=PATIENT
+    )
+    good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
+    good.add("/", *PATHS, level=1)
+    poor.add("/", *PATHS, level=4)
+    end(good, good.one(), 0.0)
+    return good, poor
+
+
+def test_crawl_that_compares_pages_waits_for_the_site_of_the_best_one(engine: Engine) -> None:
+    good, poor = compared(engine)
+    assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
+    assert good.frontier.next_due(NOW + 0.5) == 1.5
+    (lease,) = good.frontier.lease(NOW + 2.0, 1)
+    assert lease.site_id == good.id
+    assert leased(poor, NOW + 3.0) == [], "a response is awaited"
+    good.frontier.pause(good.id)
+    assert leased(poor, NOW + 3.0) == [poor.id], "nobody knows for how long the site rests"
+
+
+def test_crawl_that_compares_pages_waits_for_nothing_without_a_budget(engine: Engine) -> None:
+    good, poor = compared(engine, page_budget=0)
+    assert leased(good, NOW) == [poor.id]
 
 
 def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine: Engine) -> None:
@@ -256,8 +289,8 @@ class Simulation:
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     seed=st.integers(0, 1_000_000),
-    rule=st.sampled_from(["auto", "gittins", "ucb1", "thompson", "gittins-index", "trivial"]),
-    order=st.sampled_from(["bfs", "groups"]),
+    rule=st.sampled_from(["auto", "gittins", "ucb1", "thompson", "gittins-index", "trivial", "best"]),
+    order=st.sampled_from(["bfs", "groups", "aopic", "topic"]),
 )
 def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(seed: int, rule: str, order: str) -> None:
     Simulation(seed, rule, order).run()

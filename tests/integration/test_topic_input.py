@@ -87,7 +87,8 @@ def test_invalid_arguments_and_settings_are_refused(refused, arguments, settings
     [
         ("sitegraph", "topic", ("ORDER=topic needs a topic", "scrapy crawl topic -a topic=topic.yaml")),
         ("broad", "topic", ("ORDER=topic needs a topic", "scrapy crawl topic -a topic=topic.yaml")),
-        ("sitegraph", "aopic", ("ORDER=aopic", "sitegraph does not", "scrapy crawl broad -a hosts=hosts.txt")),
+        ("sitegraph", "fit", ("ORDER=fit needs URLs that are judged", "sitegraph does not", "scrapy crawl news")),
+        ("broad", "learnt", ("ORDER=learnt needs the rewards", "broad does not", "scrapy crawl extlinks")),
     ],
 )
 def test_order_that_does_not_fit_the_spider_is_refused(refused, spider, order, parts):

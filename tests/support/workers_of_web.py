@@ -16,7 +16,6 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
@@ -32,6 +31,7 @@ from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldWriter
 from tests.contracts.scored_engines import ScoredStore
+from tests.support.memory_frontier import MemoryFrontierStore
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:

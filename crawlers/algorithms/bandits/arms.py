@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from crawlers.algorithms.bandits.patience import is_near_best
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
@@ -77,14 +79,18 @@ class ArmRule(Generic[A]):
         self.sleep(arm)
 
     def is_near(self, arm: Hashable, share: float) -> bool:
-        """Return True: rules without an index never wait for a site."""
-        return True
+        """Return whether the value of *arm* is at least *share*, in [0, 1], of the greatest one of all other sites.
+
+        Sites that sleep do not count, but those that rest do.
+        """
+        values = self._compare(self._arm(arm))
+        return values is None or is_near_best(*values, share)
 
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return 0: to rules without an index, all arms are equal."""
         return 0.0
 
-    def valued(self, arm: Hashable, value: float) -> None:
+    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Do nothing: most rules do not use the scores of pages."""
 
     def started(self, arm: Hashable) -> None:
@@ -109,6 +115,13 @@ class ArmRule(Generic[A]):
             found.pulls -= 1
             found.pending -= 1
             self._cancelled(found)
+
+    def _compare(self, arm: A) -> tuple[float, float] | None:
+        """Return the value of *arm* and the greatest one of other sites that are awake or rest.
+
+        None if *arm* may be pulled whatever these promise, as under rules that do not value sites.
+        """
+        return None
 
     def _woke(self, arm: A) -> None: ...
 

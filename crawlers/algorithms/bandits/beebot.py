@@ -68,9 +68,9 @@ class BatchGreedy(IndexRule[Arm]):
         begun = None if self._young else self._begun.first()
         return super().select(now) if begun is None else self._arms[begun].name
 
-    def is_near(self, arm: Hashable, share: float) -> bool:
-        """Return whether the batch of *arm* has begun, or the mean of *arm* is near the best."""
-        return self._is_begun(self._arm(arm)) or super().is_near(arm, share)
+    def _compare(self, arm: Arm) -> tuple[float, float] | None:
+        """Return the means that are compared; None if the batch of *arm* has begun."""
+        return None if self._is_begun(arm) else super()._compare(arm)
 
     def _slept(self, arm: Arm) -> None:
         super()._slept(arm)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.arms import Arm, ArmRule
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
 
 
 class SiteOfBest(Arm):
@@ -24,45 +24,68 @@ class SiteOfBest(Arm):
 class Best(ArmRule[SiteOfBest]):
     """The awake site with the greatest value; ties: the least pulled site, then the order of discovery.
 
-    O(log K) per choice among K sites, amortised. The heap may contain outdated values of a site, which are dropped when
-    they reach the top.
+    Values are relative to a base that grows with all of them. O(log K) per choice among K sites, amortised.
     """
 
     weighs_pages = True
 
     def __init__(self) -> None:
         super().__init__(SiteOfBest)
-        self._heap: list[tuple[float, int, int]] = []  # minus the value, pulls, number
+        self._base = 0.0
+        self._heap = IndexedHeap()  # awake arms
+        self._expected = IndexedHeap()  # arms that are awake or rest
+        self._by_value = IndexedHeap()  # arms, awake or not, for `best_index`
 
-    def valued(self, arm: Hashable, value: float) -> None:
-        """Record that the best page of *arm* has the score *value* now."""
+    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+        """Record that the best page of *arm* has the score *value* + *base* now."""
         found = self._arm(arm)
-        if found.value != value:
-            found.value = value
-            self._push(found)
+        self._base = base
+        found.value = value
+        self._by_value.put(found.number, (-value,))
+        if found.is_awake:
+            self._woke(found)
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm to pull next, or None if all sleep."""
-        heap = self._heap
-        while heap:
-            arm = self._arms[heap[0][2]]
-            if arm.is_awake and heap[0] == (-arm.value, arm.pulls, arm.number):
-                return arm.name
-            heapq.heappop(heap)
-        return None
+        first = self._heap.first()
+        return None if first is None else self._arms[first].name
 
-    def _push(self, arm: SiteOfBest) -> None:
-        if arm.is_awake:
-            heapq.heappush(self._heap, (-arm.value, arm.pulls, arm.number))
-            if len(self._heap) > 8 * len(self._awake) + 64:  # most entries are outdated
-                self._heap = [(-a.value, a.pulls, a.number) for a in self._awake.values()]
-                heapq.heapify(self._heap)
+    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
+        """Return the greatest value of the arms for which *is_wanted* returns True; None if it does for none.
+
+        O(log K), amortised: an unwanted arm is left out from then on until it is valued again.
+        """
+        first = self._by_value.first_wanted(lambda number: is_wanted(self._arms[number].name))
+        return None if first is None else self._arms[first].value + self._base
+
+    def rest(self, arm: Hashable) -> None:
+        """Make *arm* unavailable for a short time: it still counts in `is_near`."""
+        self.sleep(arm)
+        found = self._arm(arm)
+        self._expected.put(found.number, (-found.value,))
+
+    def sleep(self, arm: Hashable) -> None:
+        """Make *arm* unavailable; the first call registers it."""
+        super().sleep(arm)
+        self._expected.remove(self._arm(arm).number)
+
+    def _compare(self, arm: SiteOfBest) -> tuple[float, float] | None:
+        best = self._expected.first_but(arm.number)
+        return None if best is None else (arm.value + self._base, self._arms[best].value + self._base)
 
     def _woke(self, arm: SiteOfBest) -> None:
-        self._push(arm)
+        self._expected.put(arm.number, (-arm.value,))
+        self._requeue(arm)
+
+    def _slept(self, arm: SiteOfBest) -> None:
+        self._heap.remove(arm.number)
 
     def _started(self, arm: SiteOfBest) -> None:
-        self._push(arm)
+        self._requeue(arm)
 
     def _cancelled(self, arm: SiteOfBest) -> None:
-        self._push(arm)
+        self._requeue(arm)
+
+    def _requeue(self, arm: SiteOfBest) -> None:
+        if arm.is_awake:
+            self._heap.put(arm.number, (-arm.value, arm.pulls))

@@ -70,7 +70,7 @@ class _Ranking:
     """Arms by index, computed again when they change or when all indices are refreshed."""
 
     def __init__(self) -> None:
-        self._heap = IndexedHeap()
+        self.heap = IndexedHeap()
         self._pool: Pool | None = None  # the one for which the indices were computed
         self._outdated: set[int] = set()  # numbers of arms that changed since then
 
@@ -78,29 +78,18 @@ class _Ranking:
         """Note that the index of arm *number* has changed, or that it is to be ranked now."""
         self._outdated.add(number)
 
-    def remove(self, number: int) -> None:
-        self._heap.remove(number)
-
     def update(self, pool: Pool, arms: Iterable[int], priority: Callable[[int], Priority | None]) -> None:
         """Rank *arms* by *priority*, which is None for those that are not to be ranked."""
         if self._pool is not pool:
             self._pool = pool
             found = ((number, priority(number)) for number in arms)
-            self._heap.replace({number: one for number, one in found if one is not None})
+            self.heap.replace({number: one for number, one in found if one is not None})
         else:
             for number in self._outdated:
                 one = priority(number)
                 if one is not None:
-                    self._heap.put(number, one)
+                    self.heap.put(number, one)
         self._outdated.clear()
-
-    def first(self) -> int | None:
-        """Return the first arm, or None if there is none."""
-        return self._heap.first()
-
-    def first_but(self, number: int) -> int | None:
-        """Return the first arm other than *number*, or None if there is none."""
-        return self._heap.first_but(number)
 
 
 class IndexRule(ArmRule[A]):
@@ -158,18 +147,16 @@ class IndexRule(ArmRule[A]):
         """
         if len(self._arms) <= EXACT:
             return max((self.index(name) for name in self._known if is_wanted(name)), default=None)
-        while (unread := self._unread.first()) is not None:
-            if is_wanted(self._arms[unread].name):
-                return math.inf
-            self._unread.remove(unread)
+
+        def wanted(number: int) -> bool:
+            return is_wanted(self._arms[number].name)
+
+        if self._unread.first_wanted(wanted) is not None:
+            return math.inf
         self._tune(self._refreshed)
         self._by_worth.update(self._refreshed, self._read, self._worth_priority)
-        while (first := self._by_worth.first()) is not None:
-            arm = self._arms[first]
-            if is_wanted(arm.name):
-                return self._value(arm)
-            self._by_worth.remove(first)
-        return None
+        first = self._by_worth.heap.first_wanted(wanted)
+        return None if first is None else self._value(self._arms[first])
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm with the largest index, or None if all sleep."""
@@ -180,19 +167,18 @@ class IndexRule(ArmRule[A]):
             return self._best_of_few()
         self._tune(self._refreshed)
         self._by_index.update(self._refreshed, self._awake, self._index_priority)
-        first = self._by_index.first()
+        first = self._by_index.heap.first()
         return None if first is None else self._arms[first].name
 
-    def is_near(self, arm: Hashable, share: float) -> bool:
-        """Return whether the index of *arm* is at least *share*, in [0, 1], of the prospect of every other site.
+    def _compare(self, arm: A) -> tuple[float, float] | None:
+        """Return the index of *arm*, and the best prospect of other sites.
 
-        Sites that sleep do not count. Until a site has earned anything, and while *arm* has initial pages left, it is.
+        None until a site has earned anything, and while *arm* has initial pages left.
         """
-        found = self._arm(arm)
-        if found.pulls < self._initial or not self._pool.total:
-            return True
+        if arm.pulls < self._initial or not self._pool.total:
+            return None
         self._tune(self._current())
-        return self._value(found) >= share * self._best_prospect(found)
+        return self._value(arm), self._best_prospect(arm)
 
     def rest(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time: it still counts in `is_near`."""
@@ -206,7 +192,7 @@ class IndexRule(ArmRule[A]):
         super().sleep(arm)
         number = self._arm(arm).number
         if self._resting.pop(number, None) is not None:
-            self._by_prospect.remove(number)
+            self._by_prospect.heap.remove(number)
 
     def wake(self, arm: Hashable) -> None:
         """Make *arm* available; the first call registers it."""
@@ -240,7 +226,7 @@ class IndexRule(ArmRule[A]):
             arms = (*self._awake.values(), *self._resting.values())
             return max((self._prospect(arm) for arm in arms if arm is not but), default=0.0)
         self._by_prospect.update(self._refreshed, chain(self._awake, self._resting), self._prospect_priority)
-        first = self._by_prospect.first_but(but.number)
+        first = self._by_prospect.heap.first_but(but.number)
         return 0.0 if first is None else self._prospect(self._arms[first])
 
     def _prospect(self, arm: A) -> float:
@@ -274,8 +260,8 @@ class IndexRule(ArmRule[A]):
 
     def _slept(self, arm: A) -> None:
         self._young.remove(arm.number)
-        self._by_index.remove(arm.number)
-        self._by_prospect.remove(arm.number)
+        self._by_index.heap.remove(arm.number)
+        self._by_prospect.heap.remove(arm.number)
 
     def _started(self, arm: A) -> None:
         self._pool.pulls += 1
@@ -300,7 +286,7 @@ class IndexRule(ArmRule[A]):
         if arm.pulls < max(1, self._initial):
             self._unread.put(arm.number, (arm.pulls,))
             self._read.discard(arm.number)
-            self._by_worth.remove(arm.number)
+            self._by_worth.heap.remove(arm.number)
         else:
             self._unread.remove(arm.number)
             self._read.add(arm.number)

@@ -6,7 +6,7 @@ import heapq
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 Priority: TypeAlias = tuple[float, ...]  # the smallest comes first
 
@@ -66,6 +66,12 @@ class IndexedHeap:
                 return number
             heapq.heappop(heap)
         return None
+
+    def first_wanted(self, is_wanted: Callable[[int], bool]) -> int | None:
+        """Return the first number for which *is_wanted* returns True, and remove those before it; None without any."""
+        while (first := self.first()) is not None and not is_wanted(first):
+            self.remove(first)
+        return first
 
     def first_but(self, number: int) -> int | None:
         """Return the number with the smallest priority other than *number*, or None; O(log n) amortised."""

@@ -36,4 +36,13 @@ class Patience:
         return began_at + self.timeout_s * spent if self.timeout_s else math.inf
 
 
+def is_near_best(value: float, best: float, share: float) -> bool:
+    """Return whether *value* is at least the *share*, in [0, 1], of the *best* one; of a negative one, as far below it.
+
+    >>> is_near_best(0.9, 1.0, 0.9), is_near_best(0.8, 1.0, 0.9), is_near_best(-1.0, -1.0, 0.9)
+    (True, False, True)
+    """
+    return value >= best * (share if best > 0.0 else 2.0 - share)
+
+
 NO_PATIENCE = Patience()

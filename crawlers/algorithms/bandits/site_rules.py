@@ -50,8 +50,8 @@ class SiteRule(Protocol):
         Infinity for arms with initial pages left. Rules without an index return 0.
         """
 
-    def valued(self, arm: Hashable, value: float) -> None:
-        """Record that the best page of *arm*, which is awake, has the score *value* now."""
+    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+        """Record that the best page of *arm* has the score *value* now; *base* is to be added to all values."""
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `started`."""

@@ -202,12 +202,8 @@ class EqualShares(ArmRule[_ShareArm]):
 
         O(log K), amortised: an unwanted arm is left out from then on until it changes or wakes.
         """
-        while (first := self._by_worth.first()) is not None:
-            arm = self._arms[first].name
-            if is_wanted(arm):
-                return self.index(arm)
-            self._by_worth.remove(first)
-        return None
+        first = self._by_worth.first_wanted(lambda number: is_wanted(self._arms[number].name))
+        return None if first is None else self.index(self._arms[first].name)
 
     def _is_spent(self, arm: _ShareArm) -> bool:
         return arm.pulls >= self._share > 0

@@ -61,6 +61,7 @@ class OPIC:
     gets *virtual_share* in (0, 1] of every payment, so that importance is PageRank with damping 1 - *virtual_share*. A
     page that was never fetched gets *uncrawled_weight* >= 1 times as much from it as a fetched one; infinity gives
     everything to such pages, as long as there are any. *total* is the total cash; *seed* determines random orders.
+    Without *revisits* a page is fetched once, and gets no cash from then on.
 
     A tick is one fetched page. Cash is paid when the page has been fetched, not when it is requested: a page that fails
     keeps its cash.
@@ -82,8 +83,10 @@ class OPIC:
         uncrawled_weight: float = 1.0,
         total: float = 1.0,
         seed: int = 0,
+        revisits: bool = True,
     ) -> None:
         self._policy = policy
+        self._revisits = revisits
         self._virtual_share = virtual_share
         self._uncrawled_weight = uncrawled_weight
         self._total = total
@@ -139,9 +142,9 @@ class OPIC:
         self._histories[page] = history
         self._visited[page] = self.ticks
         self._waiting[queue] -= 1
-        self._waiting[1] += 1
-        self._queues[page] = 1
-        self._keys[page] = -self._offsets[1]
+        self._waiting[1] += self._revisits
+        self._queues[page] = 1 if self._revisits else GONE
+        self._keys[page] = -self._offsets[1] if self._revisits else 0.0
         targets = self._targets(page, links)
         if targets or elsewhere:
             share = self._share_of_link(cash, len(targets) + elsewhere)

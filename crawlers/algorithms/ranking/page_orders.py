@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.opic import Policy
     from crawlers.algorithms.ranking.page_scores import PageScores
 
+# What orders need of missions.
+ARTICLES = "URLs that are judged by whether they look like articles"
+REWARDS = "the rewards of pages, their new external links"
+TOPIC = "a topic"
 MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
 
 
@@ -53,6 +57,8 @@ class PageOrder(Protocol):
     #: What is learnt of links, if the order chooses the page whose link promises most: the reward of the page, or its
     #: relevance to a topic, which adds to its score.
     link_values: LinkValues | LinkRelevance | None
+    #: What the mission must have; None if the order works with every mission.
+    needs: str | None
 
     def priority(self, level: int, hops: int) -> float:
         """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
@@ -71,6 +77,7 @@ class BreadthFirst:
     finishes_each_priority = True
     scores: PageScores | None = None
     link_values: LinkValues | LinkRelevance | None = None
+    needs: str | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return float(level * (MAX_HOPS + 1) + hops)
@@ -85,6 +92,7 @@ class LinkGroups:
     finishes_each_priority = False
     scores: PageScores | None = None
     link_values: LinkValues | LinkRelevance | None = None
+    needs: str | None = None
 
     def priority(self, level: int, hops: int) -> float:
         return 0.0
@@ -98,6 +106,7 @@ class LearntLinks:
 
     finishes_each_priority = False
     scores: PageScores | None = None
+    needs: str | None = REWARDS
 
     def __init__(self, link_values: LinkValues) -> None:
         self.link_values: LinkValues | LinkRelevance | None = link_values
@@ -114,6 +123,7 @@ class Scored:
 
     finishes_each_priority = False
     link_values: LinkValues | LinkRelevance | None = None
+    needs: str | None = None
 
     def __init__(self, scores: PageScores) -> None:
         self.scores: PageScores | None = scores
@@ -128,6 +138,8 @@ class Scored:
 class RelevantFirst(Scored):
     """The page with the greatest score; if the weights say so, with what is learnt of links, see `LinkRelevance`."""
 
+    needs: str | None = TOPIC
+
     def __init__(self, weights: Weights) -> None:
         scores = TopicScores(weights)
         super().__init__(scores)
@@ -136,6 +148,8 @@ class RelevantFirst(Scored):
 
 class ArticlesFirst(Scored):
     """URLs that look like articles first, see `NewsScores`; `QueueShares` reserves shares for others."""
+
+    needs: str | None = ARTICLES
 
     def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
         super().__init__(scores)
@@ -159,13 +173,16 @@ class OrderOptions:
     else_factor: float = 0.01  # fit: s_n, the factor of URLs that match no rule
     explore_share: float = 0.05  # fit: share of such URLs in the downloads of a site
     archive_share: float = 0.03  # fit: share of pagination and calendars in the downloads of a site
+    revisits: bool = True  # opic, aopic: whether a page is fetched again as its cash grows
     link_prior: LinkPrior = field(default_factory=dict)  # learnt: the weights with which it begins
 
 
-def _opic(policy: Policy) -> Callable[[OrderOptions], PageOrder]:
+def _opic(policy: Policy, *, has_window: bool = True) -> Callable[[OrderOptions], PageOrder]:
     def order(options: OrderOptions) -> PageOrder:
         shares = {"virtual_share": options.virtual_share, "uncrawled_weight": options.uncrawled_weight}
-        return Scored(AdaptiveOPIC(policy, window=options.window, seed=options.seed, **shares))
+        if has_window and options.revisits:
+            return Scored(AdaptiveOPIC(policy, window=options.window, seed=options.seed, **shares))
+        return Scored(OPIC(policy, seed=options.seed, revisits=options.revisits, **shares))
 
     return order
 
@@ -185,9 +202,7 @@ ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
     "aopic-random": _opic("random"),
-    "opic": lambda options: Scored(
-        OPIC(virtual_share=options.virtual_share, uncrawled_weight=options.uncrawled_weight)
-    ),
+    "opic": _opic("greedy", has_window=False),
     "fit": _fit(weighs_links=False),
     "fit*opic": _fit(weighs_links=True),
     "topic": lambda options: RelevantFirst(options.weights),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crawlers.algorithms.bandits.patience import is_near_best
+
 BLOCK = 32  # pulls: a second of a fast worker, and few enough that the rule of another one is soon heard
 LEAST_BLOCK = 8  # pulls, if so many are free: the last ones of a budget are not worth a round each
 
@@ -44,7 +46,7 @@ def promises_enough(best_index: float | None, greatest: float | None, index_shar
     """
     if best_index is None:
         return False
-    return index_share <= 0.0 or greatest is None or best_index >= greatest * index_share
+    return index_share <= 0.0 or greatest is None or is_near_best(best_index, greatest, index_share)
 
 
 def to_give(held: int, hungry: int, active: int) -> int:

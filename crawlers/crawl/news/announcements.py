@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence, Set
 
     from crawlers.crawl.news.polls import Polls
-    from crawlers.frontier.protocols import CrawlFrontier, Lease, SeenPage
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.protocols import Lease, SeenPage
     from crawlers.items import Announced
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnreadArticle
@@ -34,7 +35,7 @@ class Announcements:
     """The announcements of the crawl *crawl_id* in *database*, which *commits*, the writer, writes."""
 
     def __init__(
-        self, database: Database, crawl_id: int, commits: Commits, frontier: CrawlFrontier, polls: Polls
+        self, database: Database, crawl_id: int, commits: Commits, frontier: QueuedFrontier, polls: Polls
     ) -> None:
         self._database = database
         self._crawl_id = crawl_id

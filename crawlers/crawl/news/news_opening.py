@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.sources import Source
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.rule_learning import Call
-    from crawlers.frontier.protocols import CrawlFrontier
+    from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.items import Target
     from crawlers.storage.database import Database
@@ -50,7 +50,7 @@ def open_news_policy(
     database: Database,
     crawl_id: int,
     writer: Writer,
-    frontier: CrawlFrontier,
+    frontier: QueuedFrontier,
     keys: DocumentKeys,
     sources: Sequence[Source],
     scope: Scope,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.feed_registry import FeedRegistry
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
-    from crawlers.frontier.protocols import CrawlFrontier, SeenPage
+    from crawlers.frontier.frontier import QueuedFrontier
+    from crawlers.frontier.protocols import SeenPage
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import QueuedSite, UnreadArticle
     from crawlers.storage.schema.news_tables import PollRow
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class NewsParts:
     """The parts of a news crawl that know its open sites, and the announcements and feeds of their pages."""
 
-    frontier: CrawlFrontier
+    frontier: QueuedFrontier
     classifier: UrlClassifier
     requeue: Requeue
     polls: Polls

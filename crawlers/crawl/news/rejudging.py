@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
-    from crawlers.frontier.protocols import CrawlFrontier
+    from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnjudgedPage
     from crawlers.storage.uncommitted import Commits
@@ -50,7 +50,7 @@ class Rejudging:
     """
 
     def __init__(
-        self, classifier: UrlClassifier, frontier: CrawlFrontier, database: Database, commits: Commits, explore: float
+        self, classifier: UrlClassifier, frontier: QueuedFrontier, database: Database, commits: Commits, explore: float
     ) -> None:
         self._classifier = classifier
         self._frontier = frontier

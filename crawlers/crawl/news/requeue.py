@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.crawl.news.rejudging import Rejudging, Slice
+    from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.frontier_store import QueueEntry
-    from crawlers.frontier.protocols import CrawlFrontier, Position
+    from crawlers.frontier.protocols import Position
     from crawlers.storage.news.stored_polls import QueuedSite
     from crawlers.storage.uncommitted import Commits
 
@@ -46,7 +47,7 @@ class Requeue:
     """
 
     def __init__(
-        self, classifier: UrlClassifier, frontier: CrawlFrontier, rejudging: Rejudging, commits: Commits
+        self, classifier: UrlClassifier, frontier: QueuedFrontier, rejudging: Rejudging, commits: Commits
     ) -> None:
         self._classifier = classifier
         self._commits = commits

@@ -1,1 +1,1 @@
-"""Where a frontier keeps its rows: `sql` in the store of the crawl, `memory` for tests."""
+"""Where a frontier keeps its rows: `sql` in the store of the crawl."""

@@ -150,7 +150,7 @@ def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
 def test_unchanged_page_adds_no_site(opened, policy, is_divided):
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 60.0)
     seen = {"cross_site_links": [(target(f"{OTHER}/"), 1)], "content_hash": b"same"}
-    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True}
+    mission = {"scope": Scope("all", [SITE]), "can_be_shared": True, "revisits": True}
     crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=1)
     crawl.end(crawl.lease(), **seen)
     crawl.close(reason="shutdown")

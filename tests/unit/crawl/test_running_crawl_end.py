@@ -127,7 +127,7 @@ def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
 
 @pytest.mark.parametrize("once", [False, True])
 def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy, once):
-    crawl = opened({"scope": Scope("all", [SITE])}, ORDER="aopic", NEWS_ONCE=once)
+    crawl = opened({"scope": Scope("all", [SITE]), "revisits": True}, ORDER="aopic", NEWS_ONCE=once)
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
     assert crawl.crawl.has_pending
     crawl.end(crawl.lease())
@@ -135,7 +135,7 @@ def test_crawl_with_news_once_ends_when_only_later_revisits_wait(opened, policy,
 
 
 def test_crawl_with_news_once_does_not_end_before_its_policy_knows_which_pages_are_left(opened, policy):
-    crawl = opened({"scope": Scope("all", [SITE])}, ORDER="aopic", NEWS_ONCE=True)
+    crawl = opened({"scope": Scope("all", [SITE]), "revisits": True}, ORDER="aopic", NEWS_ONCE=True)
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 3600.0)
     crawl.end(crawl.lease())
     policy.more = True

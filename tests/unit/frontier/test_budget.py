@@ -6,13 +6,13 @@ from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.turns import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.backends.memory import MemoryFrontier
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.protocols import NOTHING, Candidate, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
+from tests.support.memory_frontier import MemoryFrontier
 
 
 class Heard:

@@ -7,13 +7,13 @@ import pytest
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
 from crawlers.frontier.queues.bounded_queue import ALL
 from crawlers.items import LinkPlace
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from tests.support.frontier_scores import entry
+from tests.support.memory_frontier import MemoryFrontierStore
 
 SITE = "http://a.test"
 NEWS, PLACE = f"{SITE}/news/1", LinkPlace("ul/li", "nav/ul/li", "All the news")

@@ -11,11 +11,11 @@ from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.scoring import Scoring
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
 from crawlers.storage.schema.tables import NewPage
+from tests.support.memory_frontier import MemoryFrontierStore
 
 SITE = 4
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import SiteState
 from crawlers.frontier.queues.bounded_queue import BoundedQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.url_cache import MAX_GROUP
+from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

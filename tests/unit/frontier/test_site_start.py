@@ -8,11 +8,11 @@ import pytest
 
 from crawlers.algorithms.ranking.page_orders import BreadthFirst, LinkGroups
 from crawlers.frontier import site_start
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, PullRow, WaitingPage
+from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import SiteStart

@@ -13,6 +13,7 @@ events = st.lists(
     st.one_of(
         st.tuples(st.just("wake"), arms),
         st.tuples(st.just("sleep"), arms),
+        st.tuples(st.just("rest"), arms),
         st.tuples(st.just("valued"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
         st.tuples(st.just("started"), arms),
         st.tuples(st.just("rewarded"), arms, st.just(1.0)),
@@ -28,12 +29,14 @@ class Naive:
     def __init__(self) -> None:
         self.arms: dict[int, list[float]] = {}
         self.pending: dict[int, int] = {}
+        self.resting: set[int] = set()
 
     def happens(self, name: str, arm: int, value: float = 0.0) -> None:
         known = self.arms.setdefault(arm, [0, 0.0, 0])
         pending = self.pending.get(arm, 0)
-        if name in ("wake", "sleep"):
+        if name in ("wake", "sleep", "rest"):
             known[0] = name == "wake"
+            (self.resting.add if name == "rest" else self.resting.discard)(arm)
         elif name == "valued":
             known[1] = value
         elif name == "started":
@@ -44,6 +47,13 @@ class Naive:
             self.pending[arm] = pending - 1
         elif name == "rewarded":
             known[2] += 1
+
+    def is_near(self, arm: int, share: float) -> bool:
+        rivals = [
+            value for n, (is_awake, value, _) in self.arms.items() if n != arm and (is_awake or n in self.resting)
+        ]
+        value, best = self.arms[arm][1], max(rivals, default=0.0)
+        return not rivals or value >= best * share or (best < 0.0 and value >= best - (1.0 - share) * -best)
 
     def best(self) -> int | None:
         awake = [
@@ -92,3 +102,47 @@ def test_ties_go_to_the_site_with_the_fewest_pulls_and_then_to_the_oldest() -> N
         chosen.append(arm)
         rule.started(arm)
     assert chosen == list("abcabc")
+
+
+@given(events, arms)
+def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events: list[tuple], arm: int) -> None:
+    rule, naive = Best(), Naive()
+    for name, *arguments in [*events, ("wake", arm)]:
+        getattr(rule, name)(*arguments)
+        naive.happens(name, *arguments)
+    for share in (0.1, 0.9, 1.0):
+        assert rule.is_near(arm, share) == naive.is_near(arm, share)
+
+
+@given(events)
+def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
+    rule = Best()
+    for name, *arguments in events:
+        if name != "rest":
+            getattr(rule, name)(*arguments)
+    best = rule.select(0.0)
+    assert best is None or rule.is_near(best, 1.0)
+
+
+def test_values_are_compared_with_what_all_have_in_common() -> None:
+    rule = Best()
+    rule.wake("a")
+    rule.valued("b", -1.0, 10.0)
+    rule.rest("b")
+    rule.valued("a", -2.0, 10.0)
+    assert not rule.is_near("a", 0.9), "8 is less than 0.9 times 9"
+    rule.valued("a", -2.0, 20.0)
+    assert rule.is_near("a", 0.9), "18 is more than 0.9 times 19"
+    assert rule.best_index(lambda arm: True) == 19.0
+
+
+def test_greatest_value_of_the_wanted_sites_is_the_index() -> None:
+    rule = Best()
+    assert rule.best_index(lambda arm: True) is None
+    for arm, value in (("a", 1.0), ("b", 3.0), ("c", 2.0)):
+        rule.valued(arm, value)
+        rule.sleep(arm)
+    assert rule.best_index(lambda arm: arm != "b") == 2.0
+    assert rule.best_index(lambda arm: True) == 2.0, "the site is left out until its value is reported again"
+    rule.valued("b", 3.0)
+    assert rule.best_index(lambda arm: True) == 3.0

@@ -330,7 +330,7 @@ def test_equal_shares_prefer_unspent_ones() -> None:
     assert rule.best_index(lambda arm: True) == 5.0, "they are wanted again"
 
 
-@pytest.mark.parametrize("name", ["roundrobin", "sequential", "best"])
+@pytest.mark.parametrize("name", ["roundrobin", "sequential"])
 def test_all_arms_are_equal_to_rules_without_an_index(name: str) -> None:
     rule = RULES[name](OPTIONS)
     rule.wake("a")

@@ -55,3 +55,5 @@ def test_index_that_is_infinite_beats_others_unless_no_share_of_it_is_needed() -
     assert not promises_enough(1.0, infinite, 0.9)
     assert promises_enough(1.0, infinite, 0.0)
     assert promises_enough(0.0, 0.0, 1.0)
+    assert promises_enough(-21.0, -21.0, 0.9), "levels, which RULE=best compares, are negative"
+    assert not promises_enough(-42.0, -21.0, 0.9)

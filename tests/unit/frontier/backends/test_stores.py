@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
-from crawlers.frontier.backends.memory import MemoryFrontierStore
 from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
 from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
@@ -20,6 +19,7 @@ from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, WaitingPage
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
+from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

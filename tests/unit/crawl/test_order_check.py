@@ -1,0 +1,118 @@
+"""Every mission runs with every order whose needs it meets, and the refusal of another one says what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import settings as defaults
+from crawlers.algorithms.bandits.best_site import Best
+from crawlers.algorithms.bandits.turns import RoundRobin
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.algorithms.urls.scope import Scope
+from crawlers.crawl.order_check import check_order
+from crawlers.crawl.spec import CrawlSpec
+from crawlers.errors import ConfigError
+from crawlers.inputs.topic_file import TopicSpec
+from crawlers.items import State
+from crawlers.spiders.news import NewsSpider
+from tests.support.opened_crawl import SITE
+
+if TYPE_CHECKING:
+    from crawlers.frontier.protocols import Lease
+    from tests.support.opened_crawl import OpenedCrawl
+
+WEIGHTS = STRATEGIES["anchor"]
+TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
+SCOPE = Scope("sites", [SITE])
+# By mission: the fields of its specification, and the orders that it can't meet, each with what is missing.
+ARTICLES, REWARDS = "whether they look like articles", "rewards of pages"
+MISSIONS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
+    "extlinks": ({"counts_rewards": True}, {"topic": "a topic"}),
+    "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
+    "topic": ({"scope": SCOPE, "topic": TOPIC}, {"learnt": "TOPIC_STRATEGY=learnt"}),
+}
+for _, missing in MISSIONS.values():
+    missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}
+MATRIX = [(mission, order) for mission in MISSIONS for order in ORDERS]
+# A web in which a depth-first order finds pages by long paths: /1 leads to /2, …, and / to all of them.
+PATHS = [f"/{number}" for number in range(1, 8)]
+LINKS = {"/": [*PATHS[:3], "/6"], **{path: [after, "/", "/3"] for path, after in pairwise(PATHS)}}
+LEVELS = {"/": 0, "/1": 1, "/2": 1, "/3": 1, "/4": 2, "/5": 3, "/6": 1, "/7": 2}
+
+
+def fetched(crawl: OpenedCrawl, most: int) -> list[str]:
+    """Read up to *most* pages, until nothing waits; return their paths."""
+    paths: list[str] = []
+    while len(paths) < most:
+        lease: Lease | None = crawl.crawl.next(crawl.now)  # type: ignore[assignment]
+        if lease is None:
+            break
+        paths.append(lease.url.removeprefix(SITE))
+        crawl.now += 1.0
+        crawl.end(lease, *LINKS.get(paths[-1], ()))
+    return paths
+
+
+@pytest.mark.parametrize(("mission", "order"), MATRIX)
+def test_order_works_with_every_mission_that_has_what_it_needs(
+    opened: Any, sqlite_url: str, mission: str, order: str
+) -> None:
+    fields, missing = MISSIONS[mission]
+    begin = {"mission": fields, "ORDER": order, "RULE": "roundrobin"}
+    if order in missing:
+        with pytest.raises(ConfigError) as refused:
+            opened(**begin)
+        assert f"ORDER={order} needs " in str(refused.value)
+        assert missing[order] in str(refused.value)
+        return
+    crawl = opened(**begin)
+    paths = fetched(crawl, 20)
+    if mission == "broad" and "opic" in order:
+        assert len(paths) == 20, "pages are fetched again"
+        assert set(paths) == set(LEVELS)
+        return
+    assert sorted(paths) == sorted(LEVELS), "each once"
+    assert crawl.crawl.frontier.pending == 0
+    assert {state for state, _ in crawl.pages().values()} == {State.DONE}
+
+
+@pytest.mark.parametrize("mission", ["sitegraph", "extlinks"])
+@pytest.mark.parametrize("order", [order for order in ORDERS if order not in MISSIONS["sitegraph"][1]])
+def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(
+    opened: Any, mission: str, order: str
+) -> None:
+    crawl = opened(mission=MISSIONS[mission][0], ORDER=order, RULE="roundrobin")
+    fetched(crawl, 20)
+    if crawl.crawl.session.leaves_levels_too_deep:
+        asyncio.run(crawl.crawl.settle_levels())
+    assert crawl.levels() == LEVELS
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_news_names_what_an_order_lacks(order: str) -> None:
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.update({"ORDER": order, "DATABASE_URL": "sqlite:///none.sqlite"}, priority="cmdline")
+    message = "no sources are given" if order.startswith("fit") else f"ORDER={order} has no queues for articles"
+    with pytest.raises(ConfigError, match=message.replace("*", r"\*")):
+        NewsSpider(settings=settings).prepare(settings)
+
+
+def test_values_that_change_with_every_page_are_not_compared_by_best() -> None:
+    harvest, learnt = CrawlSpec("extlinks", counts_rewards=True), ORDERS["learnt"](OrderOptions())
+    check_order("learnt", learnt, harvest, RoundRobin())
+    with pytest.raises(ConfigError, match="use RULE=auto"):
+        check_order("learnt", learnt, harvest, Best())
+
+
+@pytest.mark.parametrize("order", ["fit", "fit*opic"])
+def test_articles_are_ranked_by_missions_with_queue_slots(order: str) -> None:
+    check_order(order, ORDERS[order](OrderOptions()), CrawlSpec("news", start_slot=BEFORE_ARTICLES), Best())
