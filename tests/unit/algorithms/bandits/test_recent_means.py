@@ -72,7 +72,7 @@ def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, 
     rule, rng, read = RecentUCB(LEARNT_OPTIMISM, LEARNT_REWARD_CAP), random.Random(seed), [0] * 12
     for site in range(len(read)):
         rule.wake(site)
-    for _ in range(300):
+    for _ in range(600):
         site = rule.select(0.0)
         assert isinstance(site, int)
         read[site] += 1
@@ -80,7 +80,7 @@ def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, 
         # The last one is a newsletter, with an empty home page and a full archive.
         rule.rewarded(site, rng.randrange(1 + site) if site < 11 else 30 * (read[site] > empty_pages))
     assert read[-1] > 30, read
-    assert min(read) >= math.sqrt(300) - 12 / 2 - 1, read
+    assert min(read) >= math.sqrt(600) - 12 / 2 - 1, read
 
 
 def test_thousands_of_sites_are_not_read_equally_often() -> None:
