@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.ranking.link_regression import Example
 
-BUDGETS = (300, 600, 1000, 2000)
+BUDGETS = (100, 300, 600, 1000, 2000)
 SUITE_SITES = 12
 VALUING = ("learnt", "cold")
 LEARNING = ("groups", *VALUING)

@@ -38,14 +38,15 @@ REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at mos
 class Pool:
     """Statistics of the rewards of all arms together; pulls in flight count with reward 0."""
 
-    __slots__ = ("jump_total", "jumps", "largest", "pulls", "total", "total_sq")
+    __slots__ = ("arms", "jump_total", "jumps", "largest", "pulls", "total", "total_sq")
 
     def __init__(self, pulls: int = 0) -> None:
         self.pulls = pulls
         self.total = 0.0
         self.total_sq = 0.0
         self.largest = 0.0
-        self.jumps = 0  # pairs of successive rewards of the same arm; only `RecentUCB` counts them
+        self.arms = 0  # with a known reward; only `RecentUCB` counts them, and
+        self.jumps = 0  # pairs of successive rewards of the same arm
         self.jump_total = 0.0  # sum of their absolute differences
 
     @property
@@ -62,7 +63,7 @@ class Pool:
         """Return a copy with this number of *pulls*, to leave out those in flight."""
         pool = Pool(pulls)
         pool.total, pool.total_sq, pool.largest = self.total, self.total_sq, self.largest
-        pool.jumps, pool.jump_total = self.jumps, self.jump_total
+        pool.arms, pool.jumps, pool.jump_total = self.arms, self.jumps, self.jump_total
         return pool
 
 

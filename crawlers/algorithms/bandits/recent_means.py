@@ -1,10 +1,12 @@
 """The rule `auto`: the lowest of three recent means, plus an exploration bonus scaled by the usual jump.
 
-It is RAW-UCB (see `rotting`) with four changes, which were found on simulated webs and real sites:
+It is RAW-UCB (see `rotting`) with five changes, which were found on simulated webs and real sites:
 
 - three windows instead of many, each with an allowance, because short windows are low by mere chance;
 - a bonus that depends on all pulls of a site and not on the window, so that a burst of links does not restart the
   exploration of its site;
+- every one of K sites first gets sqrt(n) - K/2 of n pages, because a bonus gives up sites that begin without links,
+  as newsletters, whose home page is empty and whose archive is full;
 - as scale, the mean absolute difference of successive rewards of a site instead of the standard deviation;
 - rewards are capped at ten times that of a usual good page, or at four times with ORDER=learnt: a page with
   thousands of links would raise the scale, and keep the rule at its site, for a thousand pulls.
@@ -55,7 +57,11 @@ class RecentUCB(IndexRule[_JumpArm]):
     the same site, 0 while there is none; t_i is the number of pulls of site i, n that of all. A reward is capped at
     *reward_cap* times the mean of the earlier rewards that were not 0. Windows of fewer than `MIN_WINDOW` pulls are
     ignored, longer ones than 4096 are truncated. The rule needs no horizon, and is invariant to the unit of rewards.
-    O(1) per index.
+    I_i is infinite if t_i < sqrt(n) - K/2, for K sites of which a page was read. O(1) per index.
+
+    References
+    ----------
+    .. [1] Garivier, Kaufmann (2016), Optimal Best Arm Identification with Fixed Confidence: forced exploration.
     """
 
     def __init__(self, optimism: float = OPTIMISM, reward_cap: float = REWARD_CAP) -> None:
@@ -64,6 +70,7 @@ class RecentUCB(IndexRule[_JumpArm]):
         self._reward_cap = reward_cap
         self._good_pages = 0  # pulls with a reward above 0
         self._bonus = 0.0
+        self._least_pulls = 0.0
 
     def rewarded(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*, capped at *reward_cap* good pages."""
@@ -76,9 +83,12 @@ class RecentUCB(IndexRule[_JumpArm]):
     def _tune(self, pool: Pool) -> None:
         scale = pool.jump_total / pool.jumps if pool.jumps else 0.0
         self._bonus = self._optimism * scale * math.sqrt(math.log(pool.pulls))
+        self._least_pulls = math.sqrt(pool.pulls) - pool.arms / 2
 
     def _value(self, arm: _JumpArm) -> float:
         pulls = arm.pulls
+        if pulls < self._least_pulls:
+            return math.inf
         mean = arm.total / pulls
         root = math.sqrt(pulls)
         least = mean + mean / root
@@ -90,7 +100,9 @@ class RecentUCB(IndexRule[_JumpArm]):
         return least + self._bonus / root
 
     def _rewarded(self, arm: _JumpArm, reward: float) -> None:
-        if arm.jump is not None:
+        if arm.jump is None:
+            self._pool.arms += 1
+        else:
             self._pool.jumps += 1
             self._pool.jump_total += arm.jump
         super()._rewarded(arm, reward)

@@ -57,11 +57,17 @@ def promise(
 ) -> list[Line]:
     """Return what the link to a page promised before its first download, or promises now if it waits."""
     values = values_at_first(connection, crawl_id)
+    of_prior = math.exp(sum(values.parts(features.tolist())))
     first = _first_pull(connection, page_id)
     if not _teach(connection, crawl_id, values, first, is_over):
         return [line("what its link promises is learnt from too many pages to be computed now")]
     expected = f"{values.values(features[None])[0]:.3g}"
-    parts = _factors(values.parts(features.tolist()))
+    value = math.exp(values.scores(features[None])[0])
+    parts = (
+        *_factors(values.parts(features.tolist())),
+        line("of these factors, %(factor)s was known before the crawl, by its link prior", factor=f"x {of_prior:.3g}"),
+        line("%(value)s is its value, by which it is compared: the less is known, the greater", value=f"{value:.3g}"),
+    )
     if first is not None:
         return [Line(said("its link promised %(number)s new links", number=expected), parts)]
     return [

@@ -102,6 +102,8 @@ def jump(found: list[list[float]]) -> float:
 
 def recent(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
     pulls = len(rewards)
+    if pulls < math.sqrt(len(everything)) - sum(map(bool, found)) / 2:
+        return math.inf
     later = 2 * pulls // 3
     windows = [pulls, *(window for window in (later, 2 * later // 3) if window >= 16)]
     mean = total(rewards) / pulls

@@ -20,6 +20,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
+from crawlers.storage.stored_link_prior import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"
@@ -129,16 +130,31 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
     crawl = learnt(database)
     values = LinkValues()
     values.learn(features_of(ALIKE).tolist(), 20.0)
-    first, *parts, last = history(database, crawl, NEW)
+    first, *parts, prior, value, last = history(database, crawl, NEW)
     assert first == f"  its link promises {values.values(features_of(ROW)[None])[0]:.3g} new links"
     assert any(part.endswith(" by its place on the page") for part in parts)
     product = math.prod(float(part.split()[1]) for part in parts)
     assert product == pytest.approx(values.values(features_of(ROW)[None])[0], rel=0.02)
+    assert prior == "    of these factors, x 1 was known before the crawl, by its link prior"
+    score = math.exp(values.scores(features_of(ROW)[None])[0])
+    assert value == f"    {score:.3g} is its value, by which it is compared: the less is known, the greater"
     assert last == "  next of its site: found first of the links that promise most (1)"
 
 
+def test_link_has_what_of_its_value_was_the_prior(database):
+    crawl = learnt(database)
+    with database.write() as connection:
+        keep_link_prior(connection, crawl.id, lambda: {"anchor": {"story": 0.5}, "level": {"2": 0.25}})
+    _, *_, prior, _, _ = history(database, crawl, NEW)
+    assert prior == f"    of these factors, x {math.exp(0.75):.3g} was known before the crawl, by its link prior"
+
+
 def test_page_that_was_read_has_what_its_link_promised_before(database):
-    assert history(database, learnt(database), OTHER) == ["  its link promised 1 new links"]
+    assert history(database, learnt(database), OTHER) == [
+        "  its link promised 1 new links",
+        "    of these factors, x 1 was known before the crawl, by its link prior",
+        f"    {math.exp(0.8 * 2):.3g} is its value, by which it is compared: the less is known, the greater",
+    ]
 
 
 def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
