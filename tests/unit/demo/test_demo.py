@@ -74,7 +74,6 @@ def test_demo_reports_the_numbers_of_the_graph_files(demo, origins, site):
 def test_demo_reports_why_other_urls_were_not_fetched(demo):
     _, output = demo
     for reason in (
-        "not requested: trap: ",
         "not requested: robots.txt disallows it",
         "error: status 404",
         "not requested: extension pdf",
