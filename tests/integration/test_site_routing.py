@@ -98,7 +98,7 @@ class Sites:
             await exchange.page(status=301, Location=f"{others[0]}/3")
             return
         near = {2 * number + 1, 2 * number + 2, number + version} & set(range(PAGES))
-        there = [f"{origin}/{number + 1}" for origin in self.origins]
+        there = [f"{origin}/{number + 1}" for origin in self.origins if number + 1 < PAGES]
         await exchange.page(links(*(f"/{n}" for n in near), *there, "http://else.test/", "http://bad host/"))
 
 

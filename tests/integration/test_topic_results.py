@@ -105,7 +105,7 @@ def test_result_file_that_is_a_folder_is_refused_before_the_crawl(project):
     outcome = project.run(*LINE)
     assert outcome.status == 2
     assert len(outcome.errors) == 1
-    assert "RESULT_FOLDER=result/topic.gexf can't be written" in outcome.errors[0]
+    assert "RESULT_FOLDER=result/topic.gexf exists and is not a file; name another one" in outcome.errors[0]
     assert not (project.folder / "crawl.sqlite").exists()
 
 

@@ -99,7 +99,12 @@ def nodes(tmp_path_factory, environment):
 
 def job(sites: list[Chain], url: str, folder: Path, delay_ms: int = 200) -> dict[str, object]:
     """Return the arguments of a job, which are the same on each node."""
-    places = {"RESULT_FOLDER": "result", "STOP_FILE": "stop", "COMMON_LOG_FILE": "all.csv", "ERROR_LOG_FILE": "bad.csv"}
+    places = {
+        "RESULT_FOLDER": "result",
+        "STOP_FILE": "stop",
+        "COMMON_LOG_FILE": "result/all.csv",
+        "ERROR_LOG_FILE": "result/bad.csv",
+    }
     often = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared soon
     settings = {
         "DATABASE_URL": url,
