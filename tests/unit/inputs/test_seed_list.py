@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, without_passwords
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
 from crawlers.inputs.text_file import PROBLEMS_SHOWN
@@ -39,7 +39,7 @@ def test_a_start_url_may_have_a_path(text, site, start_url):
 def test_invalid_address_is_quoted_in_the_error(text):
     with pytest.raises(ConfigError) as raised:
         seed_address(text)
-    assert str(raised.value).startswith(f"{text!r}: ")
+    assert str(raised.value).startswith(f"{without_passwords(repr(text))}: ")
     assert "\n" not in str(raised.value)
 
 
