@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode
@@ -94,6 +95,8 @@ class Node:
 
     def __init__(self, folder: Path, environment: dict[str, str], configuration: str = CONFIGURATION) -> None:
         self.folder = folder
+        user, password = environment.get("SCRAPYD_USERNAME", ""), environment.get("SCRAPYD_PASSWORD", "")
+        self._headers = {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"} if user else {}
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         (folder / "scrapyd.conf").write_text(configuration.format(port=self.port, folder=folder), "utf-8")
@@ -134,10 +137,10 @@ class Node:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             if fields:
-                headers = {"Content-Type": "application/x-www-form-urlencoded"}
+                headers = {**self._headers, "Content-Type": "application/x-www-form-urlencoded"}
                 connection.request("POST", f"/{name}.json", urlencode(fields, doseq=True), headers)
             else:
-                connection.request("GET", f"/{name}.json")
+                connection.request("GET", f"/{name}.json", headers=self._headers)
             response = json.loads(connection.getresponse().read())
         finally:
             connection.close()

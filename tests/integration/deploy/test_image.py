@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from crawlers.demo.server import ROOT, serve
 from tests.support.scrapyd_nodes import PATIENCE_S, Node, need_scrapyd
 
+ACCOUNT = {"SCRAPYD_USERNAME": "crawlers", "SCRAPYD_PASSWORD": "of this test"}  # compose.yaml gives them
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 
 
@@ -25,8 +27,8 @@ def container(tmp_path_factory, environment):
         assert inside in text
         text = text.replace(inside, str(folder))
     text = text.replace("bind_address = 0.0.0.0", "bind_address = 127.0.0.1\nhttp_port = {port}\npoll_interval = 0.1")
-    name, _, value = re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE)[1].partition("=")
-    node = Node(folder, {**environment, name: value, "PYTHONPATH": str(ROOT)}, text)
+    variables = dict(word.split("=") for word in re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE)[1].split())
+    node = Node(folder, {**environment, **ACCOUNT, **variables, "PYTHONPATH": str(ROOT)}, text)
     try:
         node.hear(r"Site starting on")
         yield node
@@ -39,7 +41,7 @@ def health(port):
     command = json.loads(re.search(r"^ +CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)[1])
     assert command[0] == "python"
     done = subprocess.run([sys.executable, *(word.replace(":6800/", f":{port}/") for word in command[1:])],
-                          capture_output=True, timeout=PATIENCE_S)  # fmt: skip
+                          env={**os.environ, **ACCOUNT}, capture_output=True, timeout=PATIENCE_S)  # fmt: skip
     return done.returncode
 
 

@@ -40,7 +40,7 @@ def test_full_disk_is_told_in_words(browser, crawl_id, monkeypatch, caplog):
 
 
 def test_pages_name_the_program_that_people_have(browser, sqlite, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/home/me/.local/bin/crawlers", "web"])
+    monkeypatch.setattr("sys.argv", [".local/bin/crawlers", "web"])
     assert "<code>crawlers sitegraph example.org</code>" in browser.get("/").text
     crawl = f"/crawls/{stored_crawl(sqlite)}"
     for page in ("manifest", "rules?site=http://a.test&rule=/a.*", "reports/feeds", "reports/url-rules", "explain"):
