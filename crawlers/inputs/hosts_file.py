@@ -133,7 +133,8 @@ def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[S
         limits, wrong = _limits(text)
         addresses = [address for address in (limits.site, *limits.aliases) if address]
         wrong += _listed_twice(limits, addresses, found, places)
-        problems += [f"{place}: {shown(text)}: {problem}" for problem in wrong]
+        where = f"{place}: {shown(text)}" if wrong else ""  # once, as a line may have thousands of aliases
+        problems += [f"{where}: {problem}" for problem in wrong]
         found.setdefault(limits.site, limits)
         for address in addresses:
             places.setdefault(address, place if origin else place.lower())
