@@ -21,6 +21,8 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from lxml import html
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,14 +107,16 @@ def panel(folder: Path) -> Iterator[str]:
         assert process.stdout is not None
         try:
             start = next(match[0] for line in process.stdout if (match := re.search(r"http://\S+/", line)))
-            yield from _walk(start)
+            with requests.Session() as session:
+                retries = Retry(connect=10, backoff_factor=0.1)  # until it listens
+                session.mount(start, HTTPAdapter(max_retries=retries))
+                yield from _walk(session, start)
         finally:
             process.terminate()
 
 
-def _walk(start: str) -> Iterator[str]:
+def _walk(session: requests.Session, start: str) -> Iterator[str]:
     waiting, known = [start], {_kind(start)}
-    session = requests.Session()
     while waiting and len(known) < MOST_PAGES:
         url = waiting.pop(0)
         answer = session.get(url, timeout=60)
