@@ -61,7 +61,7 @@ class SiteRow:
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
-    rest_until: float | None = None  # the host has requested a pause until then
+    rest_until: float | None = None  # nothing is requested until then
     asked_at: float | None = None  # requests may have been sent until then; None: none were
     is_new: bool = False  # the row was inserted just now and has no pages yet
     folder: str = ""  # /path/ below which the crawl stays; "": the whole site
