@@ -21,17 +21,25 @@ from __future__ import annotations
 
 import re
 
-# Of a user (RFC 3986, section 3.2.1), also in what is no URL; and as a parameter of a database URL.
-_PASSWORD = re.compile(r"((?:^|[\s'\"=,/(])[^\s'\"=,/(:@]*):(?!//)\S*@|((?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
+# Of a user (RFC 3986, section 3.2.1), in a word before its last @, also if it is no URL; and of a database URL.
+_OF_USER = re.compile(r"((?:^|['\"=,/(])[^'\"=,/(:@]*):(?!//).*")
+_PARAMETER = re.compile(r"((?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
-    """Return *text* without what may be a password of a URL in it.
+    """Return *text* without what may be a password of a URL in it; O(n), as a line of a file may have megabytes.
 
     >>> without_passwords("'postgres://me:a@b@host:x/name?password=c' and 'me:secret@a.example'")
     "'postgres://me:***@host:x/name?password=***' and 'me:***@a.example'"
     """
-    return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", text)
+    if "@" in text:
+        text = re.sub(r"\S+", _masked, text)
+    return _PARAMETER.sub(r"\1***", text)
+
+
+def _masked(word: re.Match[str]) -> str:
+    before, at, behind = word[0].rpartition("@")
+    return _OF_USER.sub(r"\1:***", before) + at + behind
 
 
 class CrawlersError(Exception):

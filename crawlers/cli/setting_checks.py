@@ -1,4 +1,4 @@
-"""Checks the numbers and switches that users set, before a command starts."""
+"""Checks the settings that users set, before a command starts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import logging
 import math
 import os
 import re
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.settings import SETTINGS_PRIORITIES, Settings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
 from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.misc import load_object
@@ -29,9 +30,7 @@ from crawlers.inputs.url_settings import url_selection, use_suffix_list
 from crawlers.storage.database import store_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from scrapy.settings import BaseSettings
+    from collections.abc import Callable, Iterator
 
 AT_LEAST_ONE = {
     "CONCURRENT_ITEMS",
@@ -149,15 +148,8 @@ def check_typed(words: list[str]) -> None:
     for name, value in typed.items():
         if problem := _length_problem(name, value, examples.get(name)):
             raise ConfigError(problem)  # the name of the program, for example, is in Scrapy's first line
-        if isinstance(examples.get(name), dict):
-            try:
-                is_object = isinstance(json.loads(value), dict)
-            except (ValueError, RecursionError):
-                is_object = False
-            if not is_object:
-                raise ConfigError(f'{name}={shown(value)} is not an object of JSON; write {{"name": value}}')
-        elif name == "LOG_JSON":
-            _check(name, False, Settings({name: value}))
+        if name == "LOG_JSON" or isinstance(examples.get(name), dict):
+            _check(name, examples[name], BaseSettings({name: value}))
         elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
             raise ConfigError(f"{name}={shown(value)} is unknown; write DEBUG, INFO, WARNING or ERROR")
         elif name == "SPIDER_MODULES":
@@ -174,16 +166,19 @@ def _is_module(name: str) -> bool:
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Raise `ConfigError` with all unknown names, and all numbers and switches that are not ones."""
-    texts = [*_wrong_texts(settings)]
+    """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
     examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
     examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
-    too_long = dict(_too_long(settings, examples))
-    texts += too_long.values()
+    values = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    too_long = {
+        name: problem for name, one in examples.items() if (problem := _length_problem(name, texts.get(name, ""), one))
+    }
+    wrong = [*_wrong_texts(texts), *too_long.values()]
     checks: list[Callable[[], object]] = [
         partial(_check, name, one, settings) for name, one in examples.items() if name not in too_long
     ]
-    if not texts:  # RE2 takes valid text only
+    if not wrong:  # RE2 takes valid text only
         checks = [
             partial(url_selection, settings),
             *checks,
@@ -191,7 +186,7 @@ def check_settings(settings: BaseSettings) -> None:
             partial(use_suffix_list, settings),
             partial(_check_outputs, settings),
         ]
-    problems = [*_wrong_names(settings), *texts]
+    problems = [*_wrong_names(settings), *wrong]
     for check in checks:
         try:
             check()
@@ -273,23 +268,15 @@ def _is_given(name: str, settings: BaseSettings) -> bool:
     return name in settings and settings.getpriority(name) == CMDLINE
 
 
-def _wrong_texts(settings: BaseSettings) -> Iterator[str]:
+def _wrong_texts(texts: Mapping[str, str]) -> Iterator[str]:
     """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
-    for name in settings:
-        value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
-        if isinstance(value, str) and (_SURROGATE.search(value) or ("\0" in value and name in FILES)):
-            yield f"{name}={value!r} is not valid text; write it in UTF-8"
-
-
-def _too_long(settings: BaseSettings, examples: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield names of settings with more characters than any sensible value has, and what is wrong with them."""
-    for name, example in examples.items():
-        value = settings.get(name) if settings.getpriority(name) == CMDLINE else None
-        if isinstance(value, str) and (problem := _length_problem(name, value, example)):
-            yield name, problem
+    for name, value in texts.items():
+        if _SURROGATE.search(value) or ("\0" in value and name in FILES):
+            yield f"{name}={shown(value)} is not valid text; write it in UTF-8"
 
 
 def _length_problem(name: str, value: str, example: Any) -> str:
+    """Return what is wrong with a value of more characters than any sensible one has; "" if nothing is."""
     is_list = isinstance(example, (list, tuple, dict)) or name == "SCOPE"
     most = MAX_LIST_CHARS if is_list else MAX_CHARS
     return f"{name} has {len(value):,} characters; write at most {most:,}" if len(value) > most else ""
@@ -315,9 +302,11 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
             raise ConfigError(f"{name}={shown(str(value))} has no content types; write some, such as text/html")
     elif isinstance(example, dict):
         try:
-            settings.getdict(name)
-        except (TypeError, ValueError):
-            raise ConfigError(f'{name}={shown(str(value))} is not an object of JSON; write {{"name": value}}') from None
+            is_object = isinstance(json.loads(value) if isinstance(value, str) else value, Mapping)
+        except (ValueError, RecursionError):
+            is_object = False
+        if not is_object:
+            raise ConfigError(f'{name}={shown(str(value))} is not an object of JSON; write {{"name": value}}')
     elif isinstance(example, bool):
         if str(value).lower() not in ("0", "1", "false", "true"):  # Scrapy takes other numbers for true
             raise ConfigError(f"{name}={shown(str(value))} must be 0 or 1")
@@ -334,7 +323,7 @@ def _check(name: str, example: Any, settings: BaseSettings) -> None:
         else:
             wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
         if math.isnan(number):
-            raise ConfigError(f"{name}={value!r} is not a {kind}; write {wanted}")
+            raise ConfigError(f"{name}={shown(str(value))} is not a {kind}; write {wanted}")
         is_endless = number == math.inf and name == "AOPIC_UNCRAWLED_WEIGHT"
         if not (least <= number <= most or is_endless) or (name in ABOVE_ZERO and number == 0):
-            raise ConfigError(f"{name}={value!r} is out of range; write {wanted}")
+            raise ConfigError(f"{name}={shown(str(value))} is out of range; write {wanted}")

@@ -66,7 +66,7 @@ class Claimed(NamedTuple):
 
     sources: Sequence[list[SiteRow]]
     sites: Sequence[tuple[SiteRow, SiteStart]]
-    open: Callable[[float], None]  # opens the sites in the policy of the mission, and what is known of them further
+    open: Callable[[float], None]  # opens the sites in the policy of the mission, with their sitemaps and networks
 
 
 class HeldSites:

@@ -73,5 +73,5 @@ class CrawlPolicy:
         yield  # makes this a generator
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:
-        """Return those *sitemaps* that a robots.txt names which are to be fetched."""
+        """Return the URLs to fetch among the *sitemaps* that a robots.txt names."""
         return []

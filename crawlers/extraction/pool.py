@@ -38,8 +38,8 @@ KILLED = "killed its process"
 def environment() -> dict[str, str]:
     """Return the environment of a Python process of ours: it finds the modules of this one.
 
-    Nothing is imported from its current folder, where crawls write their files, but what is found nowhere else: the
-    project may be there, and `json.py` must not hide the module of that name.
+    Its current folder, where crawls write their files, comes last on the path: the project may be there, but a
+    `json.py` must not hide the module of that name.
     """
     here = str(Path.cwd())
     path = sorted((str(Path(folder).absolute()) for folder in sys.path), key=lambda folder: folder == here)

@@ -196,7 +196,7 @@ class QueuedFrontier:
         return self._store.numbers_known(site_ids)
 
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
-        """Return everything that the store knows of each of these sites, which are not open; for any thread."""
+        """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
         has_pulls = self._records_pulls
         room, head_urls = self._discovery.room, self._discovery.head_urls
         is_divided = self._scoring is not None and self._scoring.is_divided
@@ -219,7 +219,7 @@ class QueuedFrontier:
         changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
-        """Take up *messages* to open sites, in this order; others are ignored. None is taken up twice."""
+        """Apply *messages* to open sites, in this order; others are ignored. Each message is applied once."""
         self._writes.complete()
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
@@ -235,7 +235,7 @@ class QueuedFrontier:
             self._schedule.settle(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
-        """Take up what the order's *parts* say about the pages of other workers, and the cash that this one got."""
+        """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
         self._writes.complete()
         if self._scoring is not None:
             self._scoring.share(parts)
@@ -290,9 +290,9 @@ class QueuedFrontier:
         self._schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
-        """Forget a site, and return the row that gives it up; once that is committed, anyone may open the site.
+        """Close a site; return the row that releases its claim. Once that is committed, anyone may open the site.
 
-        It continues from its rows as if it had stayed open, except for the delay that its host has earned by refusals.
+        It continues from its rows as if it had stayed open, except for the delay that was added after refusals.
         Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased.
         """
         self._writes.complete()
@@ -311,11 +311,11 @@ class QueuedFrontier:
         return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)), *rows)
 
     def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
-        """Return up to *count* sites that others may crawl instead, the best to give up first.
+        """Return up to *count* sites that others may crawl instead, the best to release first.
 
-        On all of them something waits, and one more such site stays. First come those without a lease in this run, then
-        those whose last lease is longest ago; those with open leases come last, and can't be closed yet. Sites that are
-        *busy* outside the frontier are left out; paused ones are not.
+        All of them have waiting URLs, and so has at least one site that is not returned. First come those without a
+        lease in this run, then those whose last lease is longest ago; those with open leases come last, and can't be
+        closed yet. Sites that are *busy* outside the frontier are left out; paused ones are not.
         """
         return self._schedule.spare(count, busy)
 
@@ -438,7 +438,7 @@ class QueuedFrontier:
         return slices
 
     def reserve(self, count: int) -> Future[Any] | None:
-        """Get the numbers of *count* new pages ready; return what `acknowledge` would wait for without that, if any."""
+        """Reserve the numbers of *count* new pages; return what `acknowledge` would have to wait for, if anything."""
         return self._store.reserve(count)
 
     def _acknowledge(
@@ -606,7 +606,7 @@ class QueuedFrontier:
         return None if self._scoring is None else self._scoring.slot(page_id)
 
     def unseen(self, targets: Iterable[Target], level: int) -> list[Target]:
-        """Return those of the *targets*, found on *level*, that are new and may be fetched, each once."""
+        """Return the new, allowed *targets* among links found on *level*, without repeats."""
         by_site: dict[str, list[Target]] = {}
         for target in targets:
             by_site.setdefault(target.site, []).append(target)
@@ -619,9 +619,9 @@ class QueuedFrontier:
         return found
 
     def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
-        """Return the query for some waiting pages of a site, behind *after*, for `requeue`; for any thread.
+        """Return the query for the next waiting pages of a site behind *after*, for `requeue`.
 
-        It sees what is committed.
+        It may be called in any thread, and sees what is committed.
         """
         return partial(self._store.waiting, site_id, 0, after, SLICE_PAGES)
 

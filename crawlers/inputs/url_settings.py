@@ -68,7 +68,7 @@ def url_selection(settings: SettingValues) -> UrlSelection:
 
 
 def use_suffix_list(settings: SettingValues) -> None:
-    """Take the Public Suffix List that PUBLIC_SUFFIX_LIST names in this process; raises `ConfigError`."""
+    """Use the list that PUBLIC_SUFFIX_LIST names in this process; raises `ConfigError`."""
     path = settings.get("PUBLIC_SUFFIX_LIST")
     try:
         text = read_text(path, MOST_LIST_BYTES, "name a Public Suffix List") if path else ""

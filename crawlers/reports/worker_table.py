@@ -140,12 +140,12 @@ def waits_for(site: SiteLine, now: float) -> Said:
         return _WAITS[Wait.NOTHING]
     if site.worker is None:
         return said("a worker")
-    if site.rest_until is not None and site.rest_until > now:
-        return said("host's rest, %(left)s", left=_seconds(site.rest_until - now))
     if not site.has_robots:
         return _WAITS[Wait.ROBOTS]
     if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:
         return said("retry, %(left)s", left=_seconds(site.retry_at - now))
+    if site.rest_until is not None and site.rest_until > now:
+        return said("host's rest, %(left)s", left=_seconds(site.rest_until - now))
     return _WAITS[Wait.READY]
 
 

@@ -53,12 +53,11 @@ class RobotsFetch:
     """Makes the requests for robots.txt, which are sent before all others of their sites.
 
     *on_result* is called with each result: the id of the site, the status (0: no response), the text of the file or the
-    reason why there is none, and the seconds after which it is requested again, or None; *on_wait* with the same when
-    that time changes, and before the retries without a rest. Failures are retried according to *retries*; if all
-    attempts fail, the site is requested again after *rests*. *clock* returns seconds. *begin* is
-    called before each request with the id of the site, and returns whether its robots.txt is still needed. At most
-    *most* requests are in flight, each for at most *timeout_s* seconds, so that unresponsive hosts do not delay the
-    others.
+    reason why there is none, and the seconds after which it is requested again, or None; *on_wait* with the same before
+    each retry, and when that time changes. Failures are retried according to *retries*; if all attempts fail, the site
+    is requested again after *rests*. *clock* returns seconds. *begin* is called before each request with the id of the
+    site, and returns whether its robots.txt is still needed. At most *most* requests are in flight, each for at most
+    *timeout_s* seconds, so that unresponsive hosts do not delay the others.
     """
 
     def __init__(

@@ -81,6 +81,7 @@ class SiteSpider(Spider):
 
     arguments = ("hosts",)  # of -a
     can_be_shared = False  # whether several workers can work on one crawl
+    revisits = False  # whether an order may fetch pages again
     reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     hosts: str | None = None
     site_limits: list[SiteLimits]
@@ -141,6 +142,7 @@ class SiteSpider(Spider):
             addresses=self.addresses,
             page_budget=budget,
             can_be_shared=self.can_be_shared,
+            revisits=self.revisits,
             reads_sitemaps=self.reads_sitemaps and self.settings.getbool("SITEMAPS_ENABLED"),
         )
 

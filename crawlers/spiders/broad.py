@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.scope import Scope
@@ -10,8 +9,6 @@ from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-    from crawlers.crawl.spec import CrawlSpec
 
 
 class BroadSpider(SiteSpider):
@@ -23,6 +20,7 @@ class BroadSpider(SiteSpider):
 
     name = "broad"
     can_be_shared = True
+    revisits = True
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "RULE": "best",
@@ -35,6 +33,3 @@ class BroadSpider(SiteSpider):
         self.site_limits = self.sites(self.hosts, settings)
         self.scope = Scope(settings.get("SCOPE"), [limits.site for limits in self.site_limits])
         self._reader = self.reader(settings)
-
-    def crawl_spec(self) -> CrawlSpec:
-        return replace(super().crawl_spec(), revisits=True)

@@ -186,7 +186,7 @@ def site_has_pages(connection: Connection, site_id: int) -> bool:
 
 
 def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, str]]:
-    """Return the sites of the latest run, as a person named them, whose home page can't be loaded, and why."""
+    """Return the sites of the latest run, as a person named them, of which nothing can be read, and why."""
     statement = (
         select(site.c.site, *PROBLEM)
         .outerjoin(seed, seed.c.id == site.c.seed_id)

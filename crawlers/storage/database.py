@@ -245,7 +245,7 @@ def _check_file(url: URL, create: bool) -> None:
         )
     path = Path(url.database)
     if path.suffix in CODE:
-        raise ConfigError(f"DATABASE_URL: {path} is a name of code; write for example sqlite:///crawl.sqlite")
+        raise ConfigError(f"DATABASE_URL: {path} may be run as code; write for example sqlite:///crawl.sqlite")
     if path.exists():
         if path.is_dir():
             raise ConfigError(f"DATABASE_URL: {path} is a folder; name a file in it")

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 500  # in one query
 MAX_SILENCE_S = 30.0  # of a worker, after which nobody is told that it will make another attempt
+NO_ROBOTS = or_(site.c.robots_status.in_([UNREACHABLE, TOO_MANY_REQUESTS]), site.c.robots_status >= SERVER_ERROR)
 # Why nothing can be read of a site: the reason of its home page, or else that of robots.txt before any page was read.
 WHY_UNAVAILABLE = func.coalesce(
     site.c.availability,
     case(
         (
-            or_(site.c.robots_status.in_([UNREACHABLE, TOO_MANY_REQUESTS]), site.c.robots_status >= SERVER_ERROR)
-            & ~exists().where(page.c.site_id == site.c.id, page.c.state == int(State.DONE)),
+            NO_ROBOTS & ~exists().where(page.c.site_id == site.c.id, page.c.state == int(State.DONE)),
             func.coalesce(site.c.robots_text, literal("status ").concat(cast(site.c.robots_status, String))),
         )
     ),
@@ -61,7 +61,7 @@ class SiteRow:
     robots_status: int | None = None
     robots_text: str | None = None
     robots_at: float | None = None
-    rest_until: float | None = None  # the host has requested a pause until then
+    rest_until: float | None = None  # nothing is requested until then
     asked_at: float | None = None  # requests may have been sent until then; None: none were
     is_new: bool = False  # the row was inserted just now and has no pages yet
     folder: str = ""  # /path/ below which the crawl stays; "": the whole site

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import false, func, literal_column, select
 
 from crawlers.items import State
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.locks import free_locks
 from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.site_rows import NO_ROBOTS
 from crawlers.storage.worker_status import WorkerStatus, read_status
 from crawlers.storage.workers import ACTIVE, STOP, ask, has_work, server_time
 
@@ -58,8 +59,8 @@ class SiteLine(NamedTuple):
     waiting: int  # URLs
     resting: int  # of them, those that wait for another attempt
     retry_at: float | None  # the first of these attempts
-    rest_until: float | None  # the host requested a pause
-    has_robots: bool
+    rest_until: float | None  # the host requested a pause, or could not be reached
+    has_robots: bool  # its robots.txt could be read
 
 
 def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
@@ -117,7 +118,7 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
             func.coalesce(rests.c.urls, 0),
             rests.c.retry_at,
             site.c.rest_until,
-            site.c.robots_at.is_not(None),
+            func.coalesce(~NO_ROBOTS, false()),
         )
         .outerjoin(waiting, waiting.c.site_id == site.c.id)
         .outerjoin(rests, rests.c.site_id == site.c.id)

@@ -100,7 +100,7 @@ def test_a_binary_hosts_file_is_refused(refusal):
         ({"FEEDS": '{"hosts.txt": {"format": "csv"}}'}, ("-o=hosts.txt is a file of something else",)),
         ({"FEEDS": '{"scrapy.py": {"format": "json"}}'}, ("-o=scrapy.py must end with .csv",)),
         ({"LOG_FILE": "hosts.txt"}, ("LOG_FILE=hosts.txt must end with .log",)),
-        ({"DATABASE_URL": "sqlite:///scrapy.py"}, ("scrapy.py is a name of code",)),
+        ({"DATABASE_URL": "sqlite:///scrapy.py"}, ("scrapy.py may be run as code",)),
     ],
 )
 def test_an_invalid_setting_is_refused(refusal, settings, parts):

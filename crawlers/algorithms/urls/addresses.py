@@ -72,9 +72,9 @@ class AddressGuard:
     crawled. Other hosts may use these networks as well, unless a seed is public: then a page of the web could lead the
     crawl there. Later answers of the DNS open nothing: a seed that was public once stays so (DNS rebinding).
 
-    Other processes of the crawl, and later ones, must know the networks of seeds, too: *note* is called with a host and
-    its networks when they are found, and `recall` tells those that were. If *refuses* is not set, all addresses are
-    allowed.
+    Later processes of the crawl, and other workers, need the networks of seeds as well: *note* is called with a host
+    and its networks when they are found, and `recall` adds those that were found before. If *refuses* is not set, all
+    addresses are allowed.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class AddressGuard:
         return [one for one in addresses if (network := network_of(one)) is None or network in allowed]
 
     def recall(self, networks: Mapping[str, frozenset[str]]) -> None:
-        """Know the *networks* of hosts where seeds were found before; none: they were public."""
+        """Add the *networks*, by host, in which this or other processes found seeds; none: the seed was public."""
         for host, its in networks.items():
             if self._networks.get(host) != frozenset():
                 self._networks[host] = its

@@ -1,6 +1,6 @@
 """Groups sites for comparison: by host, or by registered domain.
 
-What is a registered domain, the Public Suffix List says: the one that comes with the project, or that of
+The Public Suffix List decides what a registered domain is: the list that comes with the project, or that of
 `use_suffixes`, which holds for the whole process. Nothing is downloaded.
 
 References
@@ -88,7 +88,7 @@ def suffix_list(text: str) -> SuffixList:
 
 
 def use_suffixes(suffixes: SuffixList | None) -> None:
-    """Take *suffixes* in this process, None: those that come with the project."""
+    """Use *suffixes* in this process; None: those that come with the project."""
     global _chosen
     _chosen = suffixes
 

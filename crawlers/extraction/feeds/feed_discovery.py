@@ -47,20 +47,19 @@ def feeds_of(parsed: ParsedPage) -> list[str]:
 def sitemaps_of_robots(text: str, address: str) -> list[str]:
     """Return the sitemap URLs in the robots.txt of *address* (scheme://host[:port]), without duplicates.
 
-    Relative ones, which the protocol does not allow, are resolved like links.
+    Relative ones, which the protocol does not allow, are resolved like links. Of what it names, the first
+    `MAX_SITEMAPS` are looked at.
 
     >>> sitemaps_of_robots("Sitemap: https://example.com/news.xml # daily\\nSitemap: map.xml", "http://a.example")
     ['https://example.com/news.xml', 'http://a.example/map.xml']
     """
     found: dict[str, None] = {}
-    for named in dict.fromkeys(_SITEMAP.findall(text)):
+    for named in [*dict.fromkeys(_SITEMAP.findall(text))][:MAX_SITEMAPS]:
         with suppress(BadUrl):
             url = join(address, named)
             check_web(url)
-            found.setdefault(url)
-        if len(found) == MAX_SITEMAPS:
-            break
-    return list(found)
+            found[url] = None
+    return [*found]
 
 
 def _without_feed_scheme(href: str) -> str:

@@ -65,8 +65,8 @@ def promise(
     value = math.exp(values.scores(features[None])[0])
     parts = (
         *_factors(values.parts(features.tolist())),
-        line("of these factors, %(factor)s was known before the crawl, by its link prior", factor=f"x {of_prior:.3g}"),
-        line("%(value)s is its value, by which it is compared: the less is known, the greater", value=f"{value:.3g}"),
+        line("the link prior alone gives %(factor)s", factor=f"x {of_prior:.3g}"),
+        line("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
     )
     if first is not None:
         return [Line(said("its link promised %(number)s new links", number=expected), parts)]

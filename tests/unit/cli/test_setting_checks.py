@@ -260,5 +260,5 @@ def test_files_may_be_beside_the_store_or_the_results_of_other_folders(tmp_path,
 
 
 def test_store_is_no_code():
-    with pytest.raises(ConfigError, match=r"^DATABASE_URL: scrapy.py is a name of code; write for example sqlite"):
+    with pytest.raises(ConfigError, match=r"^DATABASE_URL: scrapy.py may be run as code; write for example sqlite"):
         Database("sqlite:///scrapy.py")

@@ -77,6 +77,8 @@ Sitemap: https://example.com/a.xml"""
     ]
     many = "\n".join(f"Sitemap: https://example.com/{i}" for i in range(2000))
     assert len(sitemaps_of_robots(many, "http://a.example")) == MAX_SITEMAPS
+    bad = "\n".join(f"Sitemap: ftp:{i}" for i in range(MAX_SITEMAPS))
+    assert sitemaps_of_robots(f"{bad}\nSitemap: /late.xml", "http://a.example") == []
 
 
 def test_usual_paths_are_few() -> None:

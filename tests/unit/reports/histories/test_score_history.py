@@ -135,9 +135,9 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
     assert any(part.endswith(" by its place on the page") for part in parts)
     product = math.prod(float(part.split()[1]) for part in parts)
     assert product == pytest.approx(values.values(features_of(ROW)[None])[0], rel=0.02)
-    assert prior == "    of these factors, x 1 was known before the crawl, by its link prior"
+    assert prior == "    the link prior alone gives x 1"
     score = math.exp(values.scores(features_of(ROW)[None])[0])
-    assert value == f"    {score:.3g} is its value, by which it is compared: the less is known, the greater"
+    assert value == f"    its value for comparison is {score:.3g}: the less is known of it, the higher"
     assert last == "  next of its site: found first of the links that promise most (1)"
 
 
@@ -146,14 +146,14 @@ def test_link_has_what_of_its_value_was_the_prior(database):
     with database.write() as connection:
         keep_link_prior(connection, crawl.id, lambda: {"anchor": {"story": 0.5}, "level": {"2": 0.25}})
     _, *_, prior, _, _ = history(database, crawl, NEW)
-    assert prior == f"    of these factors, x {math.exp(0.75):.3g} was known before the crawl, by its link prior"
+    assert prior == f"    the link prior alone gives x {math.exp(0.75):.3g}"
 
 
 def test_page_that_was_read_has_what_its_link_promised_before(database):
     assert history(database, learnt(database), OTHER) == [
         "  its link promised 1 new links",
-        "    of these factors, x 1 was known before the crawl, by its link prior",
-        f"    {math.exp(0.8 * 2):.3g} is its value, by which it is compared: the less is known, the greater",
+        "    the link prior alone gives x 1",
+        f"    its value for comparison is {math.exp(0.8 * 2):.3g}: the less is known of it, the higher",
     ]
 
 
