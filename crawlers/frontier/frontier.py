@@ -522,7 +522,8 @@ class QueuedFrontier:
         if not lease.is_revisit:  # else the row describes the previous visit, and is still correct
             changes.add(waiting_row(lease, self._priority(lease), reason, now, retry_at))
             if lease.level == 0 and not site.is_available:
-                changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, retry_at))
+                rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
+                changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
         self._pull_ended(site, lease, NOTHING, now, changes)
         self._writes.submit(changes, now)
 

@@ -98,7 +98,7 @@ def test_a_binary_hosts_file_is_refused(refusal):
         ({"WARC_FILE": "json.py"}, ("WARC_FILE=json.py must end with .warc.gz",)),
         ({"STOP_FILE": "crawl.sqlite"}, ("STOP_FILE=crawl.sqlite is the store",)),
         ({"FEEDS": '{"hosts.txt": {"format": "csv"}}'}, ("-o=hosts.txt is a file of something else",)),
-        ({"FEEDS": '{"scrapy.py": {"format": "json"}}'}, ("-o=scrapy.py must end with .csv",)),
+        ({"FEEDS": '{"scrapy.py": {"format": "json"}}'}, ("-o=scrapy.py must not end with .py",)),
         ({"LOG_FILE": "hosts.txt"}, ("LOG_FILE=hosts.txt must end with .log",)),
         ({"DATABASE_URL": "sqlite:///scrapy.py"}, ("scrapy.py may be run as code",)),
     ],

@@ -25,14 +25,17 @@ class Kind(NamedTuple):
 
     endings: tuple[str, ...]
     start: re.Pattern[bytes] = _TEXT
+    never: tuple[str, ...] = ()  # endings of files that programs read
 
 
 CSV_LOG = Kind((".csv",), re.compile(rb"time,state,"))
 CSV_TABLE = Kind((".csv",))
 # A text that is named *.txt may be a list of sites, unless it begins like a table: with nothing but names of columns.
+# Exporters and compressions may be those of a user, and the ending is free: `-o pages.tsv:csv`.
 FEED = Kind(
-    (".csv", ".json", ".jsonl", ".jsonlines", ".jl", ".xml", ".pickle", ".marshal", ".txt"),
-    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|[\w ,"'-]*\r?\n"""),
+    ("",),
+    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|\x1f\x8b|BZh|\xfd7zXZ|[\w ,;\t"'-]*\r?\n"""),
+    (".py", ".pth", ".cfg", ".toml", ".yaml", ".yml"),
 )
 HTML = Kind((".html", ".htm"), re.compile(rb"\s*<!doctype html", re.IGNORECASE))
 JSON = Kind((".json",), re.compile(rb"\s*[\[{]"))
@@ -63,6 +66,8 @@ def check_file(file: Path, setting: str, kind: Kind) -> None:
     target = Path(os.path.realpath(file))
     if not target.name.lower().endswith(kind.endings):
         raise ConfigError(f"{setting}={file} must end with {' or '.join(kind.endings)}; name another file")
+    if target.name.lower().endswith(kind.never):
+        raise ConfigError(f"{setting}={file} must not end with {target.suffix}; name another file")
     try:
         if not target.exists():
             _try_folder(target.parent)

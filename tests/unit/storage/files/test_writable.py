@@ -10,7 +10,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.storage.files import writable
-from crawlers.storage.files.writable import RESULT, Kind, check_file
+from crawlers.storage.files.writable import FEED, RESULT, Kind, check_file
 
 KINDS = {
     name: kind for name, kind in vars(writable).items() if isinstance(kind, Kind) and kind is not RESULT
@@ -82,6 +82,22 @@ def test_file_of_something_else_is_refused_and_nothing_is_changed(folder, name, 
     with pytest.raises(ConfigError, match=rf"^NAME={re.escape(str(given))} .*; .*name another"):
         check_file(given, "NAME", kind)
     assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pages.tsv", b"url\tstatus\n"),
+        ("pages.csv.gz", b"\x1f\x8b\x08\x00"),
+        ("pages.json.bz2", b"BZh91AY"),
+        ("pages.xml.xz", b"\xfd7zXZ\0"),
+        ("pages", b'{"url"'),
+    ],
+)
+def test_feed_may_have_any_ending_and_compression(tmp_path, name, content):
+    check_file(tmp_path / name, "-o", FEED)
+    (tmp_path / name).write_bytes(content)
+    check_file(tmp_path / name, "-o", FEED)
 
 
 @every_kind
