@@ -81,6 +81,7 @@ class Command(ProjectCommand, ScrapyCrawl):
             outcome.addErrback(self._failed)
         else:
             outcome.add_done_callback(self._done)
+        self._let_it_open(outcome)
         self.crawler_process.start()
         failure = None if self._owner is None else self._owner.failure
         if isinstance(failure, CrawlEnded):
@@ -99,6 +100,17 @@ class Command(ProjectCommand, ScrapyCrawl):
                 self.exitcode = 1  # a second Ctrl-C
             elif self._owner.crawl.has_ended and isinstance(crawler.spider, SiteSpider):
                 self._check_reach(self._owner.crawl.session.row.id, crawler.settings)
+
+    def _let_it_open(self, outcome: Any) -> None:
+        """Keep the reactor until a crawl has closed that was opening when a signal came; see `Stopping`."""
+        from twisted.internet import reactor
+
+        is_open = Event()
+        closed: Deferred[None] = Deferred()
+        add = outcome.addBoth if isinstance(outcome, Deferred) else outcome.add_done_callback
+        add(lambda result: (closed.callback(None), result)[1])
+        self._crawler.signals.connect(is_open.set, signals.engine_started, weak=False)
+        reactor.addSystemEventTrigger("before", "shutdown", lambda: None if is_open.is_set() else closed)
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         let_signals_end_the_process()

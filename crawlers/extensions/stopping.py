@@ -82,6 +82,9 @@ class Stopping:
     def _check(self) -> None:
         if self._is_stopping or not self._crawler.engine.running:
             self._tell()
+        elif not self._crawler.crawling:  # a signal came while the crawl opened, and Scrapy stops only one that runs
+            self._is_stopping = True
+            deferred_from_coro(self._crawler.engine.stop_async())
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
             self._stop_all("stop_file")

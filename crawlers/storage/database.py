@@ -238,7 +238,7 @@ def store_path(url: str) -> Path | None:
 
 
 def _check_file(url: URL, create: bool) -> None:
-    if not url.database or url.database == ":memory:":
+    if not url.database or url.database.startswith((":memory:", "file:")) or url.query.get("mode") == "memory":
         raise ConfigError(
             "DATABASE_URL does not name a file; a database in memory can't be resumed: name a file, for example "
             "sqlite:///crawl.sqlite"

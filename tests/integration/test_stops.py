@@ -55,6 +55,35 @@ def test_a_signal_stops_the_crawl_gracefully(web, crawl, undisturbed, number):
     assert_goes_on(web, crawl, undisturbed)
 
 
+EARLY = """
+import asyncio, os, signal
+from scrapy import signals
+
+class Early:
+    @classmethod
+    def from_crawler(cls, crawler):
+        self = cls()
+        crawler.signals.connect(self.opened, signals.spider_opened)
+        return self
+
+    async def opened(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(100):  # turns of the event loop: the signal has been handled before the engine starts
+            await asyncio.sleep(0)
+"""
+
+
+def test_a_signal_that_comes_while_the_crawl_opens_stops_it_gracefully(web, crawl, undisturbed):
+    (crawl.folder / "early.py").write_text(EARLY)
+    ended = crawl.run(EXTENSIONS='{"early.Early": 0}')
+    assert ended.status == 0
+    assert crawl.states == ["interrupted"]
+    assert "To resume" in ended.log
+    crawl.run()
+    assert crawl.states == ["finished"]
+    assert crawl.files() == undisturbed.files()
+
+
 def test_the_stop_file_stops_the_crawl_and_must_be_removed_to_resume_it(web, crawl, undisturbed):
     stop = crawl.folder / "halt"
     with paced(web, 0.1):  # the crawl looks for the file each second, and must not be over by then

@@ -30,11 +30,11 @@ class Kind(NamedTuple):
 
 CSV_LOG = Kind((".csv",), re.compile(rb"time,state,"))
 CSV_TABLE = Kind((".csv",))
-# A text that is named *.txt may be a list of sites, unless it begins like a table: with nothing but names of columns.
+# A text may be a list of sites, unless it begins like a table: with names of columns, or with one and CR LF.
 # Exporters and compressions may be those of a user, and the ending is free: `-o pages.tsv:csv`.
 FEED = Kind(
     ("",),
-    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|\x1f\x8b|BZh|\xfd7zXZ|[\w ,;\t"'-]*\r?\n"""),
+    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|\x1f\x8b|BZh|\xfd7zXZ|[\w "'-]+(\r\n|[,;\t][\w ,;\t"'-]*\r?\n)"""),
     (".py", ".pth", ".cfg", ".toml", ".yaml", ".yml"),
 )
 HTML = Kind((".html", ".htm"), re.compile(rb"\s*<!doctype html", re.IGNORECASE))

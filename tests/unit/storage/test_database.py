@@ -33,6 +33,8 @@ DEFINITIONS = (2, "ece58c16cd4f577b")
         ("postgresql+psycopg2://user:secret@host/x", "write postgresql+psycopg://user:***@host/x"),
         ("sqlite://", "does not name a file"),
         ("sqlite:///:memory:", "can't be resumed"),
+        ("sqlite:///crawl.sqlite?mode=memory", "can't be resumed"),
+        ("sqlite:///file:crawl?mode=memory&uri=true", "can't be resumed"),
         ("sqlite:///{folder}", "is a folder"),
         ("sqlite:///{folder}/no/x.sqlite", "does not exist; create it first"),
         ("postgresql+psycopg://user:secret@/x?host={folder}", "check that it is a database"),

@@ -88,6 +88,7 @@ def test_file_of_something_else_is_refused_and_nothing_is_changed(folder, name, 
     ("name", "content"),
     [
         ("pages.tsv", b"url\tstatus\n"),
+        ("pages.csv", b"url\r\n"),
         ("pages.csv.gz", b"\x1f\x8b\x08\x00"),
         ("pages.json.bz2", b"BZh91AY"),
         ("pages.xml.xz", b"\xfd7zXZ\0"),
@@ -98,6 +99,13 @@ def test_feed_may_have_any_ending_and_compression(tmp_path, name, content):
     check_file(tmp_path / name, "-o", FEED)
     (tmp_path / name).write_bytes(content)
     check_file(tmp_path / name, "-o", FEED)
+
+
+@pytest.mark.parametrize("hosts", ["\n127.0.0.1\nexample.org\n", "localhost\nexample.org\n"])
+def test_feed_never_replaces_a_list_of_sites(tmp_path, hosts):
+    (tmp_path / "hosts.txt").write_text(hosts)
+    with pytest.raises(ConfigError, match="is a file of something else"):
+        check_file(tmp_path / "hosts.txt", "-o", FEED)
 
 
 @every_kind
