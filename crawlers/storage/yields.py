@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink, State
 from crawlers.storage.schema.tables import external_link, external_url, page, pull, site
+from crawlers.storage.workers import has_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +26,7 @@ class SiteYields(NamedTuple):
     site: str
     parallel: int  # simultaneous downloads; with more than 1 the order is one of several possible ones
     deleted: int  # duplicates whose rows, and so rewards, were deleted
+    is_read: bool  # nothing of it waits any more
     page_ids: list[int]
     yields: list[int]
     urls: list[frozenset[int]]  # keys of the external URLs that are new with each download
@@ -35,15 +37,18 @@ def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteY
     """Return all sites of a crawl in the order of its host list. Holds the links of one site in memory at a time."""
     with database.read() as connection:
         rows = connection.execute(
-            select(site.c.id, site.c.site, site.c.parallel).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+            select(site.c.id, site.c.site, site.c.parallel, ~has_work(site))
+            .where(site.c.crawl_id == crawl_id)
+            .order_by(site.c.id)
         ).all()
         found = []
-        for site_id, name, parallel in rows:
+        for site_id, name, parallel, is_read in rows:
             downloads = _downloads(connection, site_id)
             links = _links(connection, site_id, downloads)
             earned = [len(keys) for keys in _counted(links, reward)]
             urls, hosts = (list(_counted(links, REWARDS[each])) for each in ("new_links", "new_hosts"))
-            found.append(SiteYields(name, parallel, _deleted(connection, site_id), downloads, earned, urls, hosts))
+            deleted = _deleted(connection, site_id)
+            found.append(SiteYields(name, parallel, deleted, bool(is_read), downloads, earned, urls, hosts))
     return found
 
 

@@ -28,7 +28,6 @@ from crawlers.inputs.link_prior_file import chosen_link_prior
 from crawlers.inputs.rule_settings import chosen
 from crawlers.reports import yield_chart
 from crawlers.reports.pull_log import settings_of
-from crawlers.storage.crawls import FINISHED
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.known_sites import known_sites
@@ -165,7 +164,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         f"{len(sites)} {plural(len(sites), 'site')}, {downloads:,} {plural(downloads, 'download')}, "
         f"{sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
     )
-    for warning in _warnings(sites, crawl.state, budget):
+    for warning in _warnings(sites, budget):
         print(f"note: {warning}")
     if replay.about:
         print(replay.about)
@@ -186,15 +185,15 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"{opts.picture}: {counted(len(rules), 'rule')}")
 
 
-def _warnings(sites: Sequence[SiteYields], state: str, budget: int) -> list[str]:
+def _warnings(sites: Sequence[SiteYields], budget: int) -> list[str]:
     found = []
     downloads = sum(len(site.yields) for site in sites)
     if budget >= downloads:
         found.append(
             f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
         )
-    if state != FINISHED:
-        found.append("the crawl is not finished, so sites end where it stopped")
+    if not all(site.is_read for site in sites):
+        found.append("not all URLs of the crawl were read, so sites end where it stopped")
     deleted = sum(site.deleted for site in sites)
     if deleted:
         found.append(f"the rows of {deleted:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")

@@ -97,7 +97,12 @@ NO_TLS = "the TLS connection failed, 3 attempts"
         ({"availability": "timeout", "rest_until": 102.0}, 99.0, "reachable: timeout, next attempt in 2 s"),
         ({"availability": ABSENT}, 99.0, f"reachable: {ABSENT}"),
         ({"availability": NO_TLS, "robots_status": 404}, 99.0, f"reachable: {NO_TLS}"),
-        ({"availability": "status 404"}, 99.0, "available: status 404"),
+        ({"availability": "status 404", "certificate": "certificate expired"}, 99.0, "available: status 404"),
+        (
+            {"robots_status": 0, "robots_text": "certificate expired", "rest_until": 107.0},
+            99.0,
+            "reachable: certificate expired, next attempt in 7 s",
+        ),
     ],
 )
 def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
@@ -111,6 +116,13 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
             connection.execute(insert(worker), {**values, "joined_at": 0.0, "beat_at": beat_at})
         found = connection.execute(select(*PROBLEM).where(site.c.id == row.id)).one()
     assert site_problem(found, 100.0) == (problem and f"not {problem}")
+
+
+def test_bad_certificate_is_the_problem_of_a_site_that_can_be_read(database: Database) -> None:
+    crawls.begin(database, "c", "m", [A], {}, 0.0)
+    with database.write() as connection:
+        connection.execute(site.update().values(certificate="certificate expired", robots_status=404))
+        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) == "certificate expired"
 
 
 def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:

@@ -146,7 +146,9 @@ def test_sites_of_other_crawls_are_excluded(database):
 def test_site_that_was_never_read_has_no_downloads(database):
     stored = Stored(database, sites=("http://a.test", "http://b.test"))
     stored.page(1, state=State.WAITING)
-    assert stored.yields() == [SiteYields(name, 1, 0, [], [], [], []) for name in ("http://a.test", "http://b.test")]
+    assert stored.yields() == [
+        SiteYields(name, 1, 0, False, [], [], [], []) for name in ("http://a.test", "http://b.test")
+    ]
 
 
 def test_deleted_duplicates_are_counted(stored):
