@@ -146,10 +146,13 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
 def networks_of_seeds(
     connection: Connection, crawl_id: int, hosts: Collection[str] | None = None
 ) -> dict[str, frozenset[str]]:
-    """Return the networks in which workers of the crawl found the *hosts* that a person named; without them, all."""
-    stored = select(seed_host.c.host, seed_host.c.networks).where(seed_host.c.crawl_id == crawl_id)
-    if hosts is not None:
-        stored = stored.where(seed_host.c.host.in_(hosts))
+    """Return the networks in which workers of the crawl found the *hosts* that a person named; without them, all.
+
+    One of the *hosts* that was public in any crawl of the store stays so.
+    """
+    stored = select(seed_host.c.host, seed_host.c.networks).order_by(seed_host.c.networks.desc())  # public ones win
+    its = seed_host.c.crawl_id == crawl_id
+    stored = stored.where(its if hosts is None else seed_host.c.host.in_(hosts) & (its | (seed_host.c.networks == "")))
     return {host: frozenset(filter(None, networks.split(","))) for host, networks in connection.execute(stored)}
 
 

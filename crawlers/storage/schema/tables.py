@@ -347,7 +347,9 @@ class SeedHostRow(NamedTuple):
     networks: str  # where it was first found, separated by commas; empty: it was public once, and stays so
 
 
-seed_host = table("seed_host", metadata, SeedHostRow, UPSERT, key=2, sqlite_with_rowid=False)
+seed_host = table(
+    *("seed_host", metadata, SeedHostRow, UPSERT, Index("seed_host_of_name", "host")), key=2, sqlite_with_rowid=False
+)
 
 
 @writes(seed_host, INSERT_NEW)

@@ -14,7 +14,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage, site, worker
+from crawlers.storage.schema.tables import NewPage, PrivateSeedHost, SeedHostRow, site, worker
 from crawlers.storage.site_rows import (
     PROBLEM,
     SiteRow,
@@ -22,6 +22,7 @@ from crawlers.storage.site_rows import (
     count_sites,
     find_sites,
     known_sites,
+    networks_of_seeds,
     open_site_ids,
     site_problem,
     site_rows,
@@ -48,6 +49,17 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
         moved = replace(a, home_addresses=("http://w.test",), asked_at=105.0, is_new=False)
         assert site_rows(connection, {b.id, a.id}, 100.0) == [moved, replace(b, is_new=False)]
         assert [row.site for row in find_sites(connection, 1, site.c.id > a.id)] == [B.site, C.site]
+
+
+def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database: Database) -> None:
+    first, second = (crawls.begin(database, name, "m", [A, B], {}, 0.0).id for name in "cd")
+    found = (SeedHostRow(first, "a.test", ""), PrivateSeedHost(first, "b.test", "loopback"))
+    again = (PrivateSeedHost(second, "a.test", "loopback"), PrivateSeedHost(second, "c.test", "loopback"))
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*found, *again))
+        assert networks_of_seeds(connection, second, {"a.test", "b.test"}) == {"a.test": frozenset()}
+        private = frozenset({"loopback"})
+        assert networks_of_seeds(connection, second) == {"a.test": private, "c.test": private}
 
 
 def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Database) -> None:
