@@ -51,7 +51,7 @@ $(DEV): requirements-dev.txt | $(BIN)/python
 	@touch $@ $(RUNTIME)
 
 demo: $(RUNTIME)
-	@$(BIN)/python -m crawlers.demo demo
+	@$(BIN)/python -m examples.demo demo
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -78,7 +78,7 @@ suffixes:
 	@mv $(SUFFIXES).new $(SUFFIXES)
 
 screenshots: $(DEV)
-	@test -d demo || $(BIN)/python -m crawlers.demo demo
+	@test -d demo || $(BIN)/python -m examples.demo demo
 	@$(BIN)/python -m docs.screenshots demo build/screenshots
 
 bench: $(DEV)

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp import web
 
-from crawlers.demo.prose import rng_of
-from tests.support.sites.press.texts import headline, name, paragraphs, slug
+from examples.press.texts import headline, name, paragraphs, slug
+from examples.webs.prose import rng_of
 
 if TYPE_CHECKING:
     import random

@@ -2,7 +2,7 @@
 
     python -m bench.news.papers FOLDER [--papers 6] [--articles 118] [--pages 1400] [--every 200] [NAME=VALUE …]
 
-The papers have the URL schemas of a family of `tests/support/sites/press`, and publish nothing while they are crawled,
+The papers have the URL schemas of a family of `examples/press`, and publish nothing while they are crawled,
 so that each article can be found. They are of different sizes, and are crawled side by side: the second table only has
 the downloads of papers until 98 % of their articles are found. NAME=VALUE are settings of the crawl. A download is
 useful if it became a document that is an article, and the first of its copies. Prints a line per lot, what was stored
@@ -25,8 +25,8 @@ from urllib.parse import unquote
 
 from bench.news.press import FIXED, ROOT
 from bench.news.press_truth import compare, documents
-from tests.support.sites.press.newsroom import DAY_S
-from tests.support.sites.press.server import LoggedRequest, Options, Served, read_log, serve
+from examples.press.newsroom import DAY_S
+from examples.press.server import LoggedRequest, Options, Served, read_log, serve
 
 DAYS = 15.0  # of the archives
 GUESSES = 404

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from bench.news.press_truth import HEADER, compare, documents, learnt_rules
 from crawlers.reports.yield_chart import draw_curves
-from tests.support.sites.press.server import Options, read_log, serve
+from examples.press.server import Options, read_log, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench.news.press_truth import Outcome
-    from tests.support.sites.press.press import Press
+    from examples.press.press import Press
 
     Rules = Mapping[str, Sequence[str]]
 
