@@ -35,7 +35,6 @@ import numpy as np
 from bench.harvest.real import harvest as harvest_really
 from bench.simulators.timed_crawl import Harvest, harvest, settings_of
 from crawlers.algorithms.ranking.page_orders import GROUPING, PLACING
-from crawlers.algorithms.simulation.web_generator import PROFILES, pinned
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.redirect_targets import redirect_of
@@ -44,6 +43,7 @@ from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.lab.simulation.web_generator import PROFILES, pinned
 from crawlers.spiders.base import link_tags
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.cli.without_crawl import WithoutCrawl
-from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.files import ALL_FORMATS
@@ -33,6 +32,7 @@ from crawlers.graphs.looks import LAYOUTS
 from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
+from crawlers.lab import PARTS
 from crawlers.storage.database import Database
 from crawlers.storage.schema import metadata
 
