@@ -6,8 +6,8 @@ import argparse
 
 import pytest
 
-from crawlers.lab import PARTS
 from crawlers.errors import ConfigError
+from crawlers.lab import PARTS
 from crawlers.lab.options import PARTS_WITH, LabOptions
 from tests.support.sites.project import Project
 

@@ -1,24 +1,16 @@
-"""Measures spark/graph_measures.py on the graph of a stored crawl, and compares its results with the project's own.
+"""Runs Spark on this machine, and compares what spark/graph_measures.py computes with the project's own measures.
 
-    make spark
-    python -m bench.scale.spark_measures sqlite:///crawl.sqlite [--crawl NAME] [--folder FOLDER]
-
-The crawl is exported as Parquet, Spark computes all measures on this machine, and every value is compared with
-networkx on the graphs of the GEXF files, with the PageRank of `scrapy graph --top --pagerank`, and with the links
-between sites of `scrapy graph --level site`.
+Every value is compared with networkx on the graphs of the GEXF files, with the PageRank of `scrapy graph --top
+--pagerank`, and with the links between sites of `scrapy graph --level site`.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
-import resource
 import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,19 +18,17 @@ import networkx
 import pyarrow.parquet as parquet
 
 from crawlers.algorithms.urls.domains import host_group
-from crawlers.graphs.analysis import DAMPING, analyse, to_networkx
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+from crawlers.graphs.analysis import analyse, to_networkx
 from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.database import Database
 from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import crawl_named, sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from crawlers.storage.database import Database
+
 PROGRAM = Path(__file__).resolve().parents[2] / "spark" / "graph_measures.py"
-EVERY = ("degrees", "pagerank", "weak-components", "strong-components", "sites")
 # Spark listens on loopback only, and without its web pages.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -141,45 +131,3 @@ def compare_sites(database: Database, crawl_id: int, rows: Sequence[dict[str, An
     own = {(name[pair.source - 1], name[pair.target - 1], pair.urls, pair.links) for pair in counts.pairs}
     found = {tuple(row[column] for column in ("source", "target", "urls", "links")) for row in rows}
     return Compared("sites", len(rows), len(own ^ found))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("database")
-    parser.add_argument("--crawl", help="its name; by default the last one")
-    parser.add_argument("--folder", type=Path, help="keep the Parquet and the results there")
-    options = parser.parse_args()
-    if missing := why_not():
-        parser.error(missing)
-    database = Database(options.database, create=False)
-    crawl = crawl_named(database, options.crawl)
-    site_ids = [site.id for site in sites_of(database, crawl.id)]
-    with tempfile.TemporaryDirectory(prefix="bench-spark-") as temporary:
-        folder = options.folder or Path(temporary)
-        start = time.perf_counter()
-        size = write_dataset(database, site_ids, folder / DATASET)
-        print(
-            f"{size.pages:,} pages, {size.links:,} links, exported in {time.perf_counter() - start:.1f} s", flush=True
-        )
-        names = [word for name in EVERY for word in ("--measure", name)]
-        print("\n| nodes | seconds | CPU s |\n|---|--:|--:|")
-        for nodes, measures in (("contents", names), ("urls", ["--measure", "pagerank"])):
-            start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-            submit(PROGRAM, [str(folder / DATASET), str(folder / nodes), "--nodes", nodes, *measures], {})
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(f"| {nodes} | {time.perf_counter() - start:.1f} | {cpu_s:.1f} |", flush=True)
-        results = [
-            *compare_contents(database, site_ids, rows_of(folder / "contents" / "pages"), DAMPING),
-            compare_urls(database, crawl.id, rows_of(folder / "urls" / "pages"), DAMPING),
-            compare_sites(database, crawl.id, rows_of(folder / "contents" / "sites")),
-        ]
-    database.close()
-    print("\n| measure | rows | unequal | sum of errors |\n|---|--:|--:|--:|")
-    for result in results:
-        print(f"| {result.measure} | {result.rows:,} | {result.unequal} | {result.error:.1e} |")
-    return int(any(result.unequal for result in results))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

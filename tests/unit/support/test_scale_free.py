@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from bench.simulators.scale_free import copy_model, rewired
+from tests.support.scale_free import copy_model, rewired
 
 WEB = copy_model(5000, random.Random(1))
 

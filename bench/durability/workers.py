@@ -1,8 +1,9 @@
 """Disturbs the workers of one crawl again and again, and compares the result with that of one undisturbed process.
 
-    python -m bench.quality.workers [--workers 4] [--faults 20] [--every 3] [--mode kill] [--away 10] [--store sqlite]
-                                    [--hosts hosts.txt] [--access-log access.log] [--spider sitegraph] [--budget 0]
-                                    [--scale 2] [--delay 0] [--deadline 5] [--seed 1]
+    python -m bench.durability.workers [--workers 4] [--faults 20] [--every 3] [--mode kill] [--away 10]
+                                       [--store sqlite] [--hosts hosts.txt] [--access-log access.log]
+                                       [--spider sitegraph] [--budget 0] [--scale 2] [--delay 0] [--deadline 5]
+                                       [--seed 1]
 
 | mode | fault |
 |---|---|
@@ -31,6 +32,7 @@ pulls are counted: there must be as many, each of another page. Exit status 1 if
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import signal
 import sys
@@ -378,7 +380,7 @@ def _disturb(options: argparse.Namespace, stack: ExitStack) -> bool:
     print(f"{'crawl':>5} {options.mode:>9} {'workers':>8} {'requests again':>15} {'differences':>12} ", end="")
     print(f"{'goes on after s (median, most)':>31} {'least gap ms':>13} {'seconds':>8}", flush=True)
     socket = stack.enter_context(running_postgresql()) if options.store == "postgresql" else None
-    faults, number, differs = 0, 0, False
+    faults, number, different, pauses_s = 0, 0, 0, list[float]()
     while faults < options.faults:
         number += 1
         store = {"DATABASE_URL": stack.enter_context(fresh_database(socket))} if socket is not None else {}
@@ -400,8 +402,11 @@ def _disturb(options: argparse.Namespace, stack: ExitStack) -> bool:
         )
         for problem in problems[:SHOWN]:
             print("     ", problem)
-        differs = differs or bool(problems)
-    return differs
+        different += len(problems)
+        pauses_s += went_on
+    goes_on_s = round(median(pauses_s), 2) if pauses_s else None
+    print(json.dumps({"mode": options.mode, "faults": faults, "differences": different, "goes_on_s": goes_on_s}))
+    return different > 0
 
 
 if __name__ == "__main__":

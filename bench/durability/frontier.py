@@ -1,6 +1,6 @@
 """Crawls a random web of failing servers, with kills, and checks what the servers saw and what the crawl found.
 
-    python -m bench.quality.frontier [--kills 30] [--pages 2000] [--hosts 20] [--seed 1]
+    python -m bench.durability.frontier [--kills 30] [--pages 2000] [--hosts 20] [--seed 1]
 
 For each of 1, 16 and 64 downloads at a time, a crawl is killed (kill -9) when the servers have received a certain
 number of requests, again and again. Then every page that can be reached must have been requested, the delays and the
@@ -56,7 +56,7 @@ def _crawl(crawl: Crawl, web: FaultyWeb, kills: int, seed: int, in_flight: int) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.quality.frontier", description=(__doc__ or "").split("\n")[0]
+        prog="python -m bench.durability.frontier", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--pages", type=int, default=2000)
