@@ -45,7 +45,7 @@ MEASUREMENTS = (
         {"steady_ratio": ("pages a second with a second worker", "x")},
     ),
     Measurement(
-        ("bench.speed.frontier_memory", "--urls", "100000"),
+        ("bench.speed.frontier_memory", "--urls", "200000"),
         {
             "bytes_per_url_bare": ("memory of a waiting URL", "bytes"),
             "us_few_hosts": ("lease and end of a page, 20 hosts", "µs"),
