@@ -66,6 +66,7 @@ def test_files_of_the_package_are_read_as_resources(path):
 SHARED_NAMES = {
     "__init__",
     "__main__",
+    "news",
     "report",
     "topic",
     "web",
