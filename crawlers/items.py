@@ -30,7 +30,6 @@ TIMEOUT = "timeout"
 HOST_NOT_FOUND = "host name not found"
 CONNECTION_REFUSED = "connection refused"
 CONNECTION_FAILED = "the connection failed"
-OF_CONNECTION = frozenset({TIMEOUT, HOST_NOT_FOUND, CONNECTION_REFUSED, CONNECTION_FAILED})
 
 
 class LinkPlace(NamedTuple):

@@ -32,13 +32,13 @@ from crawlers.algorithms.urls.resolution import resolve
 from tests.support.processes import until
 from tests.support.running import Crawl, add_on
 from tests.support.services import fresh_database, running_postgresql, running_redis
-from tests.support.sites.press.watched import WatchedPress
+from tests.support.watched_press import WatchedPress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Set
 
     from tests.support.processes import Run
-    from tests.support.sites.press.watched import Announcement
+    from tests.support.watched_press import Announcement
 
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,

@@ -10,6 +10,7 @@ what was stored from the store, and what is true from the press itself. Draws FO
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -20,14 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.news.press_truth import HEADER, compare, documents, learnt_rules
-from crawlers.reports.yield_chart import draw_curves
-from tests.support.sites.press.server import Options, read_log, serve
+from crawlers.lab.yield_chart import draw_curves
+from examples.press.server import Options, read_log, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench.news.press_truth import Outcome
-    from tests.support.sites.press.press import Press
+    from examples.press.press import Press
 
     Rules = Mapping[str, Sequence[str]]
 
@@ -123,7 +124,7 @@ def main() -> None:
     )
     print(f"| rules | {HEADER} |")
     print(f"|---|{'--:|' * len(HEADER.split('|'))}", flush=True)
-    outcomes = {}
+    outcomes: dict[str, Outcome] = {}
     for name in chosen.modes.split(";"):
         outcomes[name] = run(chosen.folder, name, options, chosen.pages, chosen.every)
         print(f"| {name} | {outcomes[name].row()} |", flush=True)
@@ -132,6 +133,7 @@ def main() -> None:
         "documents found of all": {n: [(p.pages, p.recall) for p in o.points] for n, o in outcomes.items()},
     }
     draw_curves(chosen.folder / "press.svg", f"A press of {chosen.sites} sites", panels)
+    print(json.dumps({name: {"useful": one.useful, "recall": one.recall} for name, one in outcomes.items()}))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean, geometric_mean
 
 from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies
-from crawlers.cli.lab.lab_topic_runs import replayed
+from crawlers.lab.topic_runs import replayed
 from crawlers.storage.database import Database
 
 CRAWL = "whole"

@@ -41,6 +41,7 @@ _BEGINNINGS = {
     "the connection was closed": ErrorClass.CONNECTION_FAILED,
     "no connection is possible": ErrorClass.CONNECTION_FAILED,
     "the TLS connection failed": ErrorClass.CONNECTION_FAILED,
+    "certificate ": ErrorClass.CONNECTION_FAILED,
     "redirect": ErrorClass.REDIRECT,
     "status 3": ErrorClass.REDIRECT,
     f"more than {MAX_HOPS} redirects": ErrorClass.REDIRECT,

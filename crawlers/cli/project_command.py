@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.files.writable import Kind
 
+MOST = 10_000_000  # of anything that is counted on the command line: the oracle of `scrapy lab` takes 24 bytes per page
+
 
 class ProjectCommand(ScrapyCommand):
     """A base class, before that of a Scrapy command."""
@@ -88,3 +90,12 @@ def use_settings_file(settings: BaseSettings, path: str) -> None:
     for name, value in found.items():
         if settings.getpriority(name) != CMDLINE:
             settings.set(name, value, "cmdline")
+
+
+def whole_number(name: str, value: int, least: int) -> int:
+    """Return *value* if it is from *least* to `MOST`; otherwise raise `ConfigError`."""
+    if value < least:
+        raise ConfigError(f"{name} {value} is too small; expected at least {least}")
+    if value > MOST:
+        raise ConfigError(f"{name} {value:,} is too large; expected at most {MOST:,}")
+    return value

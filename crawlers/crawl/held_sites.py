@@ -110,6 +110,7 @@ class HeldSites:
             for row in some:
                 session.beat()
                 self._open_site(row, now, starts.get(row.id))
+            self._addresses.recall(self._networks(some))
         for row in rows:
             session.beat()
             session.adopt_links(row, now)
@@ -172,9 +173,7 @@ class HeldSites:
         rows = [row for its in some for row in its]
         starts = frontier.load_sites([row.id for row in rows])
         open_policy, open_sitemaps = self._policy.load_sites(rows), self._sitemaps.load(rows)
-        hosts = {host_of(address) for row in rows for address in row.addresses}
-        with self._session.database.read() as connection:
-            networks = networks_of_seeds(connection, self._session.row.id, hosts)
+        networks = self._networks(rows)
 
         def open_further(now: float) -> None:
             self._addresses.recall(networks)
@@ -182,6 +181,11 @@ class HeldSites:
             open_sitemaps()
 
         return Claimed(some, list(zip(rows, starts, strict=True)), open_further)
+
+    def _networks(self, rows: Sequence[SiteRow]) -> dict[str, frozenset[str]]:
+        hosts = self._addresses.seeds.intersection(host_of(address) for row in rows for address in row.addresses)
+        with self._session.database.read() as connection:
+            return networks_of_seeds(connection, self._session.row.id, hosts)
 
     def _open(self, claimed: Claimed) -> None:
         now, rows = self._clock(), [row for row, _ in claimed.sites]

@@ -34,7 +34,7 @@ from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
-from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteRest, SiteRobots
+from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target
+    from crawlers.storage.schema.rows import Row
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +107,8 @@ class Crawl:
         self._is_settling = self._has_settled = False
         self._most_leases = settings.getint("CONCURRENT_REQUESTS")
         trials = self._trials = Trials(self._most_leases)
+        self._certificates: set[str] = set()  # addresses whose certificates were checked
+        self._badly_certified: set[int] = set()  # sites with a bad one
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         options = normalization(settings)
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
@@ -375,25 +378,33 @@ class Crawl:
         except StoreError as error:
             self.control.abort(error)
 
+    def certificate_received(self, address: str, problem_of_it: Callable[[], str | None]) -> None:
+        """Store what is wrong with the certificate of an *address* of a site, once in a run."""
+        site_id = self.sites.of_address(address)
+        if site_id is None or address in self._certificates or site_id in self._badly_certified:
+            return
+        self._certificates.add(address)
+        if (problem := problem_of_it()) is not None:
+            self._badly_certified.add(site_id)
+        self._store(SiteCertificate(site_id, problem))
+
+    def _store(self, *rows: Row) -> None:
+        try:
+            self.session.writer.submit(ChangeSet(*rows))
+        except StoreError as error:
+            self.control.abort(error)
+
     def _store_networks(self, host: str, networks: frozenset[str]) -> None:
         """Store where a host that a person named was found, before anything of it."""
         kind = PrivateSeedHost if networks else SeedHostRow
-        try:
-            self.session.writer.submit(ChangeSet(kind(self.session.row.id, host, ",".join(sorted(networks)))))
-        except StoreError as error:
-            self.control.abort(error)
+        self._store(kind(self.session.row.id, host, ",".join(sorted(networks))))
 
     def robots_waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
         """Store why the robots.txt of a site could not be read, and that it is requested again in *wait_s* seconds."""
         if self.sites.robots_address(site_id) != self.sites.row(site_id).site:
             return
         now = self.clock()
-        try:
-            self.session.writer.submit(
-                ChangeSet(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))
-            )
-        except StoreError as error:
-            self.control.abort(error)
+        self._store(SiteRobots(site_id, status, text, now), SiteRest(site_id, now + wait_s))
 
     # The end ----------------------------------------------------------------------------------------
 

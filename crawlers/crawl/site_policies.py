@@ -166,6 +166,10 @@ class SitePolicies:
         """Return the site with that id, with its limits."""
         return self._rows[site_id]
 
+    def of_address(self, address: str) -> int | None:
+        """Return the number of the open site to which *address* belongs; None if there is none."""
+        return self._ids.get(self._addresses.site(address))
+
     def is_listed(self, site: str) -> bool:
         """Return whether the host list names *site*."""
         return site in self._listed

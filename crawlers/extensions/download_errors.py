@@ -1,10 +1,26 @@
-"""Errors of downloads whose texts are stored as reasons."""
+"""Errors of downloads whose texts are stored as reasons, and what is wrong with certificates."""
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from service_identity import CertificateError, VerificationError
+from service_identity.cryptography import verify_certificate_hostname, verify_certificate_ip_address
+
+from crawlers.algorithms.urls.addresses import is_address
 from crawlers.items import State
+
+if TYPE_CHECKING:
+    from OpenSSL.crypto import X509
+
+EXPIRED = "certificate expired"
+NOT_VALID_YET = "certificate not valid yet"
+FOR_ANOTHER_HOST = "certificate for another host"
+SELF_SIGNED = "certificate self-signed"
+UNKNOWN_ISSUER = "certificate of an unknown issuer"
+UNREADABLE = "certificate that can't be read"
 
 
 class BadResponseError(DownloadFailedError):
@@ -25,3 +41,24 @@ class DownloadRefusedError(IgnoreRequest):
         super().__init__(reason)
         self.state = state
         self.is_transient = is_transient
+
+
+def certificate_problem(certificate: X509, host: str, now: float) -> str | None:
+    """Return what is wrong with a *certificate* by which *host* answers; None: nothing that it says itself.
+
+    Who else has signed it is not checked: that needs further certificates, and those that this machine trusts.
+    """
+    verify = verify_certificate_ip_address if is_address(host) else verify_certificate_hostname
+    try:
+        read = certificate.to_cryptography()
+        first, last = read.not_valid_before_utc, read.not_valid_after_utc
+        is_self_signed = read.issuer == read.subject
+        verify(read, host.removesuffix("."))
+    except (CertificateError, VerificationError):
+        return FOR_ANOTHER_HOST
+    except ValueError:
+        return UNREADABLE
+    moment = datetime.fromtimestamp(now, UTC)
+    if not first <= moment <= last:
+        return EXPIRED if last < moment else NOT_VALID_YET
+    return SELF_SIGNED if is_self_signed else None

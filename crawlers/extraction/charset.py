@@ -204,8 +204,8 @@ def _missing(error: UnicodeError) -> tuple[str, int]:
     if text is not None:
         return text, start + 2
     first = pair[0]
-    if first == 0x80 and charset == "gb18030":
-        return "€", end
+    if first in (0x80, 0xFF) and charset == "gb18030":  # Python takes a digit behind them as part of a character
+        return "€" if first == 0x80 else "\ufffd", start + 1
     if first == 0xFF and charset == "big5hkscs" and error.object[start + 1 : start + 3] in _SLASHES:
         return _SLASHES[error.object[start + 1 : start + 3]], start + 3
     if pair[1:] > b"\x7f" and first in _LEADS[charset]:

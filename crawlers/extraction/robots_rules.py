@@ -7,9 +7,9 @@ import re
 
 from protego import Protego
 
+from crawlers.algorithms.error_classes import OF_NETWORK, error_class
 from crawlers.algorithms.robots_groups import is_unreachable, lines_for
 from crawlers.algorithms.urls.resolution import without_credentials
-from crawlers.items import OF_CONNECTION
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 _SITEMAP = re.compile(r"^([ \t]*sitemap[ \t]*:[ \t]*)(\S+)", re.IGNORECASE | re.MULTILINE)
@@ -42,9 +42,9 @@ class RobotsRules:
         self.crawl_delay_s = 0.0
         self.size = 1  # number of lines in memory
         if is_unreachable(status):
-            what = f"status {status}" if status else body
+            what = f"status {status}" if status else body or "no response"
             unread = f"robots.txt can't be read: {what}"
-            self._why = f"{what} (requested for robots.txt)" if what in OF_CONNECTION else unread
+            self._why = f"{what} (requested for robots.txt)" if error_class(0, what) in OF_NETWORK else unread
         elif status == 200 and body:
             self._parse(list(dict.fromkeys(lines_for(body, token))))
 

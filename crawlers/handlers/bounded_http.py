@@ -6,7 +6,8 @@ many headers as a server sends: 900 MB in the first ten seconds of an endless re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 from OpenSSL import SSL
 from scrapy.core.downloader.handlers.http11 import (
@@ -16,14 +17,22 @@ from scrapy.core.downloader.handlers.http11 import (
     _LenientHTTPClientParser,
 )
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError
-from service_identity import VerificationError
+from twisted.internet._sslverify import ClientTLSOptions
 from twisted.internet.error import ConnectError, ConnectionClosed
 from twisted.python.failure import Failure
 from twisted.web._newclient import HEADER, STATUS, ParseError
 from twisted.web.client import ResponseFailed
+from twisted.web.iweb import IPolicyForHTTPS
+from zope.interface import implementer
 
 from crawlers.extensions.address_filter import AddressFilter
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import (
+    SELF_SIGNED,
+    UNKNOWN_ISSUER,
+    BadResponseError,
+    DownloadRefusedError,
+    certificate_problem,
+)
 from crawlers.handlers.targets import (
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
@@ -35,11 +44,13 @@ from crawlers.handlers.targets import (
 )
 
 if TYPE_CHECKING:
+    from OpenSSL.crypto import X509
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
     from twisted.internet.interfaces import IAddress
+    from twisted.protocols.tls import TLSMemoryBIOProtocol
     from twisted.web._newclient import Request as WebRequest
     from twisted.web.iweb import IResponse
 
@@ -84,6 +95,38 @@ class _BoundedFactory(_LenientHTTP11ClientFactory):
         return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
 
 
+class _VerifiedTLS(ClientTLSOptions):
+    """Refuses bad certificates as Twisted does, but says what is wrong with them."""
+
+    def clientConnectionForTLS(self, tlsProtocol: TLSMemoryBIOProtocol) -> SSL.Connection:
+        connection = super().clientConnectionForTLS(tlsProtocol)
+
+        def is_accepted(_: SSL.Connection, certificate: X509, _error: int, depth: int, is_trusted: int) -> bool:
+            problem = certificate_problem(certificate, self._hostnameASCII, time.time()) if depth == 0 else None
+            if is_trusted and problem in (None, SELF_SIGNED):
+                return True
+            error = Failure(BadResponseError(problem or UNKNOWN_ISSUER))  # type: ignore[no-untyped-call]
+            tlsProtocol.failVerification(error)  # type: ignore[no-untyped-call]
+            return False
+
+        connection.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, is_accepted)
+        return connection
+
+
+@implementer(IPolicyForHTTPS)
+class _ContextFactory:
+    """Scrapy's *factory*, with our words if certificates are verified."""
+
+    def __init__(self, factory: Any) -> None:
+        self._factory = factory
+
+    def creatorForNetloc(self, hostname: bytes, port: int) -> ClientTLSOptions:
+        options: ClientTLSOptions = self._factory.creatorForNetloc(hostname, port)
+        if type(options) is ClientTLSOptions:  # a function of Twisted makes those that verify
+            options.__class__ = _VerifiedTLS
+        return options
+
+
 class BoundedHTTPHandler(HTTP11DownloadHandler):
     """Scrapy's handler of `http` and `https`, with these limits.
 
@@ -93,6 +136,7 @@ class BoundedHTTPHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
+        self._contextFactory = _ContextFactory(self._contextFactory)  # type: ignore[assignment]
         self._filter = crawler.get_extension(AddressFilter)
 
     async def download_request(self, request: Request) -> Response:
@@ -112,9 +156,9 @@ def _explained(error: DownloadFailedError) -> Exception:
     """Return an error that says more than *error*, if Twisted knows more."""
     if isinstance(error.__cause__, ResponseFailed):
         for reason in error.__cause__.reasons:
-            if isinstance(reason.value, DownloadRefusedError):
+            if isinstance(reason.value, (BadResponseError, DownloadRefusedError)):
                 return reason.value
-            if reason.check(SSL.Error, VerificationError):
+            if reason.check(SSL.Error):
                 return BadResponseError(TLS_FAILED)
             if not reason.check(ConnectionClosed):
                 return BadResponseError(NOT_HTTP)

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from io import BytesIO
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 import pycurl
 from scrapy import signals
@@ -43,7 +43,12 @@ from twisted.internet.ssl import Certificate
 
 from crawlers.algorithms.urls.addresses import is_address
 from crawlers.extensions.address_filter import AddressFilter
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import (
+    UNKNOWN_ISSUER,
+    BadResponseError,
+    DownloadRefusedError,
+    certificate_problem,
+)
 from crawlers.handlers.bounded_http import BoundedHTTPHandler
 from crawlers.handlers.host_names import addresses_of
 from crawlers.handlers.targets import (
@@ -201,6 +206,8 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
                 self._of_lenient[transfer.target] = None
                 if len(self._of_lenient) > MAX_HOSTS:
                     self._of_lenient.popitem(last=False)
+            if code == pycurl.E_PEER_FAILED_VERIFICATION:
+                raise BadResponseError(self._why_refused(curl, transfer.request.url))
             raise _error(code, message, curl)
         if transfer.ends_with_connection:
             return self._response(transfer, curl, ["partial"])
@@ -235,6 +242,11 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
             if len(self._certificates) > self._most_connections:
                 self._certificates.popitem(last=False)
         return self._certificates.get(connection)
+
+    def _why_refused(self, curl: pycurl.Curl, url: str) -> str:
+        """Return what is wrong with the certificate by which the host of *url* answered."""
+        certificate, host = self._certificate(curl), urlsplit(url).hostname or ""
+        return (certificate and certificate_problem(certificate.original, host, time.time())) or UNKNOWN_ISSUER
 
 
 class _Socket(socket.socket):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_SITES = 5  # lines; all others share one
 MAX_REASONS = 4
-MAX_UNAVAILABLE = 3
+MAX_PROBLEMS = 3  # of sites
 MAX_CUTS = 3  # parts of sites
 MAX_PAGES = 3  # of a topic
 SITE_CHARS = 40
@@ -76,7 +76,7 @@ def crawl_summary(
         *([] if has_pulled else _idle(results)),
         "",
     ]
-    lines += [*_table(results.sites, mission.columns), *_unavailable(results.sites), *mission.lines]
+    lines += [*_table(results.sites, mission.columns), *_problems(results.sites), *mission.lines]
     lines += [
         *_reasons(results),
         *_cuts(database, crawl),
@@ -165,7 +165,8 @@ _MISSIONS: Mapping[str, Callable[[Database, NamedCrawl, CrawlResults, float], _M
 
 def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResult], int]]) -> list[str]:
     """Return one line for each of the largest sites, and one for all others."""
-    numbers = {site.site: [number(site) for number in columns.values()] for site in sites if site.problem is None}
+    read = [site for site in sites if site.problem is None or site.pages]
+    numbers = {site.site: [number(site) for number in columns.values()] for site in read}
     largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
     few = largest if len(largest) <= MAX_SITES + 1 else largest[:MAX_SITES]
     others = largest[len(few) :]
@@ -183,12 +184,12 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
     ] + [""]
 
 
-def _unavailable(sites: Sequence[SiteResult]) -> list[str]:
-    """Return the sites whose home pages can't be loaded: those that a person named first."""
-    missing = sorted((site.is_found, site.site, site.problem) for site in sites if site.problem is not None)
-    lines = [f"{cut(name, SITE_CHARS)}: {cut(problem, REASON_CHARS)}" for _, name, problem in missing[:MAX_UNAVAILABLE]]
-    more = len(missing) - len(lines)
-    return [*lines, f"Not available: {counted(more, 'more site')}"] if more > 0 else lines
+def _problems(sites: Sequence[SiteResult]) -> list[str]:
+    """Return the sites that can't be loaded, or have a bad certificate: those that a person named first."""
+    named = sorted((site.is_found, site.pages > 0, site.site, site.problem) for site in sites if site.problem)
+    lines = [f"{cut(name, SITE_CHARS)}: {cut(problem, REASON_CHARS)}" for *_, name, problem in named[:MAX_PROBLEMS]]
+    more = len(named) - len(lines)
+    return [*lines, f"Problems: {counted(more, 'more site')}"] if more > 0 else lines
 
 
 def _reasons(results: CrawlResults) -> list[str]:

@@ -41,7 +41,7 @@ class SeedLine(NamedTuple):
 
     seed: Seed
     state: SeedState
-    why: str | None = None  # it is not available
+    problem: str | None = None  # see `site_problem`
     crawl_id: int | None = None
     site_id: int | None = None
 
@@ -258,6 +258,5 @@ def _line(row: Any) -> SeedLine:
     one = Seed(*row[: len(SEED_COLUMNS)])
     if row.site_id is None:
         return SeedLine(one, SeedState.NEVER)
-    problem = site_problem(row, time.time())
-    state = SeedState.AVAILABLE if problem is None else SeedState.UNAVAILABLE
-    return SeedLine(one, state, problem, row.crawl_id, row.site_id)
+    state = SeedState.AVAILABLE if row.unavailable_because is None else SeedState.UNAVAILABLE
+    return SeedLine(one, state, site_problem(row, time.time()), row.crawl_id, row.site_id)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from scrapy import signals
 
+from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.site_sitemaps import SitemapNeeded
 from crawlers.errors import StoreError
+from crawlers.extensions.download_errors import certificate_problem
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
 from crawlers.schedulers.errbacks import ErrorHandlers
@@ -20,6 +24,7 @@ from crawlers.schedulers.sitemap_fetch import SitemapFetch
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.spiders import Spider
 
     from crawlers.crawl.running_crawl import Crawl
@@ -54,6 +59,8 @@ class RequestFlow:
         self._sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             crawler.signals.connect(self._sent, signal)
+        self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
+        crawler.signals.connect(self._received, signals.response_downloaded)
         errors = ErrorHandlers(crawl, self._robots, self._sitemaps, callbacks, crawler.signals)
         self._pages = PageRequests(crawl.retries, errors.download_failed, crawl.renders)
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
@@ -109,6 +116,19 @@ class RequestFlow:
             self._crawl.sent(lease)
         else:
             self._sitemaps.sent(request)
+
+    def _received(self, response: Response) -> None:
+        """Let the crawl know what is wrong with a certificate that was accepted."""
+        certificate = response.certificate
+        if certificate is None:
+            return
+        address = site_of(response.url)
+
+        def problem() -> str | None:
+            host = urlsplit(address).hostname or ""
+            return None if self._are_verified else certificate_problem(certificate.original, host, time.time())
+
+        self._crawl.certificate_received(address, problem)
 
     def add(self, request: Request) -> bool:
         """Queue a *request* that the spider or a middleware yielded; return whether it is new."""

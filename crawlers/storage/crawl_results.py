@@ -185,14 +185,20 @@ def site_has_pages(connection: Connection, site_id: int) -> bool:
     return connection.execute(read.limit(1)).scalar() is not None
 
 
-def unavailable_sites(connection: Connection, crawl_id: int) -> list[tuple[str, str]]:
-    """Return the sites of the latest run, as a person named them, of which nothing can be read, and why."""
+def unavailable_sites(
+    connection: Connection, crawl_id: int, *, with_certificates: bool = False
+) -> list[tuple[str, str]]:
+    """Return the sites of the latest run, as a person named them, of which nothing can be read, and why.
+
+    *with_certificates* adds those with a bad certificate, after them.
+    """
+    wanted = WHY_UNAVAILABLE.is_not(None)
     statement = (
         select(site.c.site, *PROBLEM)
         .outerjoin(seed, seed.c.id == site.c.seed_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, WHY_UNAVAILABLE.is_not(None))
-        .where(seed.c.is_found.is_not(True))
-        .order_by(site.c.site)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, seed.c.is_found.is_not(True))
+        .where(wanted | site.c.certificate.is_not(None) if with_certificates else wanted)
+        .order_by(WHY_UNAVAILABLE.is_(None), site.c.site)
     )
     now = time.time()
     return [(row.site, site_problem(row, now) or "") for row in connection.execute(statement)]

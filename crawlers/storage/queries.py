@@ -217,6 +217,18 @@ def progress(database: Database, crawl_id: int, since: float = math.inf) -> list
     ]
 
 
+def is_small(database: Database, crawl_id: int, most: int) -> bool:
+    """Return whether a crawl has at most *most* pages and links, together; no more of them are counted."""
+    pages = select(page.c.id).join(site, site.c.id == page.c.site_id).where(site.c.crawl_id == crawl_id)
+    links = select(link.c.source_id).where(link.c.source_id.in_(pages))
+    with database.read() as connection:
+        for rows in (pages, links):
+            most -= len(connection.execute(rows.limit(most + 1)).all())
+            if most < 0:
+                return False
+    return True
+
+
 def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None:
     """Return status and text of a site's robots.txt; None if it was not read."""
     statement = select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id)

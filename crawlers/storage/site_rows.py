@@ -40,6 +40,7 @@ WHY_UNAVAILABLE = func.coalesce(
 # The columns that `site_problem` reads.
 PROBLEM = (
     WHY_UNAVAILABLE.label("unavailable_because"),
+    site.c.certificate,
     site.c.rest_until,
     select(worker.c.beat_at)
     .where(worker.c.id == site.c.worker_id, worker.c.state == ACTIVE)
@@ -83,11 +84,13 @@ class SiteRow:
 def site_problem(row: Any, now: float) -> str | None:
     """Return why nothing can be read of the site of *row*, and when a worker will try again; None: no problem is known.
 
+    Of a site that can be read, it is what is wrong with its certificate.
     *row* has the columns `PROBLEM`, and perhaps others. Panel, live display and summary say it in these words.
     """
-    why = row.unavailable_because
+    why: str | None = row.unavailable_because
     if why is None:
-        return None
+        certificate: str | None = row.certificate
+        return certificate
     what = "not reachable" if error_class(0, why) in OF_NETWORK else "not available"
     is_awaited = row.rest_until is not None and row.rest_until > now
     if is_awaited and row.worker_beat_at is not None and now - row.worker_beat_at < MAX_SILENCE_S:
@@ -143,10 +146,13 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
 def networks_of_seeds(
     connection: Connection, crawl_id: int, hosts: Collection[str] | None = None
 ) -> dict[str, frozenset[str]]:
-    """Return the networks in which workers of the crawl found the *hosts* that a person named; without them, all."""
-    stored = select(seed_host.c.host, seed_host.c.networks).where(seed_host.c.crawl_id == crawl_id)
-    if hosts is not None:
-        stored = stored.where(seed_host.c.host.in_(hosts))
+    """Return the networks in which workers of the crawl found the *hosts* that a person named; without them, all.
+
+    One of the *hosts* that was public in any crawl of the store stays so.
+    """
+    stored = select(seed_host.c.host, seed_host.c.networks).order_by(seed_host.c.networks.desc())  # public ones win
+    its = seed_host.c.crawl_id == crawl_id
+    stored = stored.where(its if hosts is None else seed_host.c.host.in_(hosts) & (its | (seed_host.c.networks == "")))
     return {host: frozenset(filter(None, networks.split(","))) for host, networks in connection.execute(stored)}
 
 

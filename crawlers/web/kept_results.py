@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WAIT_S = 0.1  # a reader hardly notices it; most results are there by then
+SMALL_WAITS = 50  # times as long for a result that is surely there by then: the first graph imports for a second
 MAX_BYTES = 200_000_000  # of all results together
 ENTRY_BYTES = 1000  # of a key, a time, a message
 NICENESS = 5  # of a computation: crawls of this machine get three times as much of a processor
@@ -150,9 +151,9 @@ class KeptResults:
         wait_s = self.wait_s if wait_s is None else wait_s
         return self._awaited(job, wait_s if known is None or known.seconds < wait_s else 0.0)
 
-    def patience(self) -> Patience:
-        """Return what a page passes on as *wait_s* if it needs several results."""
-        return Patience(self.wait_s)
+    def patience(self, *, is_small: bool = False) -> Patience:
+        """Return what a page passes on as *wait_s* if it needs several results, or those of a small crawl."""
+        return Patience(self.wait_s * (SMALL_WAITS if is_small else 1))
 
     def known(self, key: Hashable) -> Kept[Any] | None:
         """Return the result of *key* if it was computed before."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.exceptions import HTTPException
 
-from crawlers.storage.queries import MAX_DIGITS, crawl_numbered
+from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.guard import Access
-    from crawlers.web.kept_results import KeptResults
+    from crawlers.web.kept_results import KeptResults, Patience
     from crawlers.web.starting import Starter
 
 
+SMALL = 2_000  # pages and links of a crawl, together, whose results take less than a second
 FILES_AT_ONCE = 2  # that are made for browsers: each takes a processor, and a connection to the store
 
 
@@ -45,6 +46,12 @@ def panel_of(request: Request) -> Panel:
 def crawl_of(request: Request) -> NamedCrawl:
     """Return the crawl whose number is in the path. Raises `HTTPException` if there is none."""
     return numbered_crawl(panel_of(request).database, request.path_params["crawl"])
+
+
+def patience_for(request: Request, crawl: NamedCrawl) -> Patience:
+    """Return for how long a page waits for results about *crawl*: for those of a small one, until they are there."""
+    panel = panel_of(request)
+    return panel.results.patience(is_small=is_small(panel.database, crawl.id, SMALL))
 
 
 def number_in(request: Request, name: str) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import re
 import socket
 import ssl
 import struct
+from ipaddress import IPv4Address
 
 import pytest
 from cryptography import x509
@@ -64,17 +66,20 @@ def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, http_clie
     assert site.paths["/smuggled"] == 0
 
 
-def certificate(path, first_day, last_day):
-    """Write a self-signed certificate of another host with its key, valid on these days from today."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "another.example")])
+ANOTHER, OWN = x509.DNSName("another.example"), x509.IPAddress(IPv4Address("127.0.0.1"))
+
+
+def certificate(path, first_day, last_day, host=ANOTHER, issuer=""):
+    """Write a certificate of *host* with its key, valid on these days from today; without an *issuer*, self-signed."""
+    key, signing = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    name, other = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, one)]) for one in ("mine", issuer or "mine"))
     now = datetime.datetime.now(datetime.UTC)
     signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), 1)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("another.example")]), critical=False)
+        x509.CertificateBuilder(other, name, key.public_key(), 1)
+        .add_extension(x509.SubjectAlternativeName([host]), critical=False)
         .not_valid_before(now + datetime.timedelta(first_day))
         .not_valid_after(now + datetime.timedelta(last_day))
-        .sign(key, hashes.SHA256())
+        .sign(signing if issuer else key, hashes.SHA256())
     )
     pem = serialization.Encoding.PEM
     form = serialization.PrivateFormat.PKCS8
@@ -84,19 +89,46 @@ def certificate(path, first_day, last_day):
     return context
 
 
-@pytest.mark.parametrize("days", [(-1, 10), (-100, -10)], ids=["self-signed", "expired"])
-def test_certificates_are_checked_only_if_the_setting_says_so(tmp_path, http_client, days):
-    with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *days)) as site:
-        quick = {"RETRY_TIMES": 0, "ROBOTSTXT_OBEY": 0, "MAX_LEVEL": 0, "HTTP_CLIENT": http_client}
+@pytest.mark.parametrize(
+    ("signed", "said"),
+    [
+        ((-1, 10, OWN), "certificate self-signed"),
+        ((-100, -10, OWN, "CA"), "certificate expired"),
+        ((5, 10, OWN, "CA"), "certificate not valid yet"),
+        ((-1, 10, ANOTHER, "CA"), "certificate for another host"),
+        ((-1, 10, OWN, "CA"), None),
+    ],
+)
+def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_path, http_client, signed, said):
+    with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", *signed)) as site:
+        quick = {"RETRY_TIMES": 0, "SITEMAPS_ENABLED": 0, "MAX_LEVEL": 0, "HTTP_CLIENT": http_client}
         unchecked = Project(tmp_path / "unchecked", **quick)
         unchecked.folder.mkdir()
-        assert unchecked.crawl(f"{site.origin};;;0").status == 0
+        ended = unchecked.crawl(f"{site.origin};;;0")
+        assert ended.status == 0
         assert unchecked.pages(site.origin)["/"] == (State.DONE, "")
+        assert unchecked.query("SELECT certificate, availability FROM site") == [(said, None)]
+        report = unchecked.run("report", "sites").output
+        assert re.search(rf"{site.origin} +finished +{said or '-'} +1 ", report)
+        if said is not None:
+            assert f"{site.origin}: {said}\n" in ended.log
+            assert said in unchecked.run("sites", "list", "--all").output
         checked = Project(tmp_path / "checked", DOWNLOAD_VERIFY_CERTIFICATES=1, **quick)
         checked.folder.mkdir()
         log = checked.crawl(f"{site.origin};;;0").log
-        assert checked.pages(site.origin)["/"] == (State.FAILED, "the TLS connection failed")
+        why = said or "certificate of an unknown issuer"
+        assert checked.query("SELECT robots_status, robots_text FROM site") == [(0, why)]
+        assert f"{site.origin}: not reachable: {why}" in log
         assert "Traceback" not in log
+
+
+def test_certificate_of_a_trusted_issuer_is_accepted(tmp_path, http_client, monkeypatch):
+    with PersistentSite(close_after_each, certificate(tmp_path / "key.pem", -1, 10, OWN)) as site:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "key.pem"))
+        project = Project(tmp_path, MAX_LEVEL=0, DOWNLOAD_VERIFY_CERTIFICATES=1, HTTP_CLIENT=http_client)
+        assert project.crawl(f"{site.origin};;;0").status == 0
+        assert project.pages(site.origin)["/"] == (State.DONE, "")
+        assert project.query("SELECT certificate FROM site") == [(None,)]
 
 
 def test_sites_without_an_address_fail_with_a_reason(tmp_path, http_client):

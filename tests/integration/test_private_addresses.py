@@ -142,7 +142,7 @@ def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-def test_site_that_was_public_is_not_private_after_a_kill(tmp_path, store, request, http_client):
+def test_site_that_was_public_is_not_private_after_a_kill_nor_in_the_next_crawl(tmp_path, store, request, http_client):
     url = {} if store == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
     project = Project(tmp_path, DOWNLOAD_TIMEOUT=5, RETRY_TIMES=0, HTTP_CLIENT=http_client, **url)
     with Web(seed=pages({"/": "public"})) as web, Victim(int(web["seed"].origin.rpartition(":")[2])) as victim:
@@ -153,6 +153,8 @@ def test_site_that_was_public_is_not_private_after_a_kill(tmp_path, store, reque
         until(lambda: web["seed"].paths and project.site(origin)["robots_status"] is not None, "its robots.txt")
         killed.kill()
         killed.wait()
-        ended = project.start(*command, before=private, SITE_DELAY_SECONDS=0).wait()
-        assert not victim.was_reached()
+        for crawls in (1, 2):
+            ended = project.start(*command, before=private, SITE_DELAY_SECONDS=0).wait()
+            assert not victim.was_reached()
+            assert project.query("SELECT count(*) FROM crawl WHERE ended_at IS NOT NULL") == [(crawls,)], ended.log
     assert project.pages(origin)["/"][0] is State.REJECTED, ended.log

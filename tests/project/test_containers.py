@@ -143,8 +143,10 @@ def test_image_starts_scrapyd_with_a_password_only(tmp_path):
 
 
 def test_documented_commands_name_services_and_files_of_the_image():
-    for service in re.findall(r"docker compose (?:exec|cp)(?: --detach)? (\w+)", PAGE):
-        assert service in SERVICES or service == "hosts"
+    services = re.findall(r"docker compose exec(?: --detach)?(?: --env \S+)? (\w+) ", PAGE)
+    services += re.findall(r"docker compose cp .*?\b(\w+):/", PAGE)
+    assert len(services) == len(re.findall(r"docker compose (?:exec|cp)\b", PAGE))
+    assert {*services} <= SERVICES.keys()
     for path in re.findall(r"/etc/[\w./]+\w", PAGE):
         assert any(copied.endswith(f" {path}") for copied in steps("COPY")), path
 

@@ -25,7 +25,6 @@ from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.cli.without_crawl import WithoutCrawl
-from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
 from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.files import ALL_FORMATS
@@ -33,6 +32,7 @@ from crawlers.graphs.looks import LAYOUTS
 from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
+from crawlers.lab import PARTS
 from crawlers.storage.database import Database
 from crawlers.storage.schema import metadata
 
@@ -236,7 +236,11 @@ def test_no_file_contains_a_path_of_one_machine():
     folders = "work|root|home|Users|mnt|srv"
     place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
     assert place.search(" /" + "home/somebody")
-    files = [path for folder in ("crawlers", "tests", "bench", "docs", ".ci") for path in (ROOT / folder).rglob("*")]
+    files = [
+        path
+        for folder in ("crawlers", "examples", "tests", "bench", "docs", ".ci")
+        for path in (ROOT / folder).rglob("*")
+    ]
     files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".py", ".cfg", ".txt")]
     for path in [*files, ROOT / "Makefile"]:
         if path.is_file() and path.suffix != ".pyc":
@@ -256,7 +260,7 @@ def _commands(text: str) -> list[str]:
     ]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     found = [one.strip().removeprefix(".venv/bin/") for one in lines + spans]
-    return [one for one in found if re.match(r"(scrapy|make|python -m crawlers)\b.", one)]
+    return [one for one in found if re.match(r"(scrapy|make|python -m (crawlers|examples))\b.", one)]
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:

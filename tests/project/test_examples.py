@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for folder in ("crawlers", "bench")
+    for folder in ("crawlers", "examples", "bench")
     for path in (ROOT / folder).rglob("*.py")
     if ">>> " in path.read_text("utf-8")
 )

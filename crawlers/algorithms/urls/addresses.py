@@ -86,7 +86,7 @@ class AddressGuard:
     ) -> None:
         self._refuses = refuses
         self._note = note
-        self._seeds: set[str] = set()
+        self.seeds: set[str] = set()  # their hosts
         self._proxies: set[tuple[str, int]] = set()
         self._networks: dict[str, frozenset[str]] = {}  # of seeds, where they were first found; empty: public
         self._open: set[str] = set()  # the networks of all seeds
@@ -97,7 +97,7 @@ class AddressGuard:
     def add_seed(self, url: str) -> None:
         """Add a seed that the user gave."""
         host = host_of(url)
-        self._seeds.add(host)
+        self.seeds.add(host)
         if host.endswith(_LOCAL_NAMES):
             self._found(host, ["127.0.0.1"])
         elif is_address(host):
@@ -117,7 +117,7 @@ class AddressGuard:
         host = host.lower()
         if not self._refuses or not addresses or (host, port) in self._proxies:
             return addresses
-        if host in self._seeds and self._found(host, addresses):
+        if host in self.seeds and self._found(host, addresses):
             self._note(host, self._networks[host])
         allowed = self._networks.get(host, frozenset())
         if not self._has_public_seed:

@@ -23,7 +23,7 @@ _RAW_TITLE_CHARS = 4 * TITLE_CHARS  # includes markup and blanks, which are remo
 _DAY_S = 86_400.0  # the error of clocks and time zones is smaller
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # databases refuse some of them
-_WEB = ("http://", "https://")
+WEB = ("http://", "https://")
 
 
 class FeedItem(NamedTuple):  # 50,000 data classes would take 0.1 s to be received from another process
@@ -115,7 +115,7 @@ class Gathering:
             url = absolute(self._base, href, None) if href else ""
         except BadUrl:
             return None
-        return url if url.startswith(_WEB) else None
+        return url if url.startswith(WEB) else None
 
     def _seconds(self, date: str | float | None, languages: Sequence[str] = ()) -> float | None:
         seconds = seconds_of(date, languages) if isinstance(date, str) else date

@@ -17,7 +17,7 @@ from crawlers.errors import BadUrl
 from crawlers.extraction.dates.date_notations import seconds_of
 from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.feeds.feed_bytes import as_utf8, element, inflated, root_of
-from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
+from crawlers.extraction.feeds.feed_items import WEB, FeedContent, Gathering
 from crawlers.extraction.feeds.json_feed import read_json_feed
 from crawlers.extraction.feeds.sitemaps import UNDECLARED, is_text_sitemap, read_sitemap, read_text_sitemap
 
@@ -150,11 +150,13 @@ def _without_waste(found: re.Match[bytes]) -> bytes:
 
 
 def _take(entry: Any, into: Gathering, languages: Sequence[str]) -> None:
-    href = _text(entry, "feedburner_origlink", "pheedo_origlink", "link")
+    # FeedBurner and others put their own link in place of the article's, and that into origLink, by any prefix.
+    origins = (_text(entry, name) for name in dict.keys(entry) if name.endswith("origlink"))
+    href = next((url for url in origins if url.lower().startswith(WEB)), _text(entry, "link"))
     identity = _text(entry, "id")
     if not href and "link" in entry:
         href = identity  # an empty link before a guid
-    if href == identity and not href.startswith(("http://", "https://", "/")):
+    if href == identity and not href.startswith((*WEB, "/")):
         href = ""  # a guid is a permanent link by default, even if it is a number
     if not href:
         links = entry.get("links", ())

@@ -7,14 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from crawlers.extraction.dates.month_names import languages_of
-from crawlers.extraction.feeds.feed_items import MAX_ITEMS
+from crawlers.extraction.feeds.feed_items import MAX_ITEMS, WEB
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
 
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
 _SEPARATOR = re.compile(r"[\s,]*")
-_WEB = ("http://", "https://")
 
 
 def read_json_feed(text: str, into: Gathering) -> FeedContent:
@@ -34,7 +33,7 @@ def read_json_feed(text: str, into: Gathering) -> FeedContent:
             break
         if isinstance(item, dict):
             id_ = _text(item, "id")
-            href = _text(item, "url", "external_url") or (id_ if id_.startswith(_WEB) else "")
+            href = _text(item, "url", "external_url") or (id_ if id_.startswith(WEB) else "")
             date = _text(item, "date_published", "date_modified")
             into.item(href, date, _text(item, "title"), languages=languages)
     into.more(_text(feed, "next_url"))

@@ -79,7 +79,7 @@ class Sites(ComputedReport):
             of_it, problem = counts.get(row.id, UrlCounts()), site_problem(row, time.time())
             yield (
                 row.site,
-                _state(row.is_open, problem, of_it.waiting),
+                _state(row.is_open, row.unavailable_because, of_it.waiting),
                 problem,
                 *(of_it.pages, of_it.waiting, of_it.redirects, of_it.errors, of_it.not_pages, of_it.not_requested),
                 cuts.get(row.id, 0),
@@ -109,10 +109,10 @@ def _yields(connection: Connection, crawl_id: int) -> dict[int, float]:
     return {site_id: total for site_id, total in connection.execute(statement)}
 
 
-def _state(is_open: bool, problem: str | None, waiting: int) -> str:
+def _state(is_open: bool, unavailable_because: str | None, waiting: int) -> str:
     if not is_open:
         return N_("not in the latest list")
-    if problem is not None:
+    if unavailable_because is not None:
         return N_("not available")
     return UrlKind.WAITING if waiting else N_("finished")
 

@@ -11,13 +11,15 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 
 from crawlers.algorithms.bandits.index_rule import IndexRule
+from crawlers.items import State
 from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, line, said
 from crawlers.reports.history_wording import SHOWN
 from crawlers.storage.pulls import ROWS_AT_ONCE
 from crawlers.storage.schema.tables import page, pull, site
+from crawlers.storage.site_rows import WHY_UNAVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
     from crawlers.reports.histories.history import Part
 
 LATER = 500  # pulls that ended after the page and may have been chosen before it: more are never in flight
+_pages = exists().where(page.c.site_id == site.c.id)
+# Whether nothing of a site could ever be fetched, because its robots.txt allows nothing or can't be read.
+_IS_CLOSED = ~exists().where(pull.c.site_id == site.c.id) & (
+    WHY_UNAVAILABLE.is_not(None) | (_pages & ~_pages.where(page.c.state != int(State.REJECTED)))
+)
 
 
 class SiteThen(NamedTuple):
@@ -84,7 +91,7 @@ def replayed(
     """Return what was known at *chosen_at*, before the pull *own* of the crawl; `GivenUp` if the time *is_over*."""
     if is_over():
         return GivenUp(0)
-    listed = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    listed = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, ~_IS_CLOSED).order_by(site.c.id)
     names = {site_id: name for site_id, name in connection.execute(listed)}
     if rule is not None:
         for site_id in names:

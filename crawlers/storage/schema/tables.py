@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
-SCHEMA_VERSION = 2  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+SCHEMA_VERSION = 3  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
 schema_version = Table("schema_version", metadata, Column("number", Integer, primary_key=True, autoincrement=False))
 
@@ -189,6 +189,7 @@ site = Table(
     Column("robots_text", Text),
     Column("robots_at", Float),
     Column("availability", Text),  # null = available; otherwise why its home page can't be loaded
+    Column("certificate", Text),  # what is wrong with the one by which it answers over TLS; null = nothing is known
     Column("start_url", Text),  # null = the site's root
     Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
     Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
@@ -268,6 +269,14 @@ class SiteAvailability(NamedTuple):
 
 
 @writes(site, UPDATE)
+class SiteCertificate(NamedTuple):
+    """What is wrong with the certificate of a site."""
+
+    id: int
+    certificate: str | None
+
+
+@writes(site, UPDATE)
 class SiteRest(NamedTuple):
     """A pause that a host has requested, or the wait before the next attempt to reach it."""
 
@@ -338,7 +347,9 @@ class SeedHostRow(NamedTuple):
     networks: str  # where it was first found, separated by commas; empty: it was public once, and stays so
 
 
-seed_host = table("seed_host", metadata, SeedHostRow, UPSERT, key=2, sqlite_with_rowid=False)
+seed_host = table(
+    *("seed_host", metadata, SeedHostRow, UPSERT, Index("seed_host_of_name", "host")), key=2, sqlite_with_rowid=False
+)
 
 
 @writes(seed_host, INSERT_NEW)

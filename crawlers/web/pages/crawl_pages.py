@@ -214,7 +214,7 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
     if folder is not None:  # which may have the graphs of 100,000 sites
         results = panel.results.latest(("files", found.id, found.state), folder.files, FILES_SHARE, patience.left_s)
     with panel.database.read() as connection:
-        problems = unavailable_sites(connection, found.id)
+        problems = unavailable_sites(connection, found.id, with_certificates=True)
     return render(
         request,
         "crawl.html",

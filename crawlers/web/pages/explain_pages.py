@@ -18,7 +18,7 @@ from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.pull_log import settings_of
 from crawlers.storage.link_removal import deleted_links
 from crawlers.web.kept_results import Kept, Patience, Unfinished, Weighed, value_of
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import crawl_of, panel_of, patience_for
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def explain(request: Request) -> Response:
     crawl, url = crawl_of(request), request.query_params.get("url", "").strip()
     if not url:
         return render(request, "explain.html", crawl=crawl, url="")
-    patience = panel_of(request).results.patience()
+    patience = patience_for(request, crawl)
     outcome = _history(request, crawl, url, patience)
     if isinstance(outcome, Unfinished):
         return render(request, "explain.html", crawl=crawl, url=url, unfinished=outcome)

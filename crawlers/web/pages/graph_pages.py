@@ -39,7 +39,7 @@ from crawlers.reports.pull_log import settings_of
 from crawlers.web.computing import again
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
 from crawlers.web.kept_results import Unfinished
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import crawl_of, panel_of, patience_for
 from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
 
@@ -77,7 +77,7 @@ EDGE_COLUMNS = (Column("source", "Source", Kind.URL), Column("target", "Target",
 def graph(request: Request) -> Response:
     """Show a part of the graph of a site, of all pages or of all sites, as soon as it is computed."""
     crawl = crawl_of(request)
-    patience = panel_of(request).results.patience()
+    patience = patience_for(request, crawl)
     found = _sites(request, crawl, patience)
     if isinstance(found, Unfinished):
         if not request.query_params.get("graph"):  # which site has most pages is not known yet

@@ -21,7 +21,7 @@ from crawlers.storage.crawls import RUNNING
 from crawlers.web.computing import again
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Kept, Unfinished
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import crawl_of, panel_of, patience_for
 from crawlers.web.templating import language_of, plain_text, render, translated
 
 if TYPE_CHECKING:
@@ -144,10 +144,10 @@ def _outcome(
         with panel.database.read() as connection:
             return shown.drawing(connection, wanted)
 
-    key = _key(shown, wanted)
+    key, small_s = _key(shown, wanted), patience_for(request, wanted.crawl).left_s
     if wanted.crawl.state == RUNNING and wait_s is None:
-        return panel.results.latest(key, compute, SHARE)
-    return panel.results.get(key, compute, wait_s)
+        return panel.results.latest(key, compute, SHARE, small_s)
+    return panel.results.get(key, compute, small_s if wait_s is None else wait_s)
 
 
 def _key(shown: Picture, wanted: Wanted) -> tuple[object, ...]:

@@ -28,7 +28,7 @@ from crawlers.storage.url_kinds import UrlKind
 from crawlers.web.computing import AGAIN, again
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
-from crawlers.web.panel import crawl_of, number_in, panel_of
+from crawlers.web.panel import crawl_of, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def report(request: Request) -> Response:
     if isinstance(shown, ComputedReport):
         if (response := again(request, _key(crawl, shown, filters))) is not None:
             return response
-        outcome = _outcome(request, crawl, shown, filters)
+        outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
         if isinstance(outcome, Unfinished):
             part, unfinished = Slice([], None), outcome
         else:
@@ -166,7 +166,7 @@ def report(request: Request) -> Response:
 
 
 def _outcome(
-    request: Request, crawl: NamedCrawl, shown: ComputedReport, filters: Filters, wait_s: float | None = None
+    request: Request, crawl: NamedCrawl, shown: ComputedReport, filters: Filters, wait_s: float
 ) -> Kept[Result] | Unfinished:
     panel = panel_of(request)
 

@@ -230,3 +230,26 @@ def test_links_to_an_address_that_a_site_has_got_since_are_asked_of_the_policy(o
     policy.refused = {f"{OTHER}/a"}
     again = opened({"sites": [SiteLimits(SITE, aliases=(OTHER,))]})
     assert again.pages()["/a/"] == (State.REJECTED, "refused")
+
+
+# Certificates
+
+
+def test_bad_certificate_of_an_address_is_stored_once_and_outweighs_good_ones(opened):
+    alias = "https://www.a.test"
+    crawl = opened({"sites": [SiteLimits(SITE, aliases=(alias,)), SiteLimits(OTHER)]})
+    found = {SITE: None, alias: "certificate expired", OTHER: "certificate self-signed", "https://x.test": "other"}
+    checked = []
+
+    def problem_of(address):
+        return lambda: checked.append(address) or found[address]
+
+    for address in (OTHER, SITE, alias, SITE, "https://x.test", OTHER):
+        crawl.crawl.certificate_received(address, problem_of(address))
+    assert checked == [OTHER, SITE, alias]
+    rows = "SELECT site, certificate FROM site ORDER BY site"
+    assert crawl.rows(rows) == [(SITE, "certificate expired"), (OTHER, "certificate self-signed")]
+    crawl.close(reason="shutdown")
+    later = opened({"sites": [SiteLimits(SITE, aliases=(alias,)), SiteLimits(OTHER)]})
+    later.crawl.certificate_received(OTHER, lambda: None)  # it was renewed
+    assert later.rows(rows) == [(SITE, "certificate expired"), (OTHER, None)]

@@ -94,6 +94,7 @@ def test_page_with_special_characters_is_read_as_declared(charset: str, text: st
         ("shift_jis", "81ad82a0", "\ufffdあ"),
         ("shift_jis", "a0", "\ufffd"),
         ("big5", "ffa241", "\ufffd∕"),
+        ("gbk", "803530ff30", "€50\ufffd0"),
         ("big5", "a4a2413c", "丐A<"),
         ("iso-2022-jp", "1b244224221b2842", "あ"),
         ("iso-2022-jp", "1b24421b2842", "\ufffd"),  # a set without characters is an error

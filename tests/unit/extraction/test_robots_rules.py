@@ -336,7 +336,7 @@ def test_server_errors_forbid_everything(status):
     assert reason == f"robots.txt can't be read: status {status}"
 
 
-@pytest.mark.parametrize("why", ["timeout", "host name not found", "connection refused", "the connection failed"])
+@pytest.mark.parametrize("why", ["timeout", "connection refused", "certificate expired", "the TLS connection failed"])
 def test_reason_names_the_failure_of_the_connection_first(why):
     reason = RobotsRules(UNREACHABLE, why, TOKEN).reason_against("http://a.example/")
     assert reason == f"{why} (requested for robots.txt)"

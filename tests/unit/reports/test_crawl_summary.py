@@ -22,6 +22,7 @@ from crawlers.storage.schema.tables import (
     PageLinks,
     PullRow,
     SiteAvailability,
+    SiteCertificate,
     site,
     worker,
 )
@@ -114,8 +115,23 @@ def test_sites_that_are_not_available_are_named_with_their_reasons(database):
         write_rows(database, SiteAvailability(crawl.sites[f"dead{n}.test"], "connection refused"))
     lines = crawl.summary()
     assert "http://dead0.test: not reachable: connection refused" in lines
-    assert "Not available: 2 more sites" in lines
+    assert "Problems: 2 more sites" in lines
     assert not any(line.startswith("  dead") for line in lines)
+
+
+def test_site_with_a_bad_certificate_is_named_and_stays_in_the_table(database):
+    crawl = Stored(database, "a.test", "dead.test")
+    crawl.page("a.test/")
+    write_rows(
+        database,
+        SiteCertificate(crawl.sites["a.test"], "certificate self-signed"),
+        SiteAvailability(crawl.sites["dead.test"], "timeout"),
+    )
+    lines = crawl.summary()
+    assert (
+        lines[lines.index("http://dead.test: not reachable: timeout") + 1] == "http://a.test: certificate self-signed"
+    )
+    assert [line.split()[:2] for line in lines if line.startswith("  a.test")] == [["a.test", "1"]]
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,22 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
     page, figures = seed_page(stored), seed_figures(stored)
     assert page.total == 3
     first, second, third = page.lines
-    assert (first.seed.site, first.state, first.why) == (A, SeedState.AVAILABLE, None)
+    assert (first.seed.site, first.state, first.problem) == (A, SeedState.AVAILABLE, None)
     assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
-    assert (second.state, second.why, figures.counts[second.site_id].pages) == (
+    assert (second.state, second.problem, figures.counts[second.site_id].pages) == (
         SeedState.UNAVAILABLE,
         "not reachable: timeout",
         130,
     )
     assert (third.state, third.crawl_id, third.site_id) == (SeedState.NEVER, None, None)
+
+
+def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
+    with stored.write() as connection:
+        connection.execute(update(site).where(site.c.id == 1).values(certificate="certificate expired"))
+    first, *_ = seed_page(stored).lines
+    assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate expired")
+    assert found(stored, state=SeedState.AVAILABLE) == [A]
 
 
 def test_list_is_read_in_parts(stored):

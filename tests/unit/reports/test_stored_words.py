@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import crawlers
+from crawlers import items
 from crawlers.algorithms.news import alarm_rules
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
-from crawlers.items import ARTICLE, FEED, HOME, OF_CONNECTION, PAGE, SITEMAP
+from crawlers.extensions import download_errors
+from crawlers.items import ARTICLE, FEED, HOME, PAGE, SITEMAP
 from crawlers.reports.catalogue.sitemap_reports import _STATES
 from crawlers.reports.histories.history import Words
 from crawlers.reports.histories.history_text import sentence
@@ -21,7 +23,7 @@ from crawlers.storage.news import document_copies
 
 ROOT = Path(crawlers.__file__).parent
 # Packages whose reasons are printed for the user of a command, and are not stored.
-NOT_STORED = ("inputs", "cli", "commands", "demo", "web", "reports")
+NOT_STORED = ("inputs", "cli", "commands", "lab", "web", "reports")
 # Names of arguments and variables, and exceptions whose message is a reason.
 NAMES = {"reason", "problem", "why", "unread"}
 ERRORS = {
@@ -113,7 +115,9 @@ def words_of(module, *names):
 @pytest.mark.parametrize(
     "words",
     [
-        sorted(OF_CONNECTION),
+        words_of(items, "TIMEOUT", "HOST_NOT_FOUND", "CONNECTION_REFUSED", "CONNECTION_FAILED"),
+        words_of(download_errors, "EXPIRED", "NOT_VALID_YET", "FOR_ANOTHER_HOST", "SELF_SIGNED", "UNKNOWN_ISSUER"),
+        words_of(download_errors, "UNREADABLE"),
         [FEED, SITEMAP, PAGE, HOME, ARTICLE],
         [HAND, LEARNT],
         list(_STATES.values()),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
-DEFINITIONS = (2, "ece58c16cd4f577b")
+DEFINITIONS = (3, "5f585b87ad16ffa3")
 
 
 @pytest.mark.parametrize(

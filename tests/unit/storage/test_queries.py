@@ -11,10 +11,18 @@ from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.queries import crawl_named, crawl_numbered, fetched_pages, latest_pages, progress, sites_of
-from crawlers.storage.schema.tables import EndedPage, NewPage
+from crawlers.storage.queries import (
+    crawl_named,
+    crawl_numbered,
+    fetched_pages,
+    is_small,
+    latest_pages,
+    progress,
+    sites_of,
+)
+from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids
+from tests.support.stored_rows import page_ids, write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -105,3 +113,14 @@ def test_progress_has_counts_per_state_and_the_deepest_level(database: Database)
     empty, full = progress(database, row.id)
     assert (empty.site, empty.counts, empty.level) == (a.site, {}, 0)
     assert (full.site, full.counts, full.level) == (b.site, {State.DONE: 2, State.FAILED: 1}, 3)
+
+
+def test_crawl_is_small_by_its_pages_and_links(database: Database) -> None:
+    row = begin(database, "daily", B, A)
+    add_pages(database, row.sites[0].id, (State.DONE, 0), (State.WAITING, 1))
+    links = [LinkRow(one, other, 2) for one in (1, 2) for other in (1, 2)]
+    write_rows(database, *links)
+    other = begin(database, "other", A)
+    add_pages(database, other.sites[0].id, (State.DONE, 0))
+    assert [is_small(database, row.id, most) for most in (0, 1, 2, 5, 6, 7)] == [False] * 4 + [True] * 2
+    assert is_small(database, other.id, 1)

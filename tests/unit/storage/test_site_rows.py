@@ -14,7 +14,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage, site, worker
+from crawlers.storage.schema.tables import NewPage, PrivateSeedHost, SeedHostRow, site, worker
 from crawlers.storage.site_rows import (
     PROBLEM,
     SiteRow,
@@ -22,6 +22,7 @@ from crawlers.storage.site_rows import (
     count_sites,
     find_sites,
     known_sites,
+    networks_of_seeds,
     open_site_ids,
     site_problem,
     site_rows,
@@ -48,6 +49,17 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
         moved = replace(a, home_addresses=("http://w.test",), asked_at=105.0, is_new=False)
         assert site_rows(connection, {b.id, a.id}, 100.0) == [moved, replace(b, is_new=False)]
         assert [row.site for row in find_sites(connection, 1, site.c.id > a.id)] == [B.site, C.site]
+
+
+def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database: Database) -> None:
+    first, second = (crawls.begin(database, name, "m", [A, B], {}, 0.0).id for name in "cd")
+    found = (SeedHostRow(first, "a.test", ""), PrivateSeedHost(first, "b.test", "loopback"))
+    again = (PrivateSeedHost(second, "a.test", "loopback"), PrivateSeedHost(second, "c.test", "loopback"))
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*found, *again))
+        assert networks_of_seeds(connection, second, {"a.test", "b.test"}) == {"a.test": frozenset()}
+        private = frozenset({"loopback"})
+        assert networks_of_seeds(connection, second) == {"a.test": private, "c.test": private}
 
 
 def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Database) -> None:
@@ -97,7 +109,12 @@ NO_TLS = "the TLS connection failed, 3 attempts"
         ({"availability": "timeout", "rest_until": 102.0}, 99.0, "reachable: timeout, next attempt in 2 s"),
         ({"availability": ABSENT}, 99.0, f"reachable: {ABSENT}"),
         ({"availability": NO_TLS, "robots_status": 404}, 99.0, f"reachable: {NO_TLS}"),
-        ({"availability": "status 404"}, 99.0, "available: status 404"),
+        ({"availability": "status 404", "certificate": "certificate expired"}, 99.0, "available: status 404"),
+        (
+            {"robots_status": 0, "robots_text": "certificate expired", "rest_until": 107.0},
+            99.0,
+            "reachable: certificate expired, next attempt in 7 s",
+        ),
     ],
 )
 def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
@@ -111,6 +128,13 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
             connection.execute(insert(worker), {**values, "joined_at": 0.0, "beat_at": beat_at})
         found = connection.execute(select(*PROBLEM).where(site.c.id == row.id)).one()
     assert site_problem(found, 100.0) == (problem and f"not {problem}")
+
+
+def test_bad_certificate_is_the_problem_of_a_site_that_can_be_read(database: Database) -> None:
+    crawls.begin(database, "c", "m", [A], {}, 0.0)
+    with database.write() as connection:
+        connection.execute(site.update().values(certificate="certificate expired", robots_status=404))
+        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) == "certificate expired"
 
 
 def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:

@@ -150,6 +150,35 @@ def test_preferred_link_of_an_item(item: str, found: list[str]) -> None:
     assert urls(rss(item)) == found
 
 
+FEEDBURNER, PHEEDO = "http://rssnamespace.org/feedburner/ext/1.0", "http://www.pheedo.com/namespace/pheedo"
+OWN, PROXY = "https://example.com/own", "http://proxy.example.net/x"
+
+
+@pytest.mark.parametrize("is_atom", [False, True])
+@pytest.mark.parametrize(
+    ("declared", "element", "found"),
+    [
+        (f'xmlns:feedburner="{FEEDBURNER}"', f"<feedburner:origLink>{OWN}</feedburner:origLink>", OWN),
+        (f'xmlns:fb="{FEEDBURNER}"', f"<fb:origLink><![CDATA[\n{OWN} ]]></fb:origLink>", OWN),
+        (f'xmlns:feedburner="{FEEDBURNER}/"', f"<feedburner:OrigLink>{OWN}</feedburner:OrigLink>", OWN),
+        ("", f'<origLink xmlns="{FEEDBURNER}">{OWN}</origLink>', OWN),
+        ("", f"<feedburner:origLink>{OWN}</feedburner:origLink>", OWN),
+        (f'xmlns:pheedo="{PHEEDO}"', f"<pheedo:origLink>{OWN}</pheedo:origLink>", OWN),
+        (f'xmlns:p="{PHEEDO}"', f"<p:origLink>{OWN}</p:origLink>", OWN),
+        (f'xmlns:feedburner="{FEEDBURNER}"', "<feedburner:origLink></feedburner:origLink>", PROXY),
+        (f'xmlns:feedburner="{FEEDBURNER}"', "<feedburner:origLink>n/a</feedburner:origLink>", PROXY),
+        (f'xmlns:feedburner="{FEEDBURNER}"', "<feedburner:origLink>urn:uuid:1</feedburner:origLink>", PROXY),
+    ],
+)
+def test_own_url_of_an_article_stands_in_for_the_link_of_a_proxy(
+    declared: str, element: str, found: str, is_atom: bool
+) -> None:
+    item = f'<link href="{PROXY}"/>' if is_atom else f"<link>{PROXY}</link>"
+    atom = f'<feed xmlns="http://www.w3.org/2005/Atom" {declared}><entry>{item}{element}</entry></feed>'
+    feed = f'<rss version="2.0" {declared}><channel><item>{item}{element}</item></channel></rss>'
+    assert urls(atom if is_atom else feed) == [found]
+
+
 @pytest.mark.parametrize(
     ("link", "found"),
     [

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.items import State
 from crawlers.reports.histories.decisions import Decision, GivenUp, decision_events, replayed
 from crawlers.reports.histories.history import Fact
 from crawlers.reports.histories.history_text import fact_lines
 from crawlers.storage import crawls
-from crawlers.storage.schema.tables import PullRow, page, pull
+from crawlers.storage.schema.tables import PullRow, page, pull, site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page
@@ -25,9 +26,9 @@ INITIAL = 2  # pages of each site
 class Pulled:
     """A crawl whose pages were pulled one after another: (site, reward, chosen at, ended at)."""
 
-    def __init__(self, database, pulls, name="mine"):
+    def __init__(self, database, pulls, name="mine", sites=SITES):
         self.database = database
-        begun = crawls.begin(database, name, "extlinks", [SiteRow(0, one, 1, None, 0.0) for one in SITES], {}, 0.0)
+        begun = crawls.begin(database, name, "extlinks", [SiteRow(0, one, 1, None, 0.0) for one in sites], {}, 0.0)
         self.id, self.sites = begun.id, [one.id for one in begun.sites]
         self.rules = crawl_rules({"RULE": "ucb1", "UCB1_INITIAL_PAGES": str(INITIAL)})
         for number, (place, _, chosen_at, _) in enumerate(pulls, 1 + 100 * begun.id):
@@ -105,6 +106,22 @@ def test_decision_names_the_best_sites_and_the_reward(database):
     assert lines[1].endswith(", reward 4 of 2 pages")
     assert lines[2].startswith("    http://b.test/: index ")
     assert lines[4:] == ["  its reward for the rule: 7"]
+
+
+def test_site_that_is_closed_by_its_robots_txt_is_no_rival(database):
+    crawl = Pulled(database, ONE_BY_ONE, sites=(*SITES, "http://closed.test", "http://mute.test", "http://open.test"))
+    closed, mute, waiting = crawl.sites[3:]
+    refused = {"state": int(State.REJECTED), "reason": "robots.txt disallows it", "fetched_at": None}
+    add_page(database, 901, closed, "http://closed.test/", **refused)
+    waits = {"state": int(State.WAITING), "fetched_at": None}
+    add_page(database, 902, mute, "http://mute.test/", **waits)
+    add_page(database, 903, waiting, "http://open.test/", **waits)
+    with database.write() as connection:
+        connection.execute(update(site).where(site.c.id == mute).values(robots_status=0, robots_text="timeout"))
+    shown = "\n".join(crawl.lines(6))
+    assert "http://open.test/: its first pages are read before indices count" in shown
+    assert "closed.test" not in shown
+    assert "mute.test" not in shown
 
 
 def test_site_that_was_not_the_best_was_available(database):

@@ -371,7 +371,10 @@ def test_only_the_sites_with_the_most_waiting_urls_are_shown(browser, crawl_id, 
     assert "1 more sites wait." in text
 
 
-def test_sites_that_are_not_reachable_are_named_with_the_crawl(browser, crawl_id, sqlite):
+def test_sites_with_problems_are_named_with_the_crawl(browser, crawl_id, sqlite):
     with sqlite.write() as connection:
         connection.execute(update(site).where(site.c.id == 1).values(availability="host name not found"))
-    assert "http://a.test: not reachable: host name not found</p>" in browser.get(f"/crawls/{crawl_id}").text
+        connection.execute(update(site).where(site.c.id == 2).values(certificate="certificate expired"))
+    text = browser.get(f"/crawls/{crawl_id}").text
+    assert "http://a.test: not reachable: host name not found</p>" in text
+    assert "http://c.test: certificate expired</p>" in text

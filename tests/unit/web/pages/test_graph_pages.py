@@ -13,6 +13,8 @@ from sqlalchemy import update
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import page
+from crawlers.web import panel as shared_panel
+from crawlers.web.kept_results import SMALL_WAITS, KeptResults, Unfinished
 from tests.support.stored_crawl import HOSTILE
 
 
@@ -123,3 +125,15 @@ def test_graph_of_sites_has_their_classes(browser, crawl_id) -> None:
     response = browser.get(f"/crawls/{crawl_id}/graph?graph=host")
     assert "crawled sites that link to it: 2" in response.text
     assert [node[0] for node in data_of(response)["nodes"]] == ["a.test", "c.test", "b.test"]
+
+
+@pytest.mark.parametrize("path", ["graph", "reports/same-titles", "pictures/levels.json", "explain?url=http://a.test/"])
+def test_page_waits_for_a_result_about_a_small_crawl_until_it_is_there(sqlite, crawl_id, open_panel, path, monkeypatch):
+    waits = []
+    monkeypatch.setattr(KeptResults, "_awaited", lambda _, job, wait_s: waits.append(wait_s) or Unfinished(0.0))
+    browser = open_panel(wait_s=1.0, threads=0)
+    browser.get(f"/crawls/{crawl_id}/{path}")
+    assert 0.9 * SMALL_WAITS < waits.pop() <= SMALL_WAITS
+    monkeypatch.setattr(shared_panel, "SMALL", 3)
+    browser.get(f"/crawls/{crawl_id}/{path}")
+    assert waits.pop() <= 1.0

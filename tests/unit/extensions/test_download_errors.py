@@ -1,0 +1,77 @@
+"""What is wrong with certificates."""
+
+from __future__ import annotations
+
+import datetime
+from ipaddress import ip_address
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtensionOID, NameOID
+from OpenSSL.crypto import X509
+
+from crawlers.extensions.download_errors import (
+    EXPIRED,
+    FOR_ANOTHER_HOST,
+    NOT_VALID_YET,
+    SELF_SIGNED,
+    UNREADABLE,
+    certificate_problem,
+)
+
+FIRST, LAST = 1e9, 2e9
+NAMES = x509.SubjectAlternativeName(
+    [
+        x509.DNSName("a.test"),
+        x509.DNSName("*.b.test"),
+        *(x509.IPAddress(ip_address(one)) for one in ("10.0.0.1", "::1")),
+    ]
+)
+
+
+def certificate(names=NAMES, issuer="CA"):
+    key = ec.generate_private_key(ec.SECP256R1())
+    by, of = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, one)]) for one in (issuer, "a.test"))
+    first, last = (datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (FIRST, LAST))
+    builder = x509.CertificateBuilder(by, of, key.public_key(), 1).not_valid_before(first).not_valid_after(last)
+    if names is not None:
+        builder = builder.add_extension(names, critical=False)
+    return X509.from_cryptography(builder.sign(key, hashes.SHA256()))
+
+
+@pytest.mark.parametrize(
+    ("host", "now", "problem"),
+    [
+        ("a.test", FIRST, None),
+        ("a.test", LAST, None),
+        ("a.test", FIRST - 1, NOT_VALID_YET),
+        ("a.test", LAST + 1, EXPIRED),
+        ("a.test.", FIRST, None),
+        ("www.b.test", FIRST, None),
+        ("x_y.b.test", FIRST, None),
+        ("10.0.0.1", FIRST, None),
+        ("::1", FIRST, None),
+        ("www.a.test", FIRST, FOR_ANOTHER_HOST),
+        ("b.test", FIRST, FOR_ANOTHER_HOST),
+        ("10.0.0.2", FIRST, FOR_ANOTHER_HOST),
+        ("10.0.0.2", LAST + 1, FOR_ANOTHER_HOST),
+    ],
+)
+def test_certificate_is_for_its_hosts_and_its_time(host, now, problem):
+    assert certificate_problem(certificate(), host, now) == problem
+
+
+def test_certificate_that_nobody_else_has_signed_is_self_signed():
+    assert certificate_problem(certificate(issuer="a.test"), "a.test", FIRST) == SELF_SIGNED
+    assert certificate_problem(certificate(issuer="a.test"), "a.test", LAST + 1) == EXPIRED
+
+
+def test_name_outside_of_the_alternative_names_does_not_count():
+    assert certificate_problem(certificate(names=None), "a.test", FIRST) == FOR_ANOTHER_HOST
+
+
+def test_damaged_certificate_can_not_be_read():
+    damaged = x509.UnrecognizedExtension(ExtensionOID.SUBJECT_ALTERNATIVE_NAME, b"\xff\x00")
+    assert certificate_problem(certificate(damaged), "a.test", FIRST) == UNREADABLE
