@@ -107,8 +107,15 @@ class Command(ProjectCommand, ScrapyCrawl):
 
         is_open = Event()
         closed: Deferred[None] = Deferred()
-        add = outcome.addBoth if isinstance(outcome, Deferred) else outcome.add_done_callback
-        add(lambda result: (closed.callback(None), result)[1])
+
+        def end(result: Any) -> Any:
+            closed.callback(None)
+            return result
+
+        if isinstance(outcome, Deferred):
+            outcome.addBoth(end)
+        else:
+            outcome.add_done_callback(end)
         self._crawler.signals.connect(is_open.set, signals.engine_started, weak=False)
         reactor.addSystemEventTrigger("before", "shutdown", lambda: None if is_open.is_set() else closed)
 
