@@ -117,7 +117,11 @@ class Command(ProjectCommand, ScrapyCrawl):
         else:
             outcome.add_done_callback(end)
         self._crawler.signals.connect(is_open.set, signals.engine_started, weak=False)
-        reactor.addSystemEventTrigger("before", "shutdown", lambda: None if is_open.is_set() else closed)
+        reactor.addSystemEventTrigger(  # its interface is declared without self
+            "before",
+            "shutdown",  # type: ignore[arg-type]
+            lambda: None if is_open.is_set() else closed,
+        )
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         let_signals_end_the_process()
