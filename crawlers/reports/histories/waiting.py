@@ -10,7 +10,8 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.items import State
 from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, Words, line
 from crawlers.storage.crawls import FINISHED, RUNNING
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, worker
+from crawlers.storage.schema.tables import crawl, page
+from crawlers.storage.worker_queries import used_budget
 from crawlers.storage.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _before(number: int) -> Count:
 
 def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: float) -> Iterator[Line]:
     run = connection.execute(select(crawl).where(crawl.c.id == crawl_id)).one()
-    budget = _spent_budget(connection, crawl_id, run.earlier_pulls)
+    budget = used_budget(connection, crawl_id)
     if run.state == FINISHED:
         yield line("the crawl is finished; the same command begins another one")
     elif run.state != RUNNING and not budget:  # otherwise the same command would end at once
@@ -82,15 +83,3 @@ def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: fl
         yield line("nothing is requested of its site until %(until)s", until=Moment(site.rest_until))
     if row.retry_at is not None:
         yield line("waits for another attempt, not before %(at)s", at=Moment(row.retry_at))
-
-
-def _spent_budget(connection: Connection, crawl_id: int, earlier_pulls: int) -> int:
-    """Return the page budget of a crawl if it is used up; otherwise 0."""
-    limit = connection.execute(
-        select(crawler_setting.c.value).where(
-            crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
-        )
-    ).scalar()
-    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-    budget = int(limit or 0)
-    return budget if budget and earlier_pulls + connection.execute(used).scalar_one() >= budget else 0
