@@ -324,17 +324,14 @@ class CrawlSession:
             others = f"{counted(self.row.others, 'other')} {work} on it in {self.database.name}"
             return f"is joined by worker {self.row.worker_id}: {others}"
         sites = len(self.site_ids())  # of which this worker may hold a part
-        where = f"{sites} {plural(sites, 'site')} in {self.database.name}"
-        if self.row.resumed:
-            return f"is resumed: {where}"
-        wanted, is_own = Path(self._settings.get("RESULT_FOLDER")), self._settings.getbool("RESULT_FOLDER_PER_CRAWL")
+        begins = "is resumed" if self.row.resumed else "begins"
+        begins = f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
+        if self.row.resumed or self._settings.getbool("RESULT_FOLDER_PER_CRAWL"):
+            return begins
         with self.database.read() as connection:
-            replaced = replaced_crawl(connection, self.row.id, wanted, is_own=is_own)
-        if replaced is None:
-            return f"begins: {where}"
-        number, folder = replaced
-        results = f"the results of crawl {number} in {folder}"
-        return f"begins: {where}; as crawl {self.row.id}, it replaces {results} when it ends"
+            replaced = replaced_crawl(connection, self.row.id, Path(self._settings.get("RESULT_FOLDER")))
+        more = f"; as crawl {self.row.id}, it replaces the results of crawl {replaced} when it ends"
+        return begins if replaced is None else begins + more
 
     def outcome(self, reason: str, *, is_finished: bool) -> str:
         """Return a description of the result of the run, which ended for the *reason*."""

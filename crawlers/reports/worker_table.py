@@ -103,19 +103,15 @@ def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[Said]:
 
 def nobody_works(crawl: NamedCrawl, found: CrawlWorkers) -> Said:
     """Return one sentence about a crawl without an active worker."""
+    named = {"name": crawl.name, "id": str(crawl.id)}
     if crawl.state == FINISHED:
-        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", name=crawl.name, id=str(crawl.id))
+        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", **named)
     remedy = said("the command that began it resumes it")
     if 0 < found.budget <= found.used:
         remedy = said(
             "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=found.budget
         )
-    return said(
-        "Nobody works on the crawl %(name)s (number %(id)s); %(remedy)s",
-        name=crawl.name,
-        id=str(crawl.id),
-        remedy=remedy,
-    )
+    return said("Nobody works on the crawl %(name)s (number %(id)s); %(remedy)s", **named, remedy=remedy)
 
 
 def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[str]:

@@ -97,11 +97,9 @@ def successor(connection: Connection, crawl_id: int, folder: Path) -> int | None
     return connection.execute(select(func.max(crawler_setting.c.crawl_id)).where(*of_folder)).scalar()
 
 
-def replaced_crawl(
-    connection: Connection, crawl_id: int, wanted: Path, *, is_own: bool = False
-) -> tuple[int, Path] | None:
-    """Return the number of the crawl whose files a crawl will replace, and the `free_folder` with them; None: none."""
-    folder = free_folder(connection, crawl_id, wanted, is_own=is_own)
+def replaced_crawl(connection: Connection, crawl_id: int, wanted: Path) -> int | None:
+    """Return the number of the earlier crawl whose files in the `free_folder` a crawl will replace; None: none."""
+    folder = free_folder(connection, crawl_id, wanted)
     of_folder = (_IS_CLAIM, crawler_setting.c.value == str(folder.absolute()), crawler_setting.c.crawl_id < crawl_id)
     number = connection.execute(select(func.max(crawler_setting.c.crawl_id)).where(*of_folder)).scalar()
-    return (number, folder) if number is not None and folder.is_dir() and any(folder.iterdir()) else None
+    return number if any(folder.glob("*")) else None

@@ -9,7 +9,6 @@ from sqlalchemy import false, func, literal_column, select
 from crawlers.items import State
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.locks import free_locks
-from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.site_rows import NO_ROBOTS
 from crawlers.storage.worker_status import WorkerStatus, read_status
@@ -87,10 +86,7 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
         control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
         found = [WorkerLine._make(row)._replace(status=read_status(row[-1])) for row in connection.execute(rows)]
         free_sites = connection.execute(free).scalar_one()
-        budget = _budget(connection, crawl_id)
-        now = server_time(connection)
-    used = totals(database, crawl_id)[0] if budget else 0
-    return CrawlWorkers(now, control, found, free_sites, budget, used)
+        return CrawlWorkers(server_time(connection), control, found, free_sites, *budget_of(connection, crawl_id))
 
 
 def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
@@ -126,22 +122,17 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
         .order_by(site.c.site)
     )
     with database.read() as connection:
-        is_used = used_budget(connection, crawl_id) > 0
-        return server_time(connection), [SiteLine._make((*row, is_used)) for row in connection.execute(rows)]
+        budget, used = budget_of(connection, crawl_id)
+        return server_time(connection), [SiteLine._make((*row, 0 < budget <= used)) for row in connection.execute(rows)]
 
 
-def used_budget(connection: Connection, crawl_id: int) -> int:
-    """Return the page budget of a crawl if it is used up; otherwise 0."""
-    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-    all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
-    budget = _budget(connection, crawl_id)
-    return budget if connection.execute(all_runs).scalar_one() >= budget else 0
-
-
-def _budget(connection: Connection, crawl_id: int) -> int:
+def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
+    """Return the page budget of a crawl, 0 if it has no limit, and how much all its runs have used."""
     of_crawl = crawler_setting.c.crawl_id == crawl_id
     limit = select(crawler_setting.c.value).where(of_crawl, crawler_setting.c.name == "PAGE_BUDGET")
-    return int(connection.execute(limit).scalar() or 0)
+    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
+    return int(connection.execute(limit).scalar() or 0), int(connection.execute(all_runs).scalar_one())
 
 
 def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:

@@ -57,12 +57,11 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         stem = file_stem(site_row.site, names, site_row.folder or "")
         recorded_at = recorded_folder(connection, crawl.id)
         file = f"{_shown(recorded_at) or files.get('RESULT_FOLDER') or 'RESULT_FOLDER'}/{stem}.gexf"
+        in_graph = line("in the graph of its site: %(file)s", file=file)
         if crawl.state == RUNNING:
-            facts.append(
-                Fact(Topic.KEPT, line("in the graph of its site: %(file)s when the crawl has ended", file=file))
-            )
-        elif recorded_at is None or successor(connection, crawl.id, recorded_at) is None:
-            facts.append(Fact(Topic.KEPT, line("in the graph of its site: %(file)s", file=file)))
+            in_graph = line("in the graph of its site: %(file)s when the crawl has ended", file=file)
+        if recorded_at is None or successor(connection, crawl.id, recorded_at) is None:
+            facts.append(Fact(Topic.KEPT, in_graph))
     warc = files.get("WARC_FILE")
     if warc not in (None, "", "None"):
         names = _warc_files(connection, crawl.id, str(warc))

@@ -11,7 +11,7 @@ from crawlers.items import State
 from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, Words, line
 from crawlers.storage.crawls import FINISHED, RUNNING
 from crawlers.storage.schema.tables import crawl, page
-from crawlers.storage.worker_queries import used_budget
+from crawlers.storage.worker_queries import budget_of
 from crawlers.storage.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
@@ -53,16 +53,17 @@ def _before(number: int) -> Count:
 
 def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: float) -> Iterator[Line]:
     run = connection.execute(select(crawl).where(crawl.c.id == crawl_id)).one()
-    budget = used_budget(connection, crawl_id)
+    budget, used = budget_of(connection, crawl_id)
+    is_used = 0 < budget <= used
     if run.state == FINISHED:
         yield line("the crawl is finished; the same command begins another one")
-    elif run.state != RUNNING and not budget:  # otherwise the same command would end at once
+    elif run.state != RUNNING and not is_used:  # otherwise the same command would end at once
         yield line("waits until the crawl goes on: the command that began it resumes it")
     elif run.state == RUNNING and run.control == PAUSE:
         yield line("waits because the crawl is paused")
     elif run.state == RUNNING and run.control == STOP:
         yield line("waits because the crawl is being stopped")
-    if budget:
+    if is_used:
         yield line(
             "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=budget
         )

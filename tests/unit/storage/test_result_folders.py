@@ -38,21 +38,21 @@ def test_first_crawl_and_its_successors_have_the_wanted_folder(database, begin):
 
 def test_crawl_replaces_the_files_of_the_latest_one_of_its_name(database, begin, tmp_path):
     folder = tmp_path / "result"
-    folder.mkdir()
 
-    def replaced(crawl_id, *, is_own=False):
+    def replaced(crawl_id):
         with database.read() as connection:
-            return replaced_crawl(connection, crawl_id, folder, is_own=is_own)
+            return replaced_crawl(connection, crawl_id, folder)
 
     first = begin("spring")
     claimed_folder(database, first, folder)
     second, third, other = begin("spring"), begin("spring"), begin("other")
-    assert replaced(second) is None, "it has no files"
+    assert replaced(second) is None, "there is no folder"
+    folder.mkdir()
+    assert replaced(second) is None, "it is empty"
     (folder / "a.gexf").touch()
-    assert (replaced(first), replaced(second), replaced(other)) == (None, (first, folder), None)
+    assert (replaced(first), replaced(second), replaced(other)) == (None, first, None)
     claimed_folder(database, second, folder)
-    assert replaced(third) == (second, folder)
-    assert replaced(third, is_own=True) is None
+    assert replaced(third) == second
 
 
 def test_crawl_of_another_name_writes_below_it_whichever_comes_first(database, begin):
