@@ -27,7 +27,7 @@ MIN_SITES = 3  # on which a feature must occur
 FEW_PAGES = 30  # smaller sites count less: their pages have the weight of pages of a site with so many
 # Of weights, by kind of feature. Words may say less than in `link_features.FEATURES`, whose 0.4 was measured for the
 # learner: it corrects itself with every page, and these weights must hold on sites that nobody has read yet. Multiplied
-# by 0.7 or 1.5 they find no more (docs/measurements/bandits.md).
+# by 0.7 or 1.5 they find no more (docs/measurements.md).
 VARIANCES = {"anchor": 0.1, "url": 0.1, "anchor length": 0.02, "level": 0.05}
 # The variance of ln(1 + new links) of pages with the same features. That of `link_values` has another unit: it is the
 # variance of the rewards themselves, in means, because the learner is no regression of logarithms.
