@@ -107,10 +107,21 @@ class Command(ProjectCommand, ScrapyCrawl):
 
         is_open = Event()
         closed: Deferred[None] = Deferred()
-        add = outcome.addBoth if isinstance(outcome, Deferred) else outcome.add_done_callback
-        add(lambda result: (closed.callback(None), result)[1])
+
+        def end(result: Any) -> Any:
+            closed.callback(None)
+            return result
+
+        if isinstance(outcome, Deferred):
+            outcome.addBoth(end)
+        else:
+            outcome.add_done_callback(end)
         self._crawler.signals.connect(is_open.set, signals.engine_started, weak=False)
-        reactor.addSystemEventTrigger("before", "shutdown", lambda: None if is_open.is_set() else closed)
+        reactor.addSystemEventTrigger(  # its interface is declared without self
+            "before",
+            "shutdown",  # type: ignore[arg-type]
+            lambda: None if is_open.is_set() else closed,
+        )
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         let_signals_end_the_process()

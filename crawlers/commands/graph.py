@@ -35,6 +35,7 @@ from crawlers.inputs.text_file import shortened_list
 from crawlers.pipelines.url_tables import chosen_tables
 from crawlers.reports.map_picture import draw_map
 from crawlers.reports.top_table import write_ranked, write_top
+from crawlers.storage.crawl_results import has_pages, latest_with_pages
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
@@ -219,9 +220,17 @@ def _write_site_graphs(
         unread.pop(site.site, None)  # a site has a file in each format
         print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
     if unread and (is_named or len(unread) == len(chosen)):
-        raise ConfigError(no_graph_of(list(unread)))
+        raise _without_pages(database, crawl.id, list(unread))
     if unread:
         print(no_graph_of(list(unread)), file=sys.stderr)
+
+
+def _without_pages(database: Database, crawl_id: int, sites: Sequence[str]) -> ConfigError:
+    """Return the error that *sites* have no graph; it names an earlier crawl if this one has read nothing."""
+    with database.read() as connection:
+        earlier = None if has_pages(connection, crawl_id) else latest_with_pages(connection, crawl_id)
+    remedy = "" if earlier is None else f"; crawl {earlier} has read pages: add --crawl {earlier}"
+    return ConfigError(no_graph_of(sites) + remedy)
 
 
 def _warn(sentence: str) -> None:
@@ -260,7 +269,7 @@ def _draw(
             )
         graph = SiteGraph(database, named[0].id, named[0].site)
         if not len(graph):
-            raise ConfigError(no_graph_of([named[0].site]))
+            raise _without_pages(database, crawl.id, [named[0].site])
     drawn = graph_map(graph, layout)
     if opts.picture:
         draw_map(Path(opts.picture), drawn)

@@ -45,6 +45,7 @@ from crawlers.storage.pulls import downloads_of, pulls_of
 from crawlers.storage.queries import sites_of
 from crawlers.storage.reader_threads import ReaderThreads
 from crawlers.storage.reserved_ids import ReservedIds
+from crawlers.storage.result_folders import replaced_crawl
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
@@ -324,7 +325,13 @@ class CrawlSession:
             return f"is joined by worker {self.row.worker_id}: {others}"
         sites = len(self.site_ids())  # of which this worker may hold a part
         begins = "is resumed" if self.row.resumed else "begins"
-        return f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
+        begins = f"{begins}: {sites} {plural(sites, 'site')} in {self.database.name}"
+        if self.row.resumed or self._settings.getbool("RESULT_FOLDER_PER_CRAWL"):
+            return begins
+        with self.database.read() as connection:
+            replaced = replaced_crawl(connection, self.row.id, Path(self._settings.get("RESULT_FOLDER")))
+        more = f"; as crawl {self.row.id}, it replaces the results of crawl {replaced} when it ends"
+        return begins if replaced is None else begins + more
 
     def outcome(self, reason: str, *, is_finished: bool) -> str:
         """Return a description of the result of the run, which ended for the *reason*."""

@@ -217,6 +217,8 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     if not path.is_file():
         if _names_sites(hosts):
             return parse_host_list(hosts)
+        if path.is_dir():
+            raise ConfigError(f"hosts={hosts} is a folder; name a file in it, or write http:// in front of a site")
         where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
             f"hosts={hosts}: there is no such file{where}; {remedy} its full path, or write http:// in front of a site"

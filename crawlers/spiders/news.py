@@ -181,7 +181,8 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     try:
         stored = Database(settings.get("DATABASE_URL"), create=False)
     except ConfigError as error:
-        raise ConfigError(f"no sources are given, and none can be read from the store ({error}); {remedy}") from error
+        problem = str(error).rsplit("; ", 1)[0]  # without its remedy
+        raise ConfigError(f"no sources are given, and {problem}; {remedy}") from error
     with closing(stored):
         _check_rules(stored, settings)
         sources = stored_sources(stored)

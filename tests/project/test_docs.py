@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROOT).as_posix() for path in DOCS])
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
@@ -82,18 +81,20 @@ def test_every_setting_has_a_heading_and_every_heading_a_setting():
     assert sorted(SECTIONS) == sorted(OURS)
 
 
-@pytest.mark.parametrize("name", sorted(OURS))
-def test_documented_default_is_the_actual_one(name):
-    stated, true = _default(SECTIONS[name]), OURS[name]
-    assert stated == true
-    assert type(stated) is type(true)
+def test_documented_defaults_are_the_actual_ones():
+    stated = {name: _default(SECTIONS[name]) for name in OURS}
+    wrong = [name for name, true in OURS.items() if (type(stated[name]), stated[name]) != (type(true), true)]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("name", sorted(OURS))
-def test_example_of_a_setting_contains_it(name):
-    example = re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE)
-    assert example
-    assert example[1] == "none." or re.match(rf"`-s '?{name}=", example[1])
+def test_examples_of_settings_contain_them():
+    examples = {name: re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE) for name in OURS}
+    wrong = [
+        name
+        for name, example in examples.items()
+        if not example or not (example[1] == "none." or re.match(rf"`-s '?{name}=", example[1]))
+    ]
+    assert wrong == []
 
 
 def test_all_values_of_settings_with_names_are_documented():
@@ -134,15 +135,18 @@ def test_names_of_settings_are_found_in_code():
     assert _setting_names(code) == {"MISTYPED", "RESULT_FODLER", "RULE"}
 
 
-@pytest.mark.parametrize("path", CODE, ids=[path.relative_to(ROOT).as_posix() for path in CODE])
-def test_no_setting_is_mistyped_in_code(path):
+NAMED = {path.relative_to(ROOT).as_posix(): _setting_names(tree) for path, tree in CODE.items()}
+
+
+def test_no_setting_is_mistyped_in_code():
     """Scrapy returns 0, 0.0 or False for an unknown name, so only this test detects a typo."""
-    assert _setting_names(CODE[path]) - OURS.keys() - SCRAPYS - NO_SETTINGS == set()
+    unknown = {path: names - OURS.keys() - SCRAPYS - NO_SETTINGS for path, names in NAMED.items()}
+    assert {path: names for path, names in unknown.items() if names} == {}
 
 
 def test_every_project_setting_is_read():
     texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    read = texts | {name for tree in CODE.values() for name in _setting_names(tree)}
+    read = texts.union(*NAMED.values())
     assert OURS.keys() - SCRAPYS - read == set()
 
 
@@ -221,15 +225,23 @@ def _anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
 
 
-@every_document
-def test_targets_of_links_exist(path):
-    for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8"))):
-        if target.startswith(("https://", "http://")):
-            continue
-        name, _, anchor = target.partition("#")
-        file = path.parent / name if name else path
-        assert file.is_file(), f"{target} does not exist"
-        assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
+def _is_broken(document: Path, target: str) -> bool:
+    name, _, anchor = target.partition("#")
+    file = document.parent / name if name else document
+    return not file.is_file() or (bool(anchor) and anchor not in _anchors(file))
+
+
+def test_targets_of_links_exist(tmp_path):
+    missing = [
+        f"{path.relative_to(ROOT)}: {target}"
+        for path in DOCS
+        for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8")))
+        if not target.startswith(("https://", "http://")) and _is_broken(path, target)
+    ]
+    assert missing == [], "no such file, or no such heading in it"
+    (tmp_path / "a.md").write_text("# A heading\n")
+    targets = ("b.md", "#heading", "a.md#heading", "a.md#a-heading", "#a-heading", "a.md")
+    assert [_is_broken(tmp_path / "a.md", target) for target in targets] == [True] * 3 + [False] * 3
 
 
 def test_no_file_contains_a_path_of_one_machine():
@@ -290,17 +302,26 @@ def _check_scrapy(words: list[str]) -> None:
         assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
 
 
-@every_document
-def test_commands_in_documents_exist(path):
+def _check_command(line: str, targets: list[str]) -> None:
+    words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
+    if words[0] == "make":
+        assert words[1] in targets, line
+    elif words[0] == "python":
+        assert importlib.util.find_spec(words[2]), line
+    elif len(words) > 1 and words[1] != "…":
+        _check_scrapy(words[1:])
+
+
+def test_commands_in_documents_exist():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    for line in _commands(path.read_text("utf-8")):
-        words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
-        if words[0] == "make":
-            assert words[1] in targets, line
-        elif words[0] == "python":
-            assert importlib.util.find_spec(words[2]), line
-        elif len(words) > 1 and words[1] != "…":
-            _check_scrapy(words[1:])
+    wrong = []
+    for path in DOCS:
+        for line in _commands(path.read_text("utf-8")):
+            try:
+                _check_command(line, targets)
+            except (AssertionError, argparse.ArgumentError) as error:
+                wrong.append(f"{path.relative_to(ROOT)}: {line}: {error}")
+    assert wrong == []
 
 
 def test_readme_shows_a_command_of_each_mission():

@@ -90,7 +90,7 @@ def work(request: Request) -> Response:
         request,
         "work.html",
         crawl=found,
-        idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found),
+        idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
         workers=worker_rows(workers, deadline, shown) if shown else [],
         notes=worker_notes(workers, deadline),
         sites=site_table_rows(sites, now, dead) if sites else [],

@@ -11,7 +11,7 @@ from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.url_filter import StoredSelection, UrlFilter
 from crawlers.storage.site_rows import SiteRow
 
-GROWN = "/a/b/a/b/a/b/a/b/a/b/a/b/a/b/a/b/"
+GROWN = "/" + "a/b/" * 13
 
 
 def reason(path, *arguments, **more):

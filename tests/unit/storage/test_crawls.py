@@ -110,6 +110,17 @@ def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
     assert crawls.begin(database, "c", "m", [A], {"settings": {"RULE": "gittins"}}, 1.0).resumed
 
 
+@pytest.mark.parametrize("tags", ["a", "a,area,frame", "['area', 'a', 'meta']"])
+def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Database, tags: str) -> None:
+    def run(tags: object) -> crawls.CrawlRow:
+        return crawls.begin(database, "c", "m", [A], {"settings": {"LINK_TAGS": tags}}, 0.0)
+
+    run("a, Area")
+    with pytest.raises(ConfigError, match=r"^LINK_TAGS=.*the unfinished crawl c began with LINK_TAGS=a, Area; give"):
+        run(tags)
+    assert run(["area", "a"]).resumed
+
+
 def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:
     a, b, c = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc")
     first = crawls.begin(database, "c", "m", [a, b], {}, 0.0)
