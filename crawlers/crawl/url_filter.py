@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawlers.algorithms.traps.trap_watch import shape_reason
+from crawlers.algorithms.traps.url_shapes import shape_reason
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve, site_of

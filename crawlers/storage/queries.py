@@ -24,23 +24,23 @@ _first = page.alias()
 _listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
 _FINDER = select(_first.c.url, _first.c.site_id, _listed).where(page.c.id == bindparam("page"))
 _FINDER = _FINDER.select_from(page.outerjoin(_first, page.c.found_on == _first.c.id))
-_FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page.c.state == int(State.DONE))
+_FETCHED = select(page.c.url, page.c.level, func.coalesce(page.c.content_signature, 0)).where(
+    page.c.state == int(State.DONE)
+)
 
 
 def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
     """Return (URL, level, content signature) of a site's pages that are done, by level."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
     with database.read() as connection:
-        return [(url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)]
+        return [(url, level, signature) for url, level, signature in connection.execute(statement)]
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
     """Return the same for the *most* pages that were discovered last, in that order."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
     with database.read() as connection:
-        return [
-            (url, level, content_signature or 0) for url, level, content_signature in connection.execute(statement)
-        ][::-1]
+        return [(url, level, signature) for url, level, signature in connection.execute(statement)][::-1]
 
 
 class Finder(NamedTuple):

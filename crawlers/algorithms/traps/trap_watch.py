@@ -24,7 +24,6 @@ from crawlers.algorithms.traps.url_shapes import (
     part_of,
     path_segments,
     reason_of_loop,
-    shape_reason,
     url_pattern,
 )
 from crawlers.algorithms.urls.keys import signed, url_key
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Sequence
 
     from crawlers.items import Target
-
-__all__ = ["TrapWatch", "content_signature", "shape_reason", "url_pattern"]
 
 # So many pages of a part say nothing new before it is cut: a finite part is never cut, unless it is longer. Numbered
 # pages that are linked one to the next come in thousands (6,000 were met); ten thousand requests too many do less harm
