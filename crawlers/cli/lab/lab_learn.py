@@ -21,11 +21,11 @@ from crawlers.algorithms.ranking.link_regression import (
 from crawlers.cli.lab.lab_options import check
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
+from crawlers.options.file_kinds import JSON
 from crawlers.reports.pull_log import settings_of
 from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.writable import JSON
 from crawlers.storage.link_examples import LinkExamples, names_of
 from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of
 
