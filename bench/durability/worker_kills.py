@@ -20,7 +20,8 @@ from pathlib import Path
 from bench.news.live_papers import Options
 from crawlers.extraction.news_reader import article_of
 from crawlers.extraction.pool import ExtractionPool
-from crawlers.settings import EXTRACTION_PROCESSES, EXTRACTION_TIMEOUT_SECONDS
+from crawlers.options import SETTINGS
+from crawlers.spiders.news import EXTRACTION_TIMEOUT_S
 
 BEGAN = 1_700_000_000.0
 TYPE = "text/html; charset=utf-8"
@@ -52,7 +53,7 @@ async def kill_workers(every_s: float, rng: random.Random, killed: list[int]) ->
 
 async def extract(pages: list[tuple[str, str, bytes]], every_s: float, at_once: int, seed: int) -> None:
     """Extract the article of each page, and print what became of them."""
-    pool, killed = ExtractionPool(EXTRACTION_PROCESSES, EXTRACTION_TIMEOUT_SECONDS), list[int]()
+    pool, killed = ExtractionPool(SETTINGS["EXTRACTION_PROCESSES"].default, EXTRACTION_TIMEOUT_S), list[int]()
     rng = random.Random(seed)
     room = asyncio.Semaphore(at_once)
 

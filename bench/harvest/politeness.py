@@ -1,6 +1,6 @@
 """What delays and requests in flight cost a harvest: "Under politeness" in docs/measurements/bandits.md.
 
-    python -m bench.harvest.politeness RECORD hosts.txt [--rules auto] [--budgets 300,600] [-s RULE_INDEX_SHARE=0.9]
+    python -m bench.harvest.politeness RECORD hosts.txt [--rules auto] [--budgets 300,600] [-s RULE_WAIT_SECONDS=30]
     python -m bench.harvest.politeness --web universities [--webs 20]
     python -m bench.harvest.politeness --real hosts.txt [--rules auto] [--budgets 600] [--share-of example.org]
 
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 DELAYS_S = (0.0, 0.5, 2.0)
 IN_FLIGHT = (1, 16, 64)
 REAL = (
-    (0.0, 1, 0.9),
+    (0.0, 1, 30.0),
     (0.5, 16, 0.0),
-    (0.5, 16, 0.9),
+    (0.5, 16, 30.0),
     (0.0, 16, 0.0),
-    (0.0, 16, 0.9),
-)  # and the share of the best index
+    (0.0, 16, 30.0),
+)  # and RULE_WAIT_SECONDS
 MAX_BYTES = 20_000_000
 
 
@@ -166,15 +166,15 @@ def generated(profile: str, webs: int, pages: int) -> list[Callable[[], Web]]:
 def crawl_really(hosts: Path, pairs: list[tuple[str, str]], budgets: list[int], parallel: int, site: str) -> None:
     """Crawl the sites of *hosts* with delays and requests in flight, waiting and not, and print what was found."""
     sites = [limits.site for limits in parse_hosts(hosts.read_text("utf-8"), str(hosts))]
-    for (rule, order), budget, (delay_s, in_flight, share) in product(pairs, budgets, REAL):
+    for (rule, order), budget, (delay_s, in_flight, wait_s) in product(pairs, budgets, REAL):
         with tempfile.TemporaryDirectory() as folder:
             polite = Path(folder) / "hosts.txt"
             polite.write_text("".join(f"{name};{parallel};;{1000 * delay_s:.0f}\n" for name in sites))
             began_at = time.monotonic()
-            limits = {"CONCURRENT_REQUESTS": in_flight, "RULE_INDEX_SHARE": share, "MAX_LEVEL": 5}
+            limits = {"CONCURRENT_REQUESTS": in_flight, "RULE_WAIT_SECONDS": wait_s, "MAX_LEVEL": 5}
             pulls, urls, _ = harvest_really(polite, budget, None, RULE=rule, ORDER=order, **limits)
         of_site = sum(name.endswith(f"//{site}") for name, _ in pulls) / len(pulls)
-        text = f"delay {delay_s:3.1f} s, {in_flight:2} in flight, share {share}: {urls:7,} URLs"
+        text = f"delay {delay_s:3.1f} s, {in_flight:2} in flight, wait {wait_s:g} s: {urls:7,} URLs"
         seconds = time.monotonic() - began_at
         print(f"{rule} x {order}, {budget} pages, {text} {seconds:6,.0f} s  {of_site:.1%} of {site}", flush=True)
 

@@ -1,11 +1,11 @@
 """Measures "no document twice within a domain": errors, and the cost of a key.
 
     python -m bench.quality.duplicates documents [--pages 100000] [--domains 100]
-    python -m bench.quality.duplicates keys [--keys 10000000] [--engine sqlite|redis] [--redis-bits 24]
+    python -m bench.quality.duplicates keys [--keys 10000000]
 
 `documents` judges and stores generated pages, through the real classes and a real SQLite store, and counts copies that
 were stored and documents that were not. `keys` claims random keys, three a document, and looks up as many unclaimed
-ones. Redis is a separate server that ends with the run.
+ones.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from crawlers.algorithms.urls.keys import signed
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import SqlDocumentKeys
-from crawlers.storage.news.redis_keys import RedisDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from crawlers.items import Key128
-    from crawlers.storage.news.document_keys import DocumentKeys
 
 KEYS_A_DOCUMENT = 3
 CLAIMED_AT_ONCE = 300  # keys; claims of single documents are timed apart
@@ -51,7 +49,7 @@ def documents(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-duplicates-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
         writer = Writer(database)
-        duplicates = Duplicates(database, SqlDocumentKeys(database, writer), writer)
+        duplicates = Duplicates(database(database, writer), writer)
         document_of: dict[int, int] = {}  # by the number of what was written: the page that is stored
         shown, missed, lost = Counter[str](), Counter[str](), Counter[str]()
         reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -104,21 +102,9 @@ def keys(options: argparse.Namespace) -> None:
         stack.callback(database.close)
         writer = Writer(database)
         stack.callback(writer.close)
-        server: Any = None
-        engine: DocumentKeys = SqlDocumentKeys(database, writer)
-        if options.engine == "redis":
-            import redis
-
-            from tests.support.services import running_redis
-
-            url = stack.enter_context(running_redis())
-            server = stack.enter_context(redis.Redis.from_url(url))
-            engine = RedisDocumentKeys(url, options.redis_bits)
-            stack.callback(engine.close)
+        engine = DocumentKeys(database, writer)
 
         def size_bytes() -> int:
-            if server is not None:
-                return int(server.info("memory")["used_memory"])
             writer.flush()
             with database.read() as connection:
                 size = "SELECT sum(pgsize) FROM dbstat WHERE name = 'document_key'"
@@ -153,12 +139,11 @@ def keys(options: argparse.Namespace) -> None:
         last = first + DOCUMENTS_TIMED * KEYS_A_DOCUMENT
         single_s = timed(lambda: claim(first, last, KEYS_A_DOCUMENT), writer)
         report(
-            "keys", engine=options.engine, keys=options.keys, bytes_a_key=round(used / options.keys, 1),
+            "keys", keys=options.keys, bytes_a_key=round(used / options.keys, 1),
             claims_per_s=round(options.keys / claim_s), known_per_s=round(options.keys / known_s),
             absent_per_s=round(options.keys / absent_s), false_positives=false_positives,
             documents_per_s=round(DOCUMENTS_TIMED / single_s),
             python_peak_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-            **({"redis_bits": options.redis_bits} if server else {}),
         )  # fmt: skip
 
 
@@ -197,8 +182,6 @@ def main() -> None:
     one.set_defaults(run=documents)
     other = parts_.add_parser("keys")
     other.add_argument("--keys", type=int, default=10_000_000)
-    other.add_argument("--engine", choices=["sqlite", "redis"], default="sqlite")
-    other.add_argument("--redis-bits", type=int, default=24)
     other.set_defaults(run=keys)
     options = parser.parse_args()
     options.run(options)

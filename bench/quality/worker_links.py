@@ -5,7 +5,7 @@
                                          [--store sqlite] [-s NAME=VALUE]
 
 Without `--hosts`, the built-in web is crawled. Each row is one rule, one budget and one delay (milliseconds between two
-requests to a host): `extlinks` is run by one process and by several workers in turn, for each seed of the rule and each
+requests to a host): `extlinks` is run by one process and by several workers in turn, for each seed of the web and each
 run. *URLs* are the different external URLs of all pages; *seconds* last from the begin of the crawl to its end. Ratios
 are those of the workers to the process of the same seed and run: the mean of all, and the least.
 
@@ -80,7 +80,7 @@ class Real:
 
     def __call__(self, delay_ms: int, seed: int, workers: int, settings: dict[str, Any]) -> Found:
         named = [line.split(";")[0] for line in self._lines if line.strip() and not line.startswith("#")]
-        settings = {**settings, "RULE_SEED": seed, "WORKERS": workers}
+        settings = {**settings, "WORKERS": workers}
         if self._socket is not None:
             settings["DATABASE_URL"] = self._stack.enter_context(fresh_database(self._socket))
         self._number += 1
@@ -105,7 +105,7 @@ class Simulated:
 
     def __call__(self, delay_ms: int, seed: int, workers: int, settings: dict[str, Any]) -> Found:
         self._web.seed = seed
-        settings = {"MAX_LEVEL": MOST_LEVEL, "RULE_SEED": seed, **settings}
+        settings = {"MAX_LEVEL": MOST_LEVEL, **settings}
         found = harvest(limited(self._web, delay_ms / 1000, 2), settings, workers)
         return Found(found.urls[-1], found.seconds, found.workers)
 
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--budgets", type=numbers, default="600,1500,3000", help="pages")
     parser.add_argument("--rules", type=lambda text: text.split(","), default="auto,gittins,ucb1")
     parser.add_argument("--delays", type=numbers, default="0,50", help="milliseconds between two requests to a host")
-    parser.add_argument("--seeds", type=numbers, default="1,2,3", help="of the rule (RULE_SEED)")
+    parser.add_argument("--seeds", type=numbers, default="1,2,3", help="of the times of downloads")
     parser.add_argument("--runs", type=int, default=1, help="of each seed")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--scale", type=int, default=4, help="size of the built-in web")

@@ -33,7 +33,7 @@ from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.frontier.backends.sql import SqlFrontier
 from crawlers.frontier.protocols import Decision, SiteState
 from crawlers.items import QueueSlot
-from crawlers.settings import FRONTIER_CACHE_URLS
+from crawlers.options import SETTINGS
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
@@ -95,7 +95,7 @@ class Growing:
         self._new = FIRST_NEW + last
         self._writer = Writer(self.database)
         order = ORDERS["fit*opic"](OrderOptions())
-        limits = {"cache_urls": FRONTIER_CACHE_URLS}
+        limits = {"cache_urls": SETTINGS["FRONTIER_CACHE_URLS"].default}
         self._frontier = SqlFrontier(self.database, self._writer, crawl.id, RoundRobin(), order, **limits)
         # Not in the order in which their pages are numbered, which would be kind to the caches.
         for row in random.Random(0).sample(crawl.sites, len(crawl.sites)):

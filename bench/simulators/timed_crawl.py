@@ -36,7 +36,6 @@ STORE = {
     "ERROR_LOG_FILE": "",
     "ROBOTSTXT_OBEY": False,
     "STORE_BATCH_SECONDS": 60.0,
-    "STORE_BATCH_PAGES": 5000,
     "SAVE_DUPLICATES": True,
     "TRAPS_ENABLED": False,
 }

@@ -186,7 +186,7 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert rows == [("interrupted", "could not begin")]
 
 
-@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"RULE_INDEX_SHARE": 90}])
+@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"ORDER": "chess"}])
 def test_wrong_setting_is_refused_before_a_crawl_is_stored(opened, wrong):
     one = opened(OneSite, **wrong)
     assert one.owner.open(one.spider, lambda: None) is None

@@ -57,7 +57,7 @@ class NewsWorker(OpenedCrawl):
             "can_be_shared": True,
             "leader_of": SourceLeaders(sources).of,
         }
-        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, "ARCHIVE_SHARE": 0, **settings})
+        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
 
     @property
     def sites(self) -> set[str]:
