@@ -33,7 +33,7 @@ from crawlers.items import Article
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 
@@ -105,7 +105,7 @@ class Store:
         return None if copy is None else copy.page_id
 
     def _duplicates(self) -> Duplicates:
-        keys = SqlDocumentKeys(self._database, self._writer)
+        keys = DocumentKeys(self._database, self._writer)
         return Duplicates(self._database, keys, self._writer)
 
     def close(self) -> None:

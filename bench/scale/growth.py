@@ -37,7 +37,7 @@ from crawlers.options import SETTINGS
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.news.documents import add_document
 from crawlers.storage.writer import Writer
 
@@ -102,7 +102,7 @@ class Growing:
             self._frontier.open_site(SiteState(row.id, row.site, row.parallel, row.delay_s), 0.0)
         self.open_s = time.perf_counter() - start
         self._first_site = crawl.sites[0].id
-        self._keys = SqlDocumentKeys(self.database, self._writer)
+        self._keys = DocumentKeys(self.database, self._writer)
         self._duplicates = Duplicates(self.database, self._keys, self._writer)
         self._texts = self._generated(made.GeneratedTexts(last))
         self._reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))

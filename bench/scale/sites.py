@@ -39,7 +39,7 @@ from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, HOME, SiteLimits, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
@@ -90,7 +90,7 @@ def _open(url: str, mission: str, sites: int) -> Crawl:
         spec = CrawlSpec(mission, limits, can_be_shared=True, **further)
 
         def open_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
-            keys = SqlDocumentKeys(session.database, session.writer)
+            keys = DocumentKeys(session.database, session.writer)
             parts = (session.database, session.row.id, session.writer, session.frontier, keys)
             return open_news_policy(*parts, sources, scope, news_options(settings), _nowhere)
 

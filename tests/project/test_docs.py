@@ -43,7 +43,7 @@ NO_SETTINGS = {
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
-    if path.name != "settings.py"
+    if path.name not in ("settings.py", "removed.py")
 }
 
 

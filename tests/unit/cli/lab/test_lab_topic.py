@@ -50,7 +50,7 @@ def cells(output: str, title: str) -> dict[str, list[str]]:
 
 
 def replay_of(database, name, strategies, most=10_000):
-    return replayed(database, name, None, "auto", strategies, most)
+    return replayed(database, name, None, strategies, most)
 
 
 # Replays

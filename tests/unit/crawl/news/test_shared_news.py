@@ -18,7 +18,7 @@ from crawlers.frontier.protocols import Lease
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.news.iterations import iterations_of
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
@@ -41,7 +41,7 @@ class NewsWorker(OpenedCrawl):
         options = replace(news_options(quick_settings(url, **settings)), most_pages=50)
 
         def policy(session: CrawlSession) -> Any:
-            self.keys = SqlDocumentKeys(session.database, session.writer)
+            self.keys = DocumentKeys(session.database, session.writer)
             found = open_news_policy(
                 *(session.database, session.row.id, session.writer, session.frontier, self.keys),
                 *(sources, scope, options, in_process),
