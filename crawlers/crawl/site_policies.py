@@ -70,7 +70,7 @@ class SitePolicies:
         self._robots_token = robots_token
         self._addresses = addresses if addresses is not None else SiteAddresses()
         self._longest_delay_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
-        self._longest_rest_s = 48 * settings.getfloat("ROBOTS_REST_SECONDS")
+        self._longest_rest_s = 48 * (settings.getfloat("ROBOTS_REST_SECONDS") or 300.0)
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock

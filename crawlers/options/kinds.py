@@ -113,6 +113,7 @@ class Choice(Text):
     says: str = "A name"
     names: tuple[str, ...] = ()
     of: str = ""
+    or_file: bool = False
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -125,10 +126,11 @@ class Choice(Text):
 
     @property
     def description(self) -> str:
-        return f"{self.says} out of {', '.join(self.known)}" if self.of or self.names else self.says
+        names = f" out of {', '.join(self.known)}" if self.of or self.names else ""
+        return f"{self.says}{names}{', or a path' if self.or_file else ''}"
 
     def _problem(self, value: Any) -> str:
-        if self.names and value not in self.names:
+        if self.names and value not in self.names and not self.or_file:
             return f" is unknown; write {', '.join(self.names[:-1])} or {self.names[-1]}"
         return Text._problem(self, value)
 

@@ -143,7 +143,7 @@ ORDERS = group(
     Setting("AOPIC_UNCRAWLED_WEIGHT", 1.0, Number(least=1, most=float("inf")), RESULTS).says(
         "cash from the virtual page to an unfetched page, relative to fetched ones; at least 1"
     ),
-    Setting("LINK_PRIOR", "shipped", Text("`shipped`, `none`, or a file"), RESULTS).says(
+    Setting("LINK_PRIOR", "shipped", Choice(names=("shipped", "none"), or_file=True), RESULTS).says(
         "weights with which ORDER=learnt begins: shipped, none, or a file of scrapy lab learn"
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,7 +37,7 @@ class NewsWorker(OpenedCrawl):
 
     def __init__(self, url: str, sources: Sequence[Source] = SOURCES, **settings: object) -> None:
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
-        options = replace(news_options(quick_settings(url, **settings)), most_pages=50)
+        options = news_options(quick_settings(url, **settings))
 
         def policy(session: CrawlSession) -> Any:
             self.keys = DocumentKeys(session.database, session.writer)
