@@ -26,8 +26,8 @@ def stored(tmp_path_factory, new_project):
     project = new_project(tmp_path_factory.mktemp("topic"))
     with LinkedSites() as sites:
         sites.prepare(project)
-        read = {name: crawl(project, CRAWL=name, TOPIC_STRATEGY=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
-        read["whole"] = crawl(project, CRAWL="whole")
+        read = {name: crawl(project, name, CRAWL=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
+        read["whole"] = crawl(project, "mixed", CRAWL="whole")
     return project, read
 
 
@@ -50,7 +50,7 @@ def cells(output: str, title: str) -> dict[str, list[str]]:
 
 
 def replay_of(database, name, strategies, most=10_000):
-    return replayed(database, name, None, "auto", strategies, most)
+    return replayed(database, name, None, strategies, most)
 
 
 # Replays

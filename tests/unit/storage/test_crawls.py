@@ -95,15 +95,14 @@ def test_unfinished_crawl_of_another_mission_is_not_resumed(database: Database) 
 @pytest.mark.parametrize(
     ("setting", "today"),
     [
-        ("URL_DROP_VALUELESS_PARAMETERS", "True"),
         ("URL_IGNORED_PARAMETERS", "['ref']"),
-        ("URL_LOWER_CASE", "True"),
+        ("URL_NORMALIZATION", "['lower_case']"),
     ],
 )
 def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
     database: Database, setting: str, today: str
 ) -> None:
-    rules = {"RULE": "ucb1", "URL_DROP_VALUELESS_PARAMETERS": "False", "URL_LOWER_CASE": "False"}
+    rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}
     crawls.begin(database, "c", "m", [A], {"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}}, 0.0)
     with pytest.raises(ConfigError, match=rf"^{setting}=.*the unfinished crawl c began with {setting}=.*CRAWL=another"):
         crawls.begin(database, "c", "m", [A], {"settings": {setting: today}}, 1.0)

@@ -109,7 +109,7 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
         "  in the graph of its site: out/a.test.gexf when the crawl has ended",
         "  request and response in all.warc.gz",
         f'  {time(3)} found on {SITE}/ as "To x"',
-        f"    normal form, URL_ADD_TRAILING_SLASH: {SITE}/x/",
+        f"    normal form, add_trailing_slash: {SITE}/x/",
         "    put in the queue of links like nav /#",
         f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
     ]
@@ -345,7 +345,7 @@ def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
         "  linked to 2 times from 1 page",
         f'    as "There" in nav on {SITE}/',
         f"  redirects lead to it from {SITE}/x/",
-        f"  normal form, URL_ADD_TRAILING_SLASH: {url}/",
+        f"  normal form, add_trailing_slash: {url}/",
     ]
     assert stored.lines("b.test/there") == stored.lines(url)
 
