@@ -79,6 +79,7 @@ def attacks() -> dict[str, Handler]:
         "300 layers of gzip": page(layered(300), Content_Encoding=", ".join(["gzip"] * 300)),
         "800,000 gzip members": page(gzip.compress(gzip.compress(b"") * 800_000), Content_Encoding="gzip, gzip"),
         "15 MB with 700,000 links": page(b"".join(b"<a href=/p%06d>a</a>\n" % number for number in range(700_000))),
+        "14 MB with 1.8 million tags": page(b"<p>word " * 1_800_000),
     }
 
 
