@@ -33,7 +33,7 @@ from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
-from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import ScoredFrontierStore, SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue
+    from crawlers.frontier.site_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
@@ -341,7 +341,7 @@ class QueuedFrontier:
             return self._learning.make_queue(site_id, group, spill_limit)
         if self._scoring is not None:
             return self._scoring.make_queue(site_id, group, spill_limit)
-        return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
+        return HeapQueue(site_id, group, self._store, self._held, spill_limit)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.

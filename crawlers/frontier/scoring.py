@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, News
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
-from crawlers.frontier.queues.scored_queue import ScoredQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -108,9 +108,9 @@ class Scoring:
         """Whether there is something to `write`."""
         return bool(self._changed or self._rows_to_write)
 
-    def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> ScoredQueue:
-        """Return the scored queue of a site's *queue*."""
-        return ScoredQueue(site_id, queue, self.scores, self._store, self._held, self._rewrite, spill_limit)
+    def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> HeapQueue:
+        """Return the queue of that number of a site, by scores."""
+        return HeapQueue(site_id, queue, self._store, self._held, spill_limit, self.scores, self._rewrite)
 
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """Return the queues in which pages of a site wait, and the number of revisits."""
@@ -282,7 +282,7 @@ class Scoring:
             if queue == GONE or page_id in held:
                 continue
             site = sites.get(site_of[page_id])
-            if site is not None and site.rise(queue, page_id, head_urls):
+            if site is not None and site.raise_page(queue, page_id, head_urls):
                 improved[site.id] = site
         changes.add(*self._rows(changed))
         changes.add(*self._rows_to_write, self._totals())

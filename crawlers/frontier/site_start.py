@@ -14,7 +14,7 @@ import numpy as np
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.page_scores import SharedScores
 from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
-from crawlers.frontier.queues.bounded_queue import NONE
+from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import share
 from crawlers.frontier.url_cache import KnownUrls
 from crawlers.items import State

@@ -8,7 +8,7 @@ import pytest
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
-from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.frontier.queues.heap_queue import ALL
 from crawlers.items import LinkPlace
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull

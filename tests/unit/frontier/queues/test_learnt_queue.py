@@ -12,8 +12,8 @@ from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
 from crawlers.frontier.link_learning import LinkLearning
-from crawlers.frontier.queues import learnt_queue
-from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.frontier.queues import value_queue
+from crawlers.frontier.queues.heap_queue import ALL
 from crawlers.items import LinkPlace
 from tests.support.frontier_scores import entry
 
@@ -206,7 +206,7 @@ def test_more_than_ten_thousand_urls_wait():
         queue.again(page)
     assert MOST_COMPARED < len(queue.queue) <= 2 * MOST_COMPARED
     assert queue.queue.has_more
-    assert len(queue.queue._entries) <= 2 * (learnt_queue.LOADED + MOST_COMPARED // 10)
+    assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + MOST_COMPARED // 10)
     queue.store.rows[5_000] = queue.store.rows[pages - 1] = features("news")
     queue.queue.discard(5_000)
     queue.again(5_000)
@@ -219,7 +219,7 @@ def test_entries_of_urls_that_come_next_are_read_together():
     for page in range(1, 2_000):
         queue.push(page, "good" if page % 2 else "fair")
     queue.queue._entries.clear()
-    for page in range(1, 2 * learnt_queue.LOADED, 2):
+    for page in range(1, 2 * value_queue.LOADED, 2):
         assert queue.pop() == page
     assert queue.store.lookups == 1
 
