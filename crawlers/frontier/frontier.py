@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoredFrontierStore, SiteStart
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.site_queue import PageQueue
@@ -76,7 +77,7 @@ class QueuedFrontier:
 
     def __init__(
         self,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         rule: SiteRule,
         order: PageOrder,
         *,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.algorithms.ranking.link_values import Rows
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.storage.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
@@ -33,7 +33,7 @@ class LinkLearning:
     Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkValues | LinkRelevance, store: ScoredFrontierStore, held: Collection[int]) -> None:
+    def __init__(self, values: LinkValues | LinkRelevance, store: SqlFrontierStore, held: Collection[int]) -> None:
         self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
         self.scores = None if isinstance(values, LinkValues) else values.scores  # of pages, which values add to
         self.close = CLOSE if isinstance(values, LinkValues) else 0.0  # of values that differ by less, the oldest wins

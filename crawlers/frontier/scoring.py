@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredPage, Unscored
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
@@ -38,7 +39,7 @@ class Scoring:
     def __init__(
         self,
         scores: PageScores,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         sites: Mapping[int, SiteQueue],
         held: Collection[int],
         worker_id: int = 0,

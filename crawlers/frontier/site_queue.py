@@ -6,7 +6,7 @@ as groups, among them `REVISIT` for pages that wait for a revisit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
 from crawlers.frontier.queues.heap_queue import ALL, NONE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.queues.heap_queue import HeapQueue
     from crawlers.frontier.queues.value_queue import ValueQueue
 
-    PageQueue = HeapQueue | ValueQueue
+    PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry
 
 ALL = (float("inf"), 0)
 NONE = (float("-inf"), 0)
@@ -36,7 +37,7 @@ class HeapQueue:
         self,
         site_id: int,
         group: int,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
         scores: PageScores | None = None,

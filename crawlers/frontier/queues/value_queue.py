@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.link_learning import LinkLearning
 
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
@@ -41,7 +42,7 @@ class ValueQueue:
         site_id: int,
         group: int,
         learning: LinkLearning,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
     ) -> None:
@@ -112,7 +113,8 @@ class ValueQueue:
     def _best(self, ids: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return those of *ids* with nearly the greatest of *values*, of which the oldest comes first."""
         greatest = values.max()
-        return ids[(values > greatest - self._learning.close) | (values == greatest)]
+        best: NDArray[np.int64] = ids[(values > greatest - self._learning.close) | (values == greatest)]
+        return best
 
     def _next(self, most: int) -> list[int]:
         """Return the ids of up to *most* of the URLs that come next, the first one at the beginning."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 MAX_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
@@ -45,7 +45,7 @@ class DocumentKeys(ABC):
     About *most_remembered* of the latest claims are kept in memory, and uncommitted ones until *commits* has them.
     """
 
-    def __init__(self, commits: Commits | None, most_remembered: int) -> None:
+    def __init__(self, commits: Writer | None, most_remembered: int) -> None:
         self._claimed: Uncommitted[Key128, int] = Uncommitted(commits, most_remembered)
 
     @property
@@ -110,7 +110,7 @@ class SqlDocumentKeys(DocumentKeys):
     within a second.
     """
 
-    def __init__(self, database: Database, commits: Commits, most_remembered: int = MAX_UNCOMMITTED) -> None:
+    def __init__(self, database: Database, commits: Writer, most_remembered: int = MAX_UNCOMMITTED) -> None:
         super().__init__(commits, most_remembered)
         self._database = database
         self._statement = _text(_HOLDERS[database.engine.dialect.name])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 HASH_BITS = 24  # 16.8 million hashes: 100 bytes each while nearly empty, 60 keys in each at 10^9
 _PREFIX = b"dk:"  # short, because it is stored 16.8 million times
@@ -127,7 +127,7 @@ class RedisDocumentKeys(DocumentKeys):
         return _PREFIX + number.to_bytes(4), data[self._bits // 8 :]
 
 
-def open_document_keys(url: str, database: Database, commits: Commits) -> DocumentKeys:
+def open_document_keys(url: str, database: Database, commits: Writer) -> DocumentKeys:
     """Return the keys at *url*, the setting DOCUMENT_KEYS_URL; empty = in the store. Raises `ConfigError`."""
     if not url:
         return SqlDocumentKeys(database, commits)
