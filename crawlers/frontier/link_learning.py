@@ -8,7 +8,6 @@ import numpy as np
 
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
-from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import LinkFeaturesRow
 from crawlers.storage.stored_features import read_features
@@ -33,20 +32,15 @@ class LinkLearning:
     Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkValues | LinkRelevance, store: SqlFrontierStore, held: Collection[int]) -> None:
+    def __init__(self, values: LinkValues | LinkRelevance, store: SqlFrontierStore) -> None:
         self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
         self.scores = None if isinstance(values, LinkValues) else values.scores  # of pages, which values add to
         self.close = CLOSE if isinstance(values, LinkValues) else 0.0  # of values that differ by less, the oldest wins
         self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
         self._values = values
         self._store = store
-        self._held = held
         self._features: dict[int, Features] = {}  # of pages that are in no queue
         self._reported = 0
-
-    def make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> ValueQueue:
-        """Return the queue of a site, whose pages are all in one *group*."""
-        return ValueQueue(site_id, group, self, self._store, self._held, spill_limit)
 
     def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
         """Return the values of links to *pages*, one for each row of *features*."""

@@ -12,7 +12,6 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, News
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
-from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -108,10 +107,6 @@ class Scoring:
     def has_changes(self) -> bool:
         """Whether there is something to `write`."""
         return bool(self._changed or self._rows_to_write)
-
-    def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> HeapQueue:
-        """Return the queue of that number of a site, by scores."""
-        return HeapQueue(site_id, queue, self._store, self._held, spill_limit, self.scores, self._rewrite)
 
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """Return the queues in which pages of a site wait, and the number of revisits."""
@@ -292,7 +287,8 @@ class Scoring:
             del self._changed[page_id]
         return list(improved.values())
 
-    def _rewrite(self, pages: Iterable[int]) -> None:
+    def rewrite(self, pages: Iterable[int]) -> None:
+        """Write the rows of *pages*, whose scores fell since they were written."""
         self._store.submit(ChangeSet(*self._rows(pages)))
 
     def _rows(self, pages: Iterable[int]) -> Iterable[Row]:

@@ -61,9 +61,9 @@ class Queue:
         self.open(ALL)
 
     def open(self, spill_limit: tuple[float, int]) -> None:
-        self.learning = LinkLearning(self.relevance, self.store, self.held)
+        self.learning = LinkLearning(self.relevance, self.store)
         self.learning.compared = self.most
-        self.queue = self.learning.make_queue(1, 0, spill_limit)
+        self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held, spill_limit)
 
     def push(self, page: int, word: str | None) -> None:
         self.store.rows[page] = None if word is None else features(word)
