@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.page_selection import Selection
+    from crawlers.storage.page_selection import StoredSelection
     from crawlers.storage.pulls import Pull
 
 
@@ -106,7 +106,7 @@ class CrawlSession:
         now: float,
         origin: CrawlOrigin,
         clock: Callable[[], float],
-        selection: Selection | None = None,
+        selection: StoredSelection | None = None,
         share: int = 1,
         joins: int | None = None,
     ) -> None:

@@ -101,7 +101,7 @@ class CrawlOwner:
                 settings,
                 _spec_of(spider),
                 spider.crawl_policy if isinstance(spider, SiteSpider) else _no_policy,
-                stats,
+                stats.inc_value,
                 ForwardClock(),
                 stop=self._stop,
                 wake=wake,

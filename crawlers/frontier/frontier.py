@@ -33,7 +33,8 @@ from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
-from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -50,10 +51,11 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoredFrontierStore, SiteStart
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue
+    from crawlers.frontier.site_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
@@ -76,7 +78,7 @@ class QueuedFrontier:
 
     def __init__(
         self,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         rule: SiteRule,
         order: PageOrder,
         *,
@@ -104,7 +106,7 @@ class QueuedFrontier:
             )
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
-            self._learning = LinkLearning(order.link_values, store, self._held)
+            self._learning = LinkLearning(order.link_values, store)
         sites, of_order = self._schedule.sites, (self._scoring, self._learning)
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
         self._elsewhere: set[str] = set()
@@ -337,11 +339,12 @@ class QueuedFrontier:
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
+        stored = (self._store, self._held, spill_limit)
         if self._learning is not None:
-            return self._learning.make_queue(site_id, group, spill_limit)
+            return ValueQueue(site_id, group, self._learning, *stored)
         if self._scoring is not None:
-            return self._scoring.make_queue(site_id, group, spill_limit)
-        return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
+            return HeapQueue(site_id, group, *stored, self._scoring.scores, self._scoring.rewrite)
+        return HeapQueue(site_id, group, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from crawlers.algorithms.slices import Slices
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.discovery import UrlDiscovery
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.site_schedule import SiteSchedule
@@ -30,7 +30,7 @@ class FrontierWrites:
     """
 
     def __init__(
-        self, store: ScoredFrontierStore, scoring: Scoring | None, discovery: UrlDiscovery, schedule: SiteSchedule
+        self, store: SqlFrontierStore, scoring: Scoring | None, discovery: UrlDiscovery, schedule: SiteSchedule
     ) -> None:
         self._store = store
         self._scoring = scoring

@@ -12,7 +12,6 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, News
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
-from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredPage, Unscored
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
@@ -38,7 +38,7 @@ class Scoring:
     def __init__(
         self,
         scores: PageScores,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         sites: Mapping[int, SiteQueue],
         held: Collection[int],
         worker_id: int = 0,
@@ -107,10 +107,6 @@ class Scoring:
     def has_changes(self) -> bool:
         """Whether there is something to `write`."""
         return bool(self._changed or self._rows_to_write)
-
-    def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> ScoredQueue:
-        """Return the scored queue of a site's *queue*."""
-        return ScoredQueue(site_id, queue, self.scores, self._store, self._held, self._rewrite, spill_limit)
 
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """Return the queues in which pages of a site wait, and the number of revisits."""
@@ -282,7 +278,7 @@ class Scoring:
             if queue == GONE or page_id in held:
                 continue
             site = sites.get(site_of[page_id])
-            if site is not None and site.rise(queue, page_id, head_urls):
+            if site is not None and site.raise_page(queue, page_id, head_urls):
                 improved[site.id] = site
         changes.add(*self._rows(changed))
         changes.add(*self._rows_to_write, self._totals())
@@ -291,7 +287,8 @@ class Scoring:
             del self._changed[page_id]
         return list(improved.values())
 
-    def _rewrite(self, pages: Iterable[int]) -> None:
+    def rewrite(self, pages: Iterable[int]) -> None:
+        """Write the rows of *pages*, whose scores fell since they were written."""
         self._store.submit(ChangeSet(*self._rows(pages)))
 
     def _rows(self, pages: Iterable[int]) -> Iterable[Row]:

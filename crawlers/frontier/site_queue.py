@@ -6,10 +6,10 @@ as groups, among them `REVISIT` for pages that wait for a revisit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.queues.bounded_queue import ALL, NONE
+from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import Counts, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue, RisingQueue
+    from crawlers.frontier.queues.heap_queue import HeapQueue
+    from crawlers.frontier.queues.value_queue import ValueQueue
 
+    PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)
@@ -149,13 +151,13 @@ class SiteQueue:
             queue.discard(page_id)
             self.settle(group, queue)
 
-    def rise(self, group: int, page_id: int, head_urls: int) -> bool:
+    def raise_page(self, group: int, page_id: int, head_urls: int) -> bool:
         """Queue the number of a page whose score grew; return whether it is now the best of the site."""
         queue = self.queues.get(group)
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
         assert self._scores is not None
-        if not cast("RisingQueue", queue).rise(page_id, self.share(head_urls)):
+        if not queue.raise_page(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
         if self._best is None:  # whoever asks for it will see this page

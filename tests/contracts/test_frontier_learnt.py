@@ -13,8 +13,8 @@ from crawlers.algorithms.ranking.link_features import feature_id, features_of
 from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
 from crawlers.algorithms.ranking.page_orders import LearntLinks
 from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease
-from crawlers.frontier.queues import learnt_queue
-from crawlers.frontier.queues.learnt_queue import LearntQueue
+from crawlers.frontier.queues import value_queue
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.items import LinkPlace, Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, SqlEngine
 from tests.contracts.examples import budget
@@ -66,9 +66,9 @@ class LearntSite(Site):
         return paths
 
     @property
-    def queue(self) -> LearntQueue:
+    def queue(self) -> ValueQueue:
         queue = self.frontier._schedule.site(self.id).queues[0]
-        assert isinstance(queue, LearntQueue)
+        assert isinstance(queue, ValueQueue)
         return queue
 
 
@@ -134,7 +134,7 @@ def test_url_that_is_no_longer_too_deep_has_features_too(durable):
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
-    monkeypatch.setattr(learnt_queue, "LOADED", 2)
+    monkeypatch.setattr(value_queue, "LOADED", 2)
     site = LearntSite(engine)
     site.frontier._learning.compared = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in "ab"))

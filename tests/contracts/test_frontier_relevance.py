@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.page_orders import RelevantFirst
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.protocols import Decision, Earned
-from crawlers.frontier.queues import relevance_queue
+from crawlers.frontier.queues import value_queue
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from tests.contracts.engines import HeldMemoryEngine
 from tests.contracts.examples import budget
@@ -99,7 +99,7 @@ def test_site_is_chosen_by_what_its_links_promise_now(engine):
 
 @pytest.mark.parametrize("most", [1, 3, 16])
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
-    monkeypatch.setattr(relevance_queue, "LOADED", 2)
+    monkeypatch.setattr(value_queue, "LOADED", 2)
     site = TopicSite(engine, worth={"unicode": 0.5})
     site.frontier._learning.compared = most
     site.begin(*(f"/{folder}/{n}" for n in range(20) for folder in ("a", "b", "unicode")))

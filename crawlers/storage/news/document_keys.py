@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 MAX_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
@@ -46,7 +46,7 @@ class DocumentKeys:
     *commits* has them.
     """
 
-    def __init__(self, database: Database, commits: Commits, most_remembered: int = MAX_UNCOMMITTED) -> None:
+    def __init__(self, database: Database, commits: Writer, most_remembered: int = MAX_UNCOMMITTED) -> None:
         self._claimed: Uncommitted[Key128, int] = Uncommitted(commits, most_remembered)
         self._database = database
         self._statement = _text(_HOLDERS[database.engine.dialect.name])

@@ -8,7 +8,7 @@ import pytest
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
-from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
@@ -31,7 +31,7 @@ def store():
 
 @pytest.fixture
 def learning(values, store):
-    return LinkLearning(values, store, set())
+    return LinkLearning(values, store)
 
 
 def row(place: LinkPlace = PLACE, found_on: int = 7):
@@ -76,8 +76,8 @@ def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(le
     assert values.parts(row()) == learnt
 
 
-def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning):
-    queue = learning.make_queue(1, 0, ALL)
+def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning, store):
+    queue = ValueQueue(1, 0, learning, store, set())
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     queue.push(entry(3), 10)
     assert learning.take(3) is None
@@ -94,7 +94,7 @@ def test_revived_page_has_the_features_of_the_link_by_which_it_waits(learning):
 
 
 def test_features_of_waiting_pages_are_read_from_the_store(learning, store):
-    store.submit(ChangeSet(*LinkLearning(LinkValues(), store, set()).found(3, SITE, NEWS, 1, 7, PLACE, None)))
+    store.submit(ChangeSet(*LinkLearning(LinkValues(), store).found(3, SITE, NEWS, 1, 7, PLACE, None)))
     learning.read([3, 4])
     assert learning.take(3).tolist() == row()
     assert learning.take(4) is None, "it is a home page"
@@ -108,8 +108,8 @@ def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
     text = text_of(np.array(row(), np.uint32))
     pulls = [Pull(1, 50.0), *(Pull(1, reward, text) for reward in rewards), Pull(1, 7.0)]
     resumed = LinkValues()
-    assert [*LinkLearning(resumed, MemoryFrontierStore(), set()).learn(pulls)] == pulls, "rules learn from all of them"
+    assert [*LinkLearning(resumed, MemoryFrontierStore()).learn(pulls)] == pulls, "rules learn from all of them"
     assert resumed.parts(row()) == values.parts(row())
     backwards = LinkValues()
-    list(LinkLearning(backwards, MemoryFrontierStore(), set()).learn(pulls[::-1]))
+    list(LinkLearning(backwards, MemoryFrontierStore()).learn(pulls[::-1]))
     assert backwards.parts(row()) != values.parts(row()), "their order counts"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import SiteState
-from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.url_cache import MAX_GROUP
 from tests.support.memory_frontier import MemoryFrontierStore
@@ -22,8 +22,8 @@ def entry(priority: float, page_id: int, group: int = 0) -> QueueEntry:
 
 
 def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
-    def bounded(site_id: int, group: int, spill_limit: tuple[float, int]) -> BoundedQueue:
-        return BoundedQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
+    def bounded(site_id: int, group: int, spill_limit: tuple[float, int]) -> HeapQueue:
+        return HeapQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
 
     return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, bounded, rule, names, waiting)
 
