@@ -82,7 +82,7 @@ def test_settings_of_jobs_exist_and_name_the_service_of_the_store():
     assert {name for name in found if not hasattr(defaults, name)} == set()
     store = SERVICES["postgres"]["environment"]
     assert found["DATABASE_URL"] == f"postgresql+psycopg://{store['POSTGRES_USER']}@postgres/{store['POSTGRES_DB']}"
-    assert str(found["METRICS_PORT"]) in steps("EXPOSE")[0].split()
+    assert found["METRICS_PORT"].rpartition(":")[2] in steps("EXPOSE")[0].split()
 
 
 def test_files_that_are_copied_exist_and_are_not_ignored():

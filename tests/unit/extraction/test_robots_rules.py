@@ -179,7 +179,7 @@ def test_chain_of_redirects_of_robots_txt_has_an_end(crawled):
 def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled, name, status, why):
     web, project = crawled
     assert set(web[name].paths) <= {"/robots.txt"}
-    assert len(web[name].paths) in (0, 4)  # once, RETRY_TIMES again, and once more when nothing else is left
+    assert len(web[name].paths) in (0, 3)  # once, and RETRY_TIMES again
     row = project.site(web[name].origin)
     assert row["robots_status"] == status
     assert why in row["availability"]
