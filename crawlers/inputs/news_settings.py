@@ -42,9 +42,7 @@ def news_options(settings: SettingValues) -> NewsOptions:
         fit_factor=settings.getfloat("FIT_FACTOR"),
         else_factor=settings.getfloat("FIT_ELSE_FACTOR"),
         poll_limits=PollLimits(
-            settings.getfloat("FEED_MIN_SECONDS"),
-            settings.getfloat("FEED_MAX_SECONDS"),
-            DEADLINE_S,
+            settings.getfloat("FEED_MIN_SECONDS"), settings.getfloat("FEED_MAX_SECONDS"), DEADLINE_S
         ),
         polls_per_s=settings.getfloat("FEED_POLLS_PER_SECOND"),
         iteration_pages=settings.getint("NEWS_ITERATION_PAGES"),

@@ -163,13 +163,4 @@ URLS = group(
         "a newer Public Suffix List; empty: the one that comes with the project"
     ),
 )
-GROUPS = (
-    THE_CRAWL,
-    POLITENESS,
-    JAVASCRIPT,
-    FETCHED,
-    SITEMAPS,
-    RULES,
-    ORDERS,
-    URLS,
-)
+GROUPS = (THE_CRAWL, POLITENESS, JAVASCRIPT, FETCHED, SITEMAPS, RULES, ORDERS, URLS)

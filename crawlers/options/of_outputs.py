@@ -89,11 +89,4 @@ SCRAPY = group(
         "a crawl must not depend on the order of pages (and tldextract would use the network)"
     ),
 )
-GROUPS = (
-    FRONTIER,
-    STORE,
-    GRAPHS,
-    TABLES,
-    LOGS,
-    SCRAPY,
-)
+GROUPS = (FRONTIER, STORE, GRAPHS, TABLES, LOGS, SCRAPY)
