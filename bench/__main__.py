@@ -102,7 +102,6 @@ MEASUREMENTS = (
         {
             "no rules.useful": ("documents per page of a press, without rules", ""),
             "learnt, 1st generation.useful": ("the same, with rules that are learnt", ""),
-            "learnt, 1st generation.recall": ("documents found of all", ""),
         },
     ),
 )
