@@ -13,6 +13,8 @@ from crawlers.items import State
 from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
 from tests.support.scored_store import A, B, Linked, store
 
+pytestmark = pytest.mark.both_stores
+
 NEAR = 10.0 ** (1 - DIGITS)
 
 

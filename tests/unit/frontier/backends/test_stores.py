@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.frontier_store import FrontierStore, ScoredFrontierStore
 
+pytestmark = pytest.mark.both_stores
+
 LEAST, MOST = -(2**63), 2**63 - 1
 
 

@@ -97,6 +97,7 @@ def test_replay_that_takes_too_long_is_given_up(database):
     assert Pulled(database, ONE_BY_ONE).replayed(6, 6.0, UCB1(INITIAL), is_over=True) == GivenUp(0)
 
 
+@pytest.mark.both_stores
 def test_decision_names_the_best_sites_and_the_reward(database):
     crawl = Pulled(database, ONE_BY_ONE)
     lines = crawl.lines(6)

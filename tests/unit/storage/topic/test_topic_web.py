@@ -12,6 +12,8 @@ from crawlers.storage.schema.tables import link_context, page
 from crawlers.storage.topic.topic_web import links_between, links_of, read_pages, stored_web, terms_of_page
 from tests.support.topic_store import add_links, add_page, begin_topic
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def crawl_id(database):
