@@ -37,6 +37,11 @@ def unavailable(why: str) -> None:
     pytest.skip(why)
 
 
+def store_kinds(metafunc: pytest.Metafunc) -> list[str]:
+    """Return the kinds of stores on which a test is run."""
+    return ["sqlite", "postgresql"] if metafunc.definition.get_closest_marker("both_stores") else ["sqlite"]
+
+
 def postgresql_programs() -> Path | None:
     """Return the folder of initdb and pg_ctl, of the newest installed version."""
     found = shutil.which("initdb")

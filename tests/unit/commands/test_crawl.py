@@ -71,6 +71,7 @@ def test_stop_by_the_user_before_the_first_page_is_no_failure(project):
         assert run.wait().status == 0
 
 
+@pytest.mark.both_stores
 def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
     run = None
 
@@ -92,6 +93,7 @@ def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
         assert before < len(web["site"].requests)
 
 
+@pytest.mark.both_stores
 def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
     graphs = {}
     with Web(first=first) as web:

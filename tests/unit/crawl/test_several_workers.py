@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.storage.site_rows import SiteRow
 
+pytestmark = pytest.mark.both_stores
+
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 

@@ -79,6 +79,7 @@ def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(store
     assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
 
 
+@pytest.mark.both_stores
 def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     project, read = stored
     output = lab(project, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")

@@ -57,6 +57,7 @@ def tried(news, rule, most=100, is_over=NEVER):
         return trial(connection, [news.sites[SITE]], UrlExpressions([rule]), most, is_over)
 
 
+@pytest.mark.both_stores
 def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     for number in range(4):
         news.document(f"/news/{number}", 1.0)
@@ -115,6 +116,7 @@ def test_crawl_without_a_prior_has_no_probability(news):
     assert probability(news) is None
 
 
+@pytest.mark.both_stores
 def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
     before = probability(with_prior)
     assert 0.0 < before < 0.4

@@ -24,6 +24,8 @@ from tests.support.memory_frontier import MemoryFrontierStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.both_stores
+
 LEAST, MOST = -(2**63), 2**63 - 1
 
 

@@ -32,6 +32,8 @@ from tests.support.executed_statements import statements
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.both_stores
+
 SITE = "https://www.example.org"
 RNG = random.Random(1)
 WORDS = ["".join(RNG.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(RNG.randrange(3, 9))) for _ in range(600)]

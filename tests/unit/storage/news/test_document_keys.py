@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from crawlers.items import Key128
 
+pytestmark = pytest.mark.both_stores
+
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 EXTREMES = [(LEAST, MOST), (MOST, LEAST), (0, 0), (-1, -1), (0, -1), (1, 0), (2**53 + 1, -(2**53) - 1)]
 

@@ -13,6 +13,8 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.iterations import Iterations, days_of, iterations_of, last_iteration
 from tests.support.news_store import DAY, NewsStore
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def crawl(sqlite):

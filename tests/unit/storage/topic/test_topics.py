@@ -11,6 +11,8 @@ from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import begin_topic
 
+pytestmark = pytest.mark.both_stores
+
 
 def test_terms_of_a_topic_are_stored_unchanged(database):
     crawl_id, _ = begin_topic(database)
