@@ -79,7 +79,7 @@ def polite(rule: SiteRule, rewards: Rewards, steps: int, asleep: deque[int], mos
         start = time.perf_counter()
         site = rule.select(0.0)
         if waits:
-            rule.is_near(site, 0.9)
+            rule.is_close_to_best(site, 0.9)
         rule.started(site)
         (rule.rest if waits else rule.sleep)(site)
         taken += time.perf_counter() - start
