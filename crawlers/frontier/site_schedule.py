@@ -135,7 +135,7 @@ class SiteSchedule:
             raise FrontierError(f"site {site_id} is not open; call open_site first") from None
 
     def select(self, now: float) -> SiteQueue | None:
-        """Return the site that the rule chooses among those awake, rescheduled; None if all sleep, or the crawl waits."""
+        """Return the awake site that the rule chooses, rescheduled; None if all sleep, or the crawl waits."""
         tried: list[SiteQueue] = []
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
@@ -175,7 +175,7 @@ class SiteSchedule:
         return now < self._pulls.patient_until(now) and not self._pulls.is_close_to_best(arm)
 
     def await_from(self, site: SiteQueue, now: float) -> None:
-        """Settle a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
+        """Reschedule a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
         site.awaited_until = self._pulls.awaited_until(now)
         if site.awaited_until > now:
             heapq.heappush(self._awaited, (site.awaited_until, site.id))
@@ -281,7 +281,7 @@ class SiteSchedule:
             yield site, entry
 
     def wake(self, now: float) -> None:
-        """Settle the sites that have become due, and wait no longer for those that sleep for too long."""
+        """Reschedule the sites that have become due, and wait no longer for those that sleep for too long."""
         while (until := self._first_awaited()) is not None and until <= now:
             site = self.sites[heapq.heappop(self._awaited)[1]]
             site.awaited_until = float("-inf")
