@@ -24,7 +24,7 @@ help:
 	@echo "make screenshots  save the pages of the panel of the demo as pictures in build/screenshots"
 	@echo "make texts   bring the files of the panel's translations up to date, and say what is missing"
 	@echo "make suffixes bring the Public Suffix List of the project up to date, from publicsuffix.org"
-	@echo "make bench   measure speed, memory, exports, kills (some minutes)"
+	@echo "make bench   measure speed, memory, exports, kills, in one table (10 minutes)"
 	@echo "make mutants put small faults into the code, and count those that the tests find (10 minutes)"
 	@echo "make pins    write requirements*.txt from requirements*.in: all packages, with the hashes of their files"
 	@echo "make images  pin the images of Dockerfile and compose.yaml by digest (needs Docker and its registry)"
@@ -51,7 +51,7 @@ $(DEV): requirements-dev.txt | $(BIN)/python
 	@touch $@ $(RUNTIME)
 
 demo: $(RUNTIME)
-	@$(BIN)/python -m crawlers.demo demo
+	@$(BIN)/python -m examples.demo demo
 
 test: $(DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -78,7 +78,7 @@ suffixes:
 	@mv $(SUFFIXES).new $(SUFFIXES)
 
 screenshots: $(DEV)
-	@test -d demo || $(BIN)/python -m crawlers.demo demo
+	@test -d demo || $(BIN)/python -m examples.demo demo
 	@$(BIN)/python -m docs.screenshots demo build/screenshots
 
 bench: $(DEV)

@@ -54,5 +54,5 @@ setup(
         "scrapy": ["settings = crawlers.settings"],  # how scrapyd finds the settings in an egg
         "console_scripts": ["crawlers = crawlers.__main__:main"],
     },
-    zip_safe=False,  # the demo server is started by its file; scrapyd reads the egg zipped nevertheless
+    zip_safe=False,  # the panel finds its files by their paths; scrapyd reads the egg zipped nevertheless
 )

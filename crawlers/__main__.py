@@ -35,7 +35,7 @@ Missions:
   crawlers news sources.yaml                    articles as they appear
 
 Commands: graph, report (pages, links), explain URL, web (all of it in a browser), workers, sites (manages seeds),
-  lab (compares rules), and those of Scrapy, such as shell; crawlers demo [FOLDER] crawls a small web on this machine.
+  lab (compares rules), and those of Scrapy, such as shell.
 
 Sites are a file, one a line, or hosts: example.org https://example.com. Results are in the folder where you are:
 crawl.sqlite, result/, logs/. Options: -s NAME=VALUE (a setting, such as -s MAX_LEVEL=3), --settings-file crawl.toml,
@@ -61,10 +61,6 @@ def run(arguments: list[str]) -> int:
     if name in ("-V", "--version"):
         print(f"crawlers {__version__} (Scrapy {scrapy_version}, Python {platform.python_version()})")
         return 0
-    if name == "demo":
-        from crawlers.demo.__main__ import main as demo
-
-        return demo(rest)
     is_mission = name in MISSIONS
     module = _module("crawl" if is_mission else name)
     if module is None:

@@ -20,15 +20,15 @@ from bench.harvest.site_pages import SitePages, cached
 from crawlers import algorithms
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import SHARED, link_feature_names
-from crawlers.algorithms.ranking.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
 from crawlers.algorithms.shipped_weights import OF_LINKS
-from crawlers.algorithms.simulation.order_replay import LevelByLevel
+from crawlers.lab.link_regression import LARGEST, MIN_SITES, PAGES, by_kind, largest, regression
+from crawlers.lab.simulation.order_replay import LevelByLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from crawlers.algorithms.ranking.link_regression import Example, Name
-    from crawlers.algorithms.simulation.order_replay import Waiting
+    from crawlers.lab.link_regression import Example, Name
+    from crawlers.lab.simulation.order_replay import Waiting
 
 
 class _Recorded(LevelByLevel):

@@ -17,15 +17,15 @@ import numpy as np
 from bench.harvest.site_pages import MOVED, SitePages
 from crawlers.algorithms.ranking.link_features import WIDTH, link_features
 from crawlers.algorithms.ranking.link_groups import group_name
-from crawlers.algorithms.simulation.order_replay import LEVEL, Waiting
 from crawlers.items import LinkPlace
+from crawlers.lab.simulation.order_replay import LEVEL, Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.simulation.order_replay import SiteOrder
+    from crawlers.lab.simulation.order_replay import SiteOrder
 
     # Returns the group and the features of a link, by the numbers of its site and its own, and the level behind it.
     Described = Callable[[int, int, int], tuple[int, Features | None]]

@@ -21,17 +21,17 @@ from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REW
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_prior import prior_of
-from crawlers.algorithms.ranking.link_regression import by_kind
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
-from crawlers.algorithms.simulation.rule_simulation import oracle
+from crawlers.lab.link_regression import by_kind
+from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.rule_simulation import oracle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from crawlers.algorithms.ranking.link_prior import LinkPrior
-    from crawlers.algorithms.ranking.link_regression import Example
+    from crawlers.lab.link_regression import Example
 
 BUDGETS = (100, 300, 600, 1000, 2000)
 SUITE_SITES = 12

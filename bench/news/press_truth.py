@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.support.sites.press.press import Article
-    from tests.support.sites.press.server import LoggedRequest, Options, Served
+    from examples.press.press import Article
+    from examples.press.server import LoggedRequest, Options, Served
 
 DEADLINE_S = 12 * 3600  # of the press, from publication to the store
 _DOCUMENTS = """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import random
 import re
@@ -237,8 +238,8 @@ def quality(rules: list[UrlRule], schema: str, labels: dict[str, bool], rng: ran
     return right / (right + wrong) if right + wrong else 0.0, right / len(articles)
 
 
-def quality_table(schemas: Iterable[str], seeds: int) -> list[str]:
-    """Precision and recall by kind of host, and how often they are good; no rule at all counts as 0 / 0."""
+def quality_table(schemas: Iterable[str], seeds: int) -> tuple[list[str], list[tuple[float, float]]]:
+    """The table of precision and recall by kind of host, and those of each run; no rule at all counts as 0 / 0."""
     sizes = ((10, 30, 0.0), (10, 30, 0.2), (100, 300, 0.0), (100, 300, 0.2))
     heads = [f"{articles}+{others}{', 20 % wrong' if noise else ''}" for articles, others, noise in sizes]
     lines = ["| articles | " + " | ".join(heads) + " |", "|---" + "|--:" * len(sizes) + "|"]
@@ -258,7 +259,7 @@ def quality_table(schemas: Iterable[str], seeds: int) -> list[str]:
     for name, count in (("precision", 0), ("recall", 1)):
         good = [sum(one[count] >= 0.97 for one in column) / len(column) for column in columns]
         lines.append(f"| runs with {name} >= 0.97 | {' | '.join(f'{share:.0%}' for share in good)} |")
-    return lines
+    return lines, [one for column in columns for one in column]
 
 
 def shown(found: list[tuple[float, float]]) -> str:
@@ -331,11 +332,13 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=200_000)
     parser.add_argument("--domains", type=int, default=5_000)
     arguments = parser.parse_args()
-    for name, schemas in (("", SCHEMAS), (", hosts that the learner was not made with", UNSEEN)):
-        print(
-            "\n".join([f"precision / recall{name}", *quality_table(schemas, arguments.seeds)]), end="\n\n", flush=True
-        )
+    figures = {}
+    for name, schemas in (("made_with", SCHEMAS), ("unseen", UNSEEN)):
+        lines, found = quality_table(schemas, arguments.seeds)
+        print("\n".join([f"precision / recall, hosts: {name}", *lines]), end="\n\n", flush=True)
+        figures[name] = [round(sum(one[place] for one in found) / len(found), 3) for place in (0, 1)]
     print("\n".join(["URLs tested", *speed_table(arguments.domains, arguments.urls)]))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ python -m bench.quality.extraction FOLDER [--half tuning|set-aside]
 
 Reads `articles.json` there (URL -> file, title, date, author, body or strings that must and must not be in the text)
 and the gzipped pages that it names. The halves are by registered domain: pages of the set-aside half decide nothing.
-See docs/measurements/articles.md for what the columns mean.
+See docs/measurements.md for what the columns mean.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ NEAREST = {
     "crawl": (_UNIT[0], _WORKERS),
 }
 SAMPLED = ("algorithms", "frontier")
-COPIED = ("bench", "crawlers", "tests", "pyproject.toml", "scrapy.cfg")
+COPIED = ("bench", "crawlers", "examples", "tests", "pyproject.toml", "scrapy.cfg")
 OPTIONS = (
     *("-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--doctest-modules"),
     *("--hypothesis-profile", "mutants"),  # see tests/conftest.py

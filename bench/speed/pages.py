@@ -42,18 +42,21 @@ def main() -> None:
         rounds = [
             {variant: measure(variant, url, options.concurrency) for variant in variants} for _ in range(options.rounds)
         ]
+    summary: dict[str, float] = {}
     print(f"{'variant':<20} {'answers':>8} {'pages/s':>8} {'CPU ms/page':>12} {'peak MiB':>9}")
     for variant in variants:
         runs = [r[variant] for r in rounds]
         per_s = statistics.median(r["answers"] / r["seconds"] for r in runs)
         cpu_ms = statistics.median(1000 * r["cpu_s"] / r["answers"] for r in runs)
         peak = max(r["peak_mib"] for r in runs)
+        if variant == "ours":
+            summary = {"pages_per_s": round(per_s), "cpu_ms_per_page": round(cpu_ms, 2), "peak_mib": peak}
         print(f"{variant:<20} {runs[0]['answers']:>8.0f} {per_s:>8.0f} {cpu_ms:>12.2f} {peak:>9.0f}")
 
     def ratio(a: str, b: str, what: str) -> float:
         return statistics.median((r[a][what] / r[a]["answers"]) / (r[b][what] / r[b]["answers"]) for r in rounds)
 
-    summary = {
+    summary |= {
         "times_as_fast_as_plain": round(ratio("plain", "ours", "seconds"), 2),
         "times_as_fast_as_links": round(ratio("links", "ours", "seconds"), 2),
         "cpu_ratio_plain": round(ratio("plain", "ours", "cpu_s"), 2),

@@ -90,10 +90,10 @@ class WithoutLinks:
     """This project without storing any link, to measure the cost of links."""
 
     def __init__(self) -> None:
-        from crawlers.storage.schema.rows import written_by
+        from crawlers.storage.schema.rows import INSERT, written_by
         from crawlers.storage.schema.tables import PageLinks, link
 
-        written_by(link, lambda connection, rows: None)(PageLinks)  # declared again: its rows are dropped
+        written_by(link, INSERT, lambda connection, rows: None)(PageLinks)  # declared again: its rows are dropped
 
     def process_item(self, item: Any) -> Any:
         return replace(item, external=(), bad=())

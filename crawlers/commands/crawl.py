@@ -107,17 +107,28 @@ class Command(ProjectCommand, ScrapyCrawl):
 
         is_open = Event()
         closed: Deferred[None] = Deferred()
-        add = outcome.addBoth if isinstance(outcome, Deferred) else outcome.add_done_callback
-        add(lambda result: (closed.callback(None), result)[1])
+
+        def end(result: Any) -> Any:
+            closed.callback(None)
+            return result
+
+        if isinstance(outcome, Deferred):
+            outcome.addBoth(end)
+        else:
+            outcome.add_done_callback(end)
         self._crawler.signals.connect(is_open.set, signals.engine_started, weak=False)
-        reactor.addSystemEventTrigger("before", "shutdown", lambda: None if is_open.is_set() else closed)
+        reactor.addSystemEventTrigger(  # its interface is declared without self
+            "before",
+            "shutdown",  # type: ignore[arg-type]
+            lambda: None if is_open.is_set() else closed,
+        )
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
         let_signals_end_the_process()
         logger.info("The same command begins again in this process as soon as the store can be reached")
         stopped = Event() if worker_place() is None else ParentPipe().ended
         try:
-            wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"), stopped)
+            wait_for_store(settings.get("DATABASE_URL"), 20 * settings.getfloat("WORKER_DEADLINE_SECONDS"), stopped)
         except ConfigError as error:
             self._report(error)
             self._abort(store_failed=True)

@@ -6,22 +6,15 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.lab import lab_learn, lab_news, lab_replay, lab_report, lab_simulate, lab_topic
-from crawlers.cli.lab.lab_options import LabOptions, LabPart
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
-PARTS: dict[str, LabPart] = {
-    "simulate": lab_simulate,
-    "replay": lab_replay,
-    "report": lab_report,
-    "learn": lab_learn,
-    "topic": lab_topic,
-    "news": lab_news,
-}
+    from crawlers.lab.options import LabPart
+
 NAMING = ("learn", "news")  # those that take names of crawls
 
 
@@ -29,25 +22,33 @@ class Command(ProjectCommand):
     requires_project = True
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
 
+    @property
+    def _parts(self) -> Mapping[str, LabPart]:
+        from crawlers.lab import PARTS  # not with this module: for any command, Scrapy imports those of all
+
+        return PARTS
+
     def syntax(self) -> str:
-        return f"{' | '.join(PARTS)} [options]"
+        return f"{' | '.join(self._parts)} [options]"
 
     def short_desc(self) -> str:
         return "Compare site rules, topic crawls, and news crawls; learn from harvests"
 
     def long_desc(self) -> str:
-        return " ".join(f"{name}: {part.HELP}" for name, part in PARTS.items())
+        return " ".join(f"{name}: {part.HELP}" for name, part in self._parts.items())
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        from crawlers.lab.options import LabOptions
+
         super().add_options(parser)
-        self._options = LabOptions(parser, PARTS)
+        self._options = LabOptions(parser, self._parts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if not args or args[0] not in PARTS or (len(args) > 1 and args[0] not in NAMING):
-            raise UsageError(f"expected one of: {', '.join(PARTS)}")
+        if not args or args[0] not in self._parts or (len(args) > 1 and args[0] not in NAMING):
+            raise UsageError(f"expected one of: {', '.join(self._parts)}")
         assert self.settings is not None
         opts.names = args[1:]
         with reporting_errors(self):
             self.check_settings()
             self._options.refuse_others(args[0], opts)
-            PARTS[args[0]].run(opts, self.settings)
+            self._parts[args[0]].run(opts, self.settings)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.lab.lab_options import whole_number
 from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by

@@ -44,7 +44,7 @@ class Command(ProjectCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # Scrapy imports all commands for each of them: the others must not wait for the panel.
         from crawlers.web.app import panel
-        from crawlers.web.serving import access_on, in_url, serve
+        from crawlers.web.serving import access_on, bound, in_url, serve
 
         assert self.settings is not None
         with reporting_errors(self):
@@ -55,8 +55,9 @@ class Command(ProjectCommand):
             with closing(Database(url, create=not is_missing(url))) as database:  # whoever looks leaves nothing behind
                 database.follow_file()
                 address = f"http://{in_url(opts.host)}:{opts.port}/"
-                print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
-                serve(panel(database, access, self._starter(database, opts), Path.cwd()), opts.host, opts.port)
+                with bound(opts.host, opts.port) as listener:
+                    print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
+                    serve(panel(database, access, self._starter(database, opts), Path.cwd()), listener)
 
     def _starter(self, database: Database, opts: argparse.Namespace) -> Starter:
         from crawlers.web.scrapyd_starter import ScrapydStarter

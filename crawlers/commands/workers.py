@@ -63,7 +63,7 @@ class Command(ProjectCommand):
                 found = workers_of(database, crawl.id)
                 dead = dead_workers(database, found)
                 if args:
-                    print(suggested(_ask(database, crawl, args[0], found.control, len(_working(found) - dead))))
+                    print(suggested(_ask(database, crawl, args[0], found, len(_working(found) - dead))))
                 elif opts.sites:
                     now, sites = sites_with_workers(database, crawl.id)
                     print("\n".join(site_lines(sites, now, dead)))
@@ -71,26 +71,23 @@ class Command(ProjectCommand):
                     deadline = Deadline(self.settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
                     print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
                 else:
-                    print(suggested(sentence(nobody_works(crawl))))
+                    print(suggested(sentence(nobody_works(crawl, found))))
 
 
 def _working(found: CrawlWorkers) -> set[int]:
     return {one.number for one in found.workers if one.state == ACTIVE}
 
 
-def _ask(database: Database, crawl: NamedCrawl, action: str, before: str | None, workers: int) -> str:
-    """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`.
-
-    *before* is what they were asked for last.
-    """
+def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers, workers: int) -> str:
+    """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
     if not workers:
         if action == "pause":
-            raise ConfigError(f"there is nothing to pause. {sentence(nobody_works(crawl))}")
-        return sentence(nobody_works(crawl))
+            raise ConfigError(f"there is nothing to pause. {sentence(nobody_works(crawl, found))}")
+        return sentence(nobody_works(crawl, found))
     if not set_control(database, crawl.id, ACTIONS[action]):
         return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
     number = counted(workers, "worker")
-    is_new = before != ACTIONS[action]
+    is_new = found.control != ACTIONS[action]
     return {
         "pause": f"Crawl {crawl.name} is paused{'' if is_new else ' already'}: {number} will request nothing until "
         "scrapy workers resume",

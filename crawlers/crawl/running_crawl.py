@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.retries import RestPolicy, RetryPolicy
+from crawlers.algorithms.retries import RetryPolicy, robots_rests
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
@@ -90,11 +90,7 @@ class Crawl:
             settings.getint("RETRY_REST_TIMES"),
             settings.getfloat("RETRY_BACKOFF_SECONDS"),
         )
-        self.robots_rests = RestPolicy(
-            settings.getint("ROBOTS_REST_TIMES"),
-            settings.getfloat("ROBOTS_REST_SECONDS"),
-            settings.getfloat("ROBOTS_MAX_REST_SECONDS"),
-        )
+        self.robots_rests = robots_rests(settings.getfloat("ROBOTS_REST_SECONDS"))
         self.robots_token = robots_token(settings)
         self.rendered = RenderedSites(settings, spec.sites)
         self.clock = clock
@@ -140,8 +136,6 @@ class Crawl:
             self.sitemaps = SiteSitemaps(
                 *(session, control, sites, trials, counts, spec.addresses, url_filter, options, clock),
                 is_enabled=spec.reads_sitemaps,
-                most_files=settings.getint("SITEMAPS_MAX_FILES"),
-                most_urls=settings.getint("SITEMAPS_MAX_URLS"),
             )
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))

@@ -1,6 +1,6 @@
 """Reads the list of sites to crawl: hosts.txt, or a comma-separated text.
 
-    # protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay (ms);=alias;name=value
+    # protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay (ms);=furtherHost;render=playwright
     http://example.com;4;10;500
     https://example.org:8443
     example.net;;3
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-_FORM = "protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay;=alias;name=value"
+_FORM = "protocol://host[:port][/folder/];maxDownloadsAtTime;maxCrawlLevel;crawlDelay;=furtherHost;render=playwright"
 LINES = f"Write one site per line: {_FORM}; all but the host may be left out."
 ITEMS = f"Write each site as {_FORM}; all but the host may be left out."
 # The names of the fields `name=value`, with their values.

@@ -1,4 +1,4 @@
 """Reports about a crawl for people: URL histories, tables, searches, charts. They only query the store.
 
-`figures` creates the figure of every chart and writes its file; `news_curves` and `yield_chart` draw on it.
+`figures` creates the figure of every chart and writes its file; `news_curves` draws on it.
 """

@@ -61,7 +61,7 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
     """
     active = [one for one in found.workers if one.state == ACTIVE]
     shown = found.workers if with_ended else active
-    lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl))]
+    lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
     if shown:
         right = "r r  rrrr" + "rr" * bool(found.budget)
         lines += ["", table([_as_text(row) for row in worker_rows(found, deadline, shown)], right), ""]
@@ -101,15 +101,17 @@ def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[Said]:
     return lines
 
 
-def nobody_works(crawl: NamedCrawl) -> Said:
+def nobody_works(crawl: NamedCrawl, found: CrawlWorkers) -> Said:
     """Return one sentence about a crawl without an active worker."""
+    named = {"name": crawl.name, "id": str(crawl.id)}
     if crawl.state == FINISHED:
-        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", name=crawl.name, id=str(crawl.id))
-    return said(
-        "Nobody works on the crawl %(name)s (number %(id)s); the command that began it resumes it",
-        name=crawl.name,
-        id=str(crawl.id),
-    )
+        return said("Crawl %(name)s (number %(id)s) is finished; nobody works on it", **named)
+    remedy = said("the command that began it resumes it")
+    if 0 < found.budget <= found.used:
+        remedy = said(
+            "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=found.budget
+        )
+    return said("Nobody works on the crawl %(name)s (number %(id)s); %(remedy)s", **named, remedy=remedy)
 
 
 def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[str]:
@@ -139,7 +141,7 @@ def waits_for(site: SiteLine, now: float) -> Said:
     if not site.waiting:
         return _WAITS[Wait.NOTHING]
     if site.worker is None:
-        return said("a worker")
+        return said("a larger PAGE_BUDGET") if site.is_budget_used else said("a worker")
     if not site.has_robots:
         return _WAITS[Wait.ROBOTS]
     if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:

@@ -82,6 +82,7 @@ class SiteSpider(Spider):
     arguments = ("hosts",)  # of -a
     can_be_shared = False  # whether several workers can work on one crawl
     revisits = False  # whether an order may fetch pages again
+    read_types: tuple[str, ...] = ()  # parts of content types whose bodies are read besides pages
     reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     hosts: str | None = None
     site_limits: list[SiteLimits]
@@ -217,6 +218,8 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
     if not path.is_file():
         if _names_sites(hosts):
             return parse_host_list(hosts)
+        if path.is_dir():
+            raise ConfigError(f"hosts={hosts} is a folder; name a file in it, or write http:// in front of a site")
         where, remedy = ("", "check") if path.is_absolute() else (f" in {Path.cwd()}", "give")
         raise ConfigError(
             f"hosts={hosts}: there is no such file{where}; {remedy} its full path, or write http:// in front of a site"

@@ -53,7 +53,7 @@ class ExtLinksSpider(SiteSpider):
             with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
                 limits, missing = crawl_seeds(database), f"{database.name} has no enabled site"
         except ConfigError as error:
-            missing = f"none can be read from the store ({error})"
+            missing = str(error).rsplit("; ", 1)[0]  # without its remedy
         if limits:
             return limits
         if not Path(HOSTS_FILE).is_file():

@@ -179,6 +179,12 @@ def has_pages(connection: Connection, crawl_id: int) -> bool:
     return connection.execute(read.limit(1)).scalar() is not None
 
 
+def latest_with_pages(connection: Connection, before: int) -> int | None:
+    """Return the number of the latest crawl with a number below *before* that has read a page; None: there is none."""
+    earlier = connection.scalars(select(crawl.c.id).where(crawl.c.id < before).order_by(crawl.c.id.desc())).all()
+    return next((number for number in earlier if has_pages(connection, number)), None)
+
+
 def site_has_pages(connection: Connection, site_id: int) -> bool:
     """Return whether any page of the site was read."""
     read = select(page.c.id).where(page.c.site_id == site_id, page.c.state == int(State.DONE))

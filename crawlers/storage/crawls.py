@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from crawlers.storage.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
-FIXED_SETTINGS = ("ORDER", "REWARD", "LINK_PRIOR", TOPIC)
+FIXED_SETTINGS = ("LINK_TAGS", "ORDER", "REWARD", "LINK_PRIOR", TOPIC)
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
 SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `StoredSelection`
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
@@ -212,7 +213,7 @@ def _resume(
     for setting, today in settings.items():
         before = recorded.get(setting, today)
         is_of_keys = setting.startswith(URL_SETTINGS) and setting not in SELECTION_SETTINGS
-        if before != today and (setting in FIXED_SETTINGS or is_of_keys):
+        if _meaning(setting, before) != _meaning(setting, today) and (setting in FIXED_SETTINGS or is_of_keys):
             known_by = f"{setting}={today}", f"{setting}={before}"
             if setting == TOPIC:  # its value is long, and users do not set it
                 known_by = topic_change(before, today)
@@ -228,6 +229,11 @@ def _resume(
         connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
         _record(connection, crawl_id, settings)
     return None if ended_at is None else float(ended_at)
+
+
+def _meaning(setting: str, value: str) -> str | set[str]:
+    """Return what the text *value* says: a list of tags may have any order and notation."""
+    return set(re.findall(r"\w+", value.lower())) if setting == "LINK_TAGS" else value
 
 
 def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Mapping[str, Any], now: float) -> int:

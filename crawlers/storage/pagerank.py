@@ -62,7 +62,7 @@ class StoredPageRank:
     """PageRank of the pages of a crawl that were read.
 
     Reads the links once, and pushes until the error is below ENOUGH.
-    For memory and time see docs/measurements/importance.md.
+    For memory and time see docs/measurements.md.
     """
 
     def __init__(self, database: Database, crawl_id: int, damping: float) -> None:

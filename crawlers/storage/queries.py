@@ -6,7 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import case, exists, func, select, text
+from sqlalchemy import bindparam, case, exists, func, select, text
 
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+_first = page.alias()
+_listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
+_FINDER = select(_first.c.url, _first.c.site_id, _listed).where(page.c.id == bindparam("page"))
+_FINDER = _FINDER.select_from(page.outerjoin(_first, page.c.found_on == _first.c.id))
 _FETCHED = select(page.c.url, page.c.level, page.c.content_signature).where(page.c.state == int(State.DONE))
 
 
@@ -49,13 +53,8 @@ class Finder(NamedTuple):
 
 def finder_of(database: Database, page_id: int) -> Finder | None:
     """Return where a page was found first; None if it is not stored yet."""
-    found = page.alias()
-    listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
-    statement = select(found.c.url, found.c.site_id, listed).select_from(
-        page.outerjoin(found, page.c.found_on == found.c.id)
-    )
     with database.read() as connection:
-        row = connection.execute(statement.where(page.c.id == page_id)).one_or_none()
+        row = connection.execute(_FINDER, {"page": page_id}).one_or_none()
     return None if row is None else Finder(*row)
 
 

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import or_, select, text
+from sqlalchemy import func, or_, select, text
 
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -93,10 +93,13 @@ def recorded_folder(connection: Connection, crawl_id: int) -> Path | None:
 
 def successor(connection: Connection, crawl_id: int, folder: Path) -> int | None:
     """Return the number of the latest crawl after *crawl_id* that wrote its results to the same *folder*, if any."""
-    later = (
-        select(crawler_setting.c.crawl_id)
-        .where(_IS_CLAIM, crawler_setting.c.value == str(folder))
-        .where(crawler_setting.c.crawl_id > crawl_id)
-        .order_by(crawler_setting.c.crawl_id.desc())
-    )
-    return connection.execute(later.limit(1)).scalar()
+    of_folder = (_IS_CLAIM, crawler_setting.c.value == str(folder), crawler_setting.c.crawl_id > crawl_id)
+    return connection.execute(select(func.max(crawler_setting.c.crawl_id)).where(*of_folder)).scalar()
+
+
+def replaced_crawl(connection: Connection, crawl_id: int, wanted: Path) -> int | None:
+    """Return the number of the earlier crawl whose files in the `free_folder` a crawl will replace; None: none."""
+    folder = free_folder(connection, crawl_id, wanted)
+    of_folder = (_IS_CLAIM, crawler_setting.c.value == str(folder.absolute()), crawler_setting.c.crawl_id < crawl_id)
+    number = connection.execute(select(func.max(crawler_setting.c.crawl_id)).where(*of_folder)).scalar()
+    return number if any(folder.glob("*")) else None

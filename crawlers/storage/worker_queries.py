@@ -9,7 +9,6 @@ from sqlalchemy import false, func, literal_column, select
 from crawlers.items import State
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.locks import free_locks
-from crawlers.storage.pulls import totals
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.site_rows import NO_ROBOTS
 from crawlers.storage.worker_status import WorkerStatus, read_status
@@ -17,6 +16,8 @@ from crawlers.storage.workers import ACTIVE, STOP, ask, has_work, server_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
 
@@ -61,6 +62,7 @@ class SiteLine(NamedTuple):
     retry_at: float | None  # the first of these attempts
     rest_until: float | None  # the host requested a pause, or could not be reached
     has_robots: bool  # its robots.txt could be read
+    is_budget_used: bool  # all pages of the crawl's budget
 
 
 def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
@@ -80,17 +82,11 @@ def workers_of(database: Database, crawl_id: int) -> CrawlWorkers:
     )
     is_free = (site.c.crawl_id == crawl_id, site.c.is_open, site.c.worker_id.is_(None))
     free = select(func.count()).where(*is_free, has_work(site))
-    limit = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
-    )
     with database.read() as connection:
         control = connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
         found = [WorkerLine._make(row)._replace(status=read_status(row[-1])) for row in connection.execute(rows)]
         free_sites = connection.execute(free).scalar_one()
-        budget = int(connection.execute(limit).scalar() or 0)
-        now = server_time(connection)
-    used = totals(database, crawl_id)[0] if budget else 0
-    return CrawlWorkers(now, control, found, free_sites, budget, used)
+        return CrawlWorkers(server_time(connection), control, found, free_sites, *budget_of(connection, crawl_id))
 
 
 def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[SiteLine]]:
@@ -126,7 +122,17 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
         .order_by(site.c.site)
     )
     with database.read() as connection:
-        return server_time(connection), [SiteLine(*row) for row in connection.execute(rows)]
+        budget, used = budget_of(connection, crawl_id)
+        return server_time(connection), [SiteLine._make((*row, 0 < budget <= used)) for row in connection.execute(rows)]
+
+
+def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
+    """Return the page budget of a crawl, 0 if it has no limit, and how much all its runs have used."""
+    of_crawl = crawler_setting.c.crawl_id == crawl_id
+    limit = select(crawler_setting.c.value).where(of_crawl, crawler_setting.c.name == "PAGE_BUDGET")
+    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
+    all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
+    return int(connection.execute(limit).scalar() or 0), int(connection.execute(all_runs).scalar_one())
 
 
 def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:

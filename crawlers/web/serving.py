@@ -81,8 +81,8 @@ def _parts(name: str) -> tuple[str, int]:
         ) from None
 
 
-def serve(app: Starlette, address: str, port: int) -> None:
-    """Serve the panel *app* until Ctrl-C. Raises `ConfigError` if the port can't be used."""
+def bound(address: str, port: int) -> socket.socket:
+    """Return a socket that has the port. Raises `ConfigError` if it can't be used."""
     listener = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -92,6 +92,11 @@ def serve(app: Starlette, address: str, port: int) -> None:
         raise ConfigError(
             f"--host {address} --port {port} can't be used: {error.strerror}; choose another --port"
         ) from error
+    return listener
+
+
+def serve(app: Starlette, listener: socket.socket) -> None:
+    """Serve the panel *app* until Ctrl-C."""
     config = uvicorn.Config(
         app,
         http="h11",  # also where httptools is installed, which does not limit the length of a head

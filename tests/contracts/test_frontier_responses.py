@@ -10,6 +10,22 @@ from crawlers.frontier.protocols import Candidate
 from crawlers.items import State
 from tests.contracts.site import NOW, Site
 
+
+def test_attempts_are_requests_so_a_rejected_url_adds_none(site: Site) -> None:
+    site.add("/rejected/", "/read/", "/failed/")
+    rejected, read, failed = site.lease()
+    site.end(rejected, State.REJECTED)
+    site.end(read)
+    site.frontier.release(failed, NOW + 5, "no answer", failed=True)
+    site.end(site.one(NOW + 5), State.REJECTED)
+    rows = site.rows()
+    assert {path: (row["attempts"], row["fetched_at"]) for path, row in rows.items()} == {
+        "/rejected/": (0, None),
+        "/read/": (1, NOW),
+        "/failed/": (1, None),
+    }
+
+
 # Redirects
 
 

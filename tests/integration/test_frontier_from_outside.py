@@ -1,6 +1,6 @@
 """A crawl of failing servers that is killed again and again: what the servers see, and what it finds.
 
-`python -m bench.quality.frontier` is the large form.
+`python -m bench.durability.frontier` is the large form.
 """
 
 from __future__ import annotations

@@ -17,8 +17,10 @@ def test_crawl_of_another_name_leaves_the_files_of_the_first_alone(tmp_path):
     result = tmp_path / "result"
     bodies = dict(BODIES)
     with Web(site=pages(bodies, "")) as web:
-        assert project.crawl(web.hosts()).status == 0
+        assert "replaces" not in project.crawl(web.hosts()).log
         first = contents(result)
+        again = project.crawl(web.hosts())
+        assert "; as crawl 2, it replaces the results of crawl 1 when it ends" in again.log
         bodies["/a"] = links("/", "/b")
         other = project.crawl(web.hosts(), CRAWL="other")
         assert other.status == 0, other.log

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.durability.news_kills import SETTINGS, CrewKiller, Witness, go_on, problems_of
-from tests.support.sites.press.watched import WatchedPress
+from tests.support.watched_press import WatchedPress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

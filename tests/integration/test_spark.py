@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from bench.scale.spark_measures import (
+from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+from crawlers.items import State
+from crawlers.storage.database import Database
+from tests.support.scale_free import copy_model
+from tests.support.services import unavailable
+from tests.support.spark_measures import (
     PROGRAM,
     compare_contents,
     compare_sites,
@@ -16,11 +21,6 @@ from bench.scale.spark_measures import (
     submit,
     why_not,
 )
-from bench.simulators.scale_free import copy_model
-from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.items import State
-from crawlers.storage.database import Database
-from tests.support.services import unavailable
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
 
 PAGES = 30

@@ -10,7 +10,6 @@ import re
 import shlex
 import sqlite3
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,20 +18,11 @@ from scrapy.settings import Settings, default_settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawlers import settings as ours
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
 from crawlers.algorithms.error_classes import ErrorClass
-from crawlers.algorithms.ranking.page_orders import ORDERS
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.cli.without_crawl import WithoutCrawl
-from crawlers.commands.lab import PARTS
 from crawlers.commands.sites import ACTIONS
-from crawlers.graphs.analysis import MEASURES
-from crawlers.graphs.files import ALL_FORMATS
-from crawlers.graphs.looks import LAYOUTS
-from crawlers.graphs.seen_columns import SEEN
-from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
+from crawlers.lab import PARTS
 from crawlers.storage.database import Database
 from crawlers.storage.schema import metadata
 
@@ -41,7 +31,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-every_document = pytest.mark.parametrize("path", DOCS, ids=[path.relative_to(ROOT).as_posix() for path in DOCS])
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
@@ -53,7 +42,7 @@ NO_SETTINGS = {
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
-    if path.name != "settings.py"
+    if path.name not in ("settings.py", "removed.py")
 }
 
 
@@ -64,50 +53,6 @@ def _sections(path: Path) -> dict[str, str]:
 
 
 # Settings -------------------------------------------------------------------------------------------
-
-SECTIONS = _sections(ROOT / "docs" / "reference" / "settings.md")
-
-
-def _default(section: str) -> object:
-    """Return the value after "Default:", a literal or a block of words."""
-    inline = re.search(r"^Default: `(.+?)`", section, re.MULTILINE)
-    if inline:
-        return ast.literal_eval(inline[1])
-    block = re.search(r"^Default:\n\n```(\w+)\n(.*?)```", section, re.MULTILINE | re.DOTALL)
-    assert block, f"no default in {section[:60]!r}"
-    return block[2].split() if block[1] == "text" else ast.literal_eval(block[2])
-
-
-def test_every_setting_has_a_heading_and_every_heading_a_setting():
-    assert sorted(SECTIONS) == sorted(OURS)
-
-
-@pytest.mark.parametrize("name", sorted(OURS))
-def test_documented_default_is_the_actual_one(name):
-    stated, true = _default(SECTIONS[name]), OURS[name]
-    assert stated == true
-    assert type(stated) is type(true)
-
-
-@pytest.mark.parametrize("name", sorted(OURS))
-def test_example_of_a_setting_contains_it(name):
-    example = re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE)
-    assert example
-    assert example[1] == "none." or re.match(rf"`-s '?{name}=", example[1])
-
-
-def test_all_values_of_settings_with_names_are_documented():
-    for setting, names in (
-        ("RULE", CRAWL_RULES),
-        ("PROFILE", [name for name in PROFILES if name]),
-        ("REWARD", REWARDS),
-        ("ORDER", ORDERS),
-        ("GRAPH_FORMATS", ALL_FORMATS),
-        ("GRAPH_LAYOUT", LAYOUTS),
-        ("GRAPH_MEASURES", (*MEASURES, *SEEN)),
-    ):
-        missing = [name for name in names if name not in SECTIONS[setting]]
-        assert not missing, setting
 
 
 def _setting_names(tree: ast.AST) -> set[str]:
@@ -123,9 +68,6 @@ def _setting_names(tree: ast.AST) -> set[str]:
                 isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isupper()
             ):
                 found.add(first.value)
-        elif isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith("f'URL_{"):
-            # inputs/url_settings.py, in its loop over these
-            found |= {f"URL_{field.name.upper()}" for field in fields(Normalization) if field.init}
     return found
 
 
@@ -134,15 +76,18 @@ def test_names_of_settings_are_found_in_code():
     assert _setting_names(code) == {"MISTYPED", "RESULT_FODLER", "RULE"}
 
 
-@pytest.mark.parametrize("path", CODE, ids=[path.relative_to(ROOT).as_posix() for path in CODE])
-def test_no_setting_is_mistyped_in_code(path):
+NAMED = {path.relative_to(ROOT).as_posix(): _setting_names(tree) for path, tree in CODE.items()}
+
+
+def test_no_setting_is_mistyped_in_code():
     """Scrapy returns 0, 0.0 or False for an unknown name, so only this test detects a typo."""
-    assert _setting_names(CODE[path]) - OURS.keys() - SCRAPYS - NO_SETTINGS == set()
+    unknown = {path: names - OURS.keys() - SCRAPYS - NO_SETTINGS for path, names in NAMED.items()}
+    assert {path: names for path, names in unknown.items() if names} == {}
 
 
 def test_every_project_setting_is_read():
     texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    read = texts | {name for tree in CODE.values() for name in _setting_names(tree)}
+    read = texts.union(*NAMED.values())
     assert OURS.keys() - SCRAPYS - read == set()
 
 
@@ -221,22 +166,34 @@ def _anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
 
 
-@every_document
-def test_targets_of_links_exist(path):
-    for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8"))):
-        if target.startswith(("https://", "http://")):
-            continue
-        name, _, anchor = target.partition("#")
-        file = path.parent / name if name else path
-        assert file.is_file(), f"{target} does not exist"
-        assert not anchor or anchor in _anchors(file), f"{target}: no such heading"
+def _is_broken(document: Path, target: str) -> bool:
+    name, _, anchor = target.partition("#")
+    file = document.parent / name if name else document
+    return not file.is_file() or (bool(anchor) and anchor not in _anchors(file))
+
+
+def test_targets_of_links_exist(tmp_path):
+    missing = [
+        f"{path.relative_to(ROOT)}: {target}"
+        for path in DOCS
+        for target in re.findall(r"\]\(([^)\s]+)\)", _without_code(path.read_text("utf-8")))
+        if not target.startswith(("https://", "http://")) and _is_broken(path, target)
+    ]
+    assert missing == [], "no such file, or no such heading in it"
+    (tmp_path / "a.md").write_text("# A heading\n")
+    targets = ("b.md", "#heading", "a.md#heading", "a.md#a-heading", "#a-heading", "a.md")
+    assert [_is_broken(tmp_path / "a.md", target) for target in targets] == [True] * 3 + [False] * 3
 
 
 def test_no_file_contains_a_path_of_one_machine():
     folders = "work|root|home|Users|mnt|srv"
     place = re.compile(rf"(?<![\w.~$}}>-])/(?:{folders})/\w|[A-Z]:\\\\?Users\b")
     assert place.search(" /" + "home/somebody")
-    files = [path for folder in ("crawlers", "tests", "bench", "docs", ".ci") for path in (ROOT / folder).rglob("*")]
+    files = [
+        path
+        for folder in ("crawlers", "examples", "tests", "bench", "docs", ".ci")
+        for path in (ROOT / folder).rglob("*")
+    ]
     files += [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".py", ".cfg", ".txt")]
     for path in [*files, ROOT / "Makefile"]:
         if path.is_file() and path.suffix != ".pyc":
@@ -256,7 +213,7 @@ def _commands(text: str) -> list[str]:
     ]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     found = [one.strip().removeprefix(".venv/bin/") for one in lines + spans]
-    return [one for one in found if re.match(r"(scrapy|make|python -m crawlers)\b.", one)]
+    return [one for one in found if re.match(r"(scrapy|make|python -m (crawlers|examples))\b.", one)]
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
@@ -286,17 +243,26 @@ def _check_scrapy(words: list[str]) -> None:
         assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
 
 
-@every_document
-def test_commands_in_documents_exist(path):
+def _check_command(line: str, targets: list[str]) -> None:
+    words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
+    if words[0] == "make":
+        assert words[1] in targets, line
+    elif words[0] == "python":
+        assert importlib.util.find_spec(words[2]), line
+    elif len(words) > 1 and words[1] != "…":
+        _check_scrapy(words[1:])
+
+
+def test_commands_in_documents_exist():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    for line in _commands(path.read_text("utf-8")):
-        words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
-        if words[0] == "make":
-            assert words[1] in targets, line
-        elif words[0] == "python":
-            assert importlib.util.find_spec(words[2]), line
-        elif len(words) > 1 and words[1] != "…":
-            _check_scrapy(words[1:])
+    wrong = []
+    for path in DOCS:
+        for line in _commands(path.read_text("utf-8")):
+            try:
+                _check_command(line, targets)
+            except (AssertionError, argparse.ArgumentError) as error:
+                wrong.append(f"{path.relative_to(ROOT)}: {line}: {error}")
+    assert wrong == []
 
 
 def test_readme_shows_a_command_of_each_mission():

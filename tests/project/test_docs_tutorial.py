@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crawlers.demo.server import ROOT, serve
+from examples.server import ROOT, serve
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-STARTED_BY_THE_TEST = ("make demo", "crawlers.demo.server")
+STARTED_BY_THE_TEST = ("make demo", "examples.server")
 END_OF_STEP = "--- end of step {} ---"
 
 

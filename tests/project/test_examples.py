@@ -6,12 +6,10 @@ import doctest
 import importlib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for folder in ("crawlers", "bench")
+    for folder in ("crawlers", "examples", "bench")
     for path in (ROOT / folder).rglob("*.py")
     if ">>> " in path.read_text("utf-8")
 )
@@ -21,8 +19,6 @@ def test_examples_are_found():
     assert len(MODULES) > 50
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_of_a_module_are_correct(name):
-    results = doctest.testmod(importlib.import_module(name))
-    assert results.attempted
-    assert not results.failed
+def test_examples_are_correct():
+    results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
+    assert [name for name, result in results.items() if result.failed or not result.attempted] == []

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web as http
 
-from crawlers.demo import archive
-from crawlers.demo.pages import WebResponse, redirect, typed
-from crawlers.demo.web import Web, respond
+from examples.webs import Web, archive, respond
+from examples.webs.pages import WebResponse, redirect, typed
 from tests.support.loop_thread import LoopThread
 
 if TYPE_CHECKING:

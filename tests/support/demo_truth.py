@@ -21,7 +21,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from crawlers.demo.web import Web, respond
+from examples.webs import Web, respond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -38,7 +38,7 @@ QUICK = {
     "COMMON_LOG_FILE": "",
     "ERROR_LOG_FILE": "",
     "ROBOTSTXT_OBEY": False,
-    "ROBOTS_LAST_WAIT_SECONDS": 0.0,
+    "ROBOTS_REST_SECONDS": 0,
     "SITE_DELAY_SECONDS": 0.0,
     "STORE_BATCH_SECONDS": 0.001,
     "WORKER_DEADLINE_SECONDS": 1e9,  # tests set the clock forward, and have no rounds

@@ -36,7 +36,7 @@ def test_help_is_short_and_names_every_mission_and_command(run, arguments):
     assert len(output.splitlines()) <= 20
     spiders = SpiderLoader.from_settings(Settings({"SPIDER_MODULES": settings.SPIDER_MODULES})).list()
     assert sorted(program.MISSIONS) == sorted(spiders)
-    for word in (*spiders, "graph", "explain", "sites", "lab", "demo", "-s", "-a", "-O", "--settings-file"):
+    for word in (*spiders, "graph", "explain", "sites", "lab", "-s", "-a", "-O", "--settings-file"):
         assert re.search(rf"(?<!\w){word}\b", output), word
 
 

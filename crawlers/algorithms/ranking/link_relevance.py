@@ -34,7 +34,7 @@ class LinkRelevance:
     Notes
     -----
     Values must be computed again as the crawl learns: as computed when the links are found, they bring nothing. See
-    docs/measurements/topics.md.
+    docs/measurements.md.
     """
 
     def __init__(self, scores: TopicScores) -> None:

@@ -13,16 +13,24 @@ repeated itself `MIN_REPEATS` times.
 from __future__ import annotations
 
 from collections import Counter, deque
-from itertools import chain
+from itertools import product
 from typing import TYPE_CHECKING
 
 import xxhash
 
-from crawlers.algorithms.traps.url_shapes import broad_patterns, part_of, shape_reason, url_pattern
+from crawlers.algorithms.traps.url_shapes import (
+    broad_patterns,
+    loop_of,
+    part_of,
+    path_segments,
+    reason_of_loop,
+    shape_reason,
+    url_pattern,
+)
 from crawlers.algorithms.urls.keys import signed, url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable
+    from collections.abc import Collection, Container, Iterable, Sequence
 
     from crawlers.items import Target
 
@@ -36,6 +44,8 @@ MIN_PAGES = 150  # fewer are no reason for suspicion: the days of a year in a ca
 WINDOW_PAGES = 50  # the latest pages decide; a part with new content has more than 2 new pages among 50
 MIN_NEW_SHARE = 0.05  # a genuine listing has a far higher share of new pages, an endless part soon has none
 BROAD_FACTOR = 2  # a broad pattern needs more evidence, so that the narrow one that causes it is cut first
+# A loop of relative links needs less: a hundred pages whose paths repeat a segment, and whose texts are the same.
+LOOP_FACTOR = 0.01
 EXEMPT_PAGES = 10  # a narrow pattern is exempt from the verdict on a broad one if it has this many pages,
 EXEMPT_SHARE = 0.5  # and this share of them is new (a pattern with a single text has one new page)
 MAX_SAMPLE = 2_048  # content signatures per pattern
@@ -46,14 +56,19 @@ MAX_PATTERNS = 2_000  # per site, and new ones per level
 # whitespace, for differences in layout.
 _VOLATILE = b"0123456789abcdefABCDEF \t\n\r\f\v"
 _NUMBERS = bytes(byte if byte in b"0123456789" else 0x20 for byte in range(256))  # everything else becomes a space
+_WORDS = bytes(byte if byte > 0x7F or chr(byte).isalnum() else 0x20 for byte in bytes(range(256)).lower())
+ANY_PATH = "*"  # how broad patterns begin that have any path
+_LOOPS = _SAME, _LIKE = "=+"  # how patterns of loops begin: of pages with the same text, and of those that say the same
+_SAID = 0xFFFFFFFF  # the bits of a content signature for what a page says; the others are for the text of one in a loop
 
 
-def content_signature(text: str, urls: Iterable[str] = ()) -> int:
-    """Return a signed 64-bit hash of what *text* says beyond the *urls* of its page and of the links on it.
+def content_signature(text: str, urls: Sequence[str] = ()) -> int:
+    """Return a signed 64-bit hash of what *text* says beyond the *urls* of its page, the first, and of the links on it.
 
     Numbers count unless one of the *urls* has them, with or without leading zeros: a page of a calendar is one of
     endlessly many, a table of measurements is not. The letters a to f (in order to remove hexadecimal ids) and ASCII
-    whitespace are ignored.
+    whitespace are ignored. If a segment recurs in the path of the page, words count like numbers, because such pages
+    show their paths; one half of the hash is that of the whole text then.
 
     >>> content_signature("5 May 2024: 9f86", ["/cal?d=2024-05&s=9f86"]) == content_signature("May:")
     True
@@ -65,15 +80,19 @@ def content_signature(text: str, urls: Iterable[str] = ()) -> int:
     Passes in C take about 2 ns per byte; a search for words with digits took ten times as long.
     """
     data = text.encode("utf-8", "surrogatepass")
-    said = _numbers(data)
+    is_loop = bool(urls and loop_of(urls[0]))
+    said = _parts(data, _WORDS if is_loop else _NUMBERS)
     if said:
-        known = set(_numbers("\n".join(urls).encode("utf-8", "surrogatepass")))
-        said = [number for number in said if number not in known]
-    return signed(xxhash.xxh3_64_intdigest(data.translate(None, _VOLATILE) + b" ".join(said)))
+        known = set(_parts("\n".join(urls).encode("utf-8", "surrogatepass"), _WORDS if is_loop else _NUMBERS))
+        said = [part for part in said if part not in known]
+    if not is_loop:
+        return signed(xxhash.xxh3_64_intdigest(data.translate(None, _VOLATILE) + b" ".join(said)))
+    whole = xxhash.xxh32_intdigest(data) if data.strip() else 0  # pages of frames and pictures may differ without text
+    return signed(whole << 32 | xxhash.xxh32_intdigest(b" ".join(said)))
 
 
-def _numbers(data: bytes) -> list[bytes]:
-    return [number.lstrip(b"0") for number in data.translate(_NUMBERS).split()]
+def _parts(data: bytes, kind: bytes) -> list[bytes]:
+    return [part.lstrip(b"0") for part in data.translate(kind).split()]
 
 
 class _Pattern:
@@ -98,7 +117,7 @@ class _Pattern:
         "window",
     )
 
-    def __init__(self, pattern: str, evidence_factor: int, depth: int) -> None:
+    def __init__(self, pattern: str, evidence_factor: float, depth: int) -> None:
         self.pattern = pattern
         self.evidence_factor = evidence_factor
         self.depth = depth
@@ -142,12 +161,34 @@ class _Pattern:
         enough = self.pages >= MIN_PAGES * self.evidence_factor and self.window >= self._window_pages()
         self.is_suspect = enough and self.new < MIN_NEW_SHARE * self.window
 
+    def evidence(self) -> int:
+        return round(self.repeats / min(1, self.evidence_factor))
+
     def is_exempt(self) -> bool:
         return self.pages >= EXEMPT_PAGES and self.new >= EXEMPT_SHARE * self.window
 
-    def _window_pages(self) -> int:
+    def _window_pages(self) -> float:
         # A sample of one in 2^depth needs 2^depth times as many pages for the same confidence.
-        return (WINDOW_PAGES * self.evidence_factor) << self.depth
+        return WINDOW_PAGES * self.evidence_factor * (1 << self.depth)
+
+
+def _loop_pattern(kind: str, folder: Iterable[str], end: str) -> str:
+    """Return the pattern of the paths in *folder* that repeat a segment, and end with *end*."""
+    return kind + "/".join([*folder, "**", end])
+
+
+def _loop_among(url: str, patterns: Container[str], kinds: str = _LOOPS) -> str | None:
+    """Return the pattern of the loop of relative links to which *url* belongs that is one of *patterns*, or None.
+
+    Where no segment recurs yet, the last two must belong to the loop.
+    """
+    folders, ends = path_segments(url), path_segments(f"//{url_pattern(url)}")
+    ends = ends[-1:] if loop_of(url) else ends[-2:]
+    for kind, length in product(kinds, range(len(folders) - 1)):
+        loop = [_loop_pattern(kind, folders[:length], end) for end in ends]
+        if all(one in patterns for one in loop):
+            return loop[-1]
+    return None
 
 
 class TrapWatch:
@@ -179,19 +220,30 @@ class TrapWatch:
     def observe(self, url: str, level: int, content_signature: int) -> None:
         """Add the page at *url*, *level* clicks from the home page, with the `content_signature` of its text."""
         self._advance(level)
-        narrow = url_pattern(url)
-        # The pages of a suspect do not count against its neighbours, the other patterns within its broad ones.
-        broad = () if narrow in self._suspects else broad_patterns(narrow)
-        for text, factor in chain([(narrow, 1)], ((one, BROAD_FACTOR) for one in broad)):
+        narrow, said, whole = url_pattern(url), content_signature & _SAID, content_signature >> 32
+        broad = broad_patterns(narrow)
+        if narrow in self._suspects:
+            # Its pages do not count against its neighbours, the other patterns within its broad ones.
+            broad = tuple(one for one in broad if one in self._suspects and one[0] == ANY_PATH)
+        seen: list[tuple[str, float, int]] = [(narrow, 1, said), *((one, BROAD_FACTOR, said) for one in broad)]
+        if loop := loop_of(url):
+            folder, end = path_segments(url)[: -len(loop)], path_segments(f"//{narrow}")[-1]
+            seen.append((_loop_pattern(_LIKE, folder, end), BROAD_FACTOR, said))
+            if whole and not any(map(str.isdigit, "".join(loop))):  # numbered folders may say as little as their pages
+                seen.append((_loop_pattern(_SAME, folder, end), LOOP_FACTOR, whole))
+        for text, factor, signature in seen:
             pattern = None if text in self._endless else self._pattern(text, factor)
             if pattern:
-                pattern.observe(content_signature)
+                pattern.observe(signature)
 
     def verdict(self, url: str, level: int) -> str | None:
         """Return the reason why *url*, about to be fetched at *level*, belongs to an endless part, or None."""
         self._advance(level)
         pattern = self._among(url, self._endless)
-        return None if pattern is None else self._endless[pattern]
+        if pattern is not None:
+            return self._endless[pattern]
+        reason = reason_of_loop(url)
+        return reason if reason and _loop_among(url, self._suspects, _SAME) else None
 
     def is_suspect(self, url: str) -> bool:
         """Return whether *url* belongs to a part that repeats itself, as of the latest complete level."""
@@ -217,9 +269,9 @@ class TrapWatch:
         own = self._patterns.get(url_key(narrow))
         if own and own.is_exempt():
             return None
-        return next((one for one in broad_patterns(narrow) if one in patterns), None)
+        return next((one for one in broad_patterns(narrow) if one in patterns), None) or _loop_among(url, patterns)
 
-    def _pattern(self, text: str, factor: int) -> _Pattern | None:
+    def _pattern(self, text: str, factor: float) -> _Pattern | None:
         key = url_key(text)
         pattern = self._patterns.get(key) or self._new.get(key)
         if pattern is None:
@@ -256,17 +308,22 @@ class TrapWatch:
     def _decide(self, touched: Collection[_Pattern]) -> None:
         for pattern in touched:
             if pattern.evidence_factor == 1 and pattern.is_suspect:
-                for broad in set(broad_patterns(pattern.pattern)) - self._suspects:
-                    self._patterns.pop(url_key(broad), None)  # it counted the pages of the suspect
+                for broad in broad_patterns(pattern.pattern):  # they counted the pages of the suspect
+                    counted = self._patterns.get(url_key(broad))
+                    if counted and broad not in self._suspects:
+                        del self._patterns[url_key(broad)]
+                    elif counted and broad[0] != ANY_PATH and pattern.pattern not in self._doubted:
+                        counted.repeats = max(0, counted.repeats - pattern.repeats)
         suspects = [pattern for pattern in self._patterns.values() if pattern.is_suspect]
         repeats = self._repeats.copy()
         for pattern in suspects:
-            repeats[part_of(pattern.pattern)] += pattern.repeats
+            repeats[part_of(pattern.pattern)] += pattern.evidence()
         for pattern in suspects:
             part = part_of(pattern.pattern)
             if repeats[part] >= MIN_REPEATS:
-                self._repeats[part] += pattern.repeats
-                reason = f"trap: {pattern.pages} pages like {pattern.pattern[:200]} repeat the same content"
+                self._repeats[part] += pattern.evidence()
+                like = f"/{pattern.pattern[1:]}" if pattern.pattern[0] in _LOOPS else pattern.pattern
+                reason = f"trap: {pattern.pages} pages like {like[:200]} repeat the same content"
                 self._endless[pattern.pattern] = reason
                 del self._patterns[url_key(pattern.pattern)]
         self._suspects = {*self._endless, *(pattern.pattern for pattern in suspects)}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
 from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.errors import ConfigError
 from crawlers.inputs.seed_names import find_seed
-from crawlers.storage.database import Database
+from crawlers.storage.database import Database, is_missing
 from crawlers.storage.seeds import list_seeds
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 def opened(settings: BaseSettings, *, create: bool = False) -> closing[Database]:
     """Return the store, for a with statement; raises `ConfigError` if it does not exist and *create* is false."""
-    return closing(Database(settings.get("DATABASE_URL"), create=create))
+    url = settings.get("DATABASE_URL")
+    if not create and is_missing(url):
+        raise ConfigError(f"DATABASE_URL={url} does not exist; scrapy sites add URL begins it, or name the right file")
+    return closing(Database(url, create=create))
 
 
 def seed_named(database: Database, wanted: str) -> Seed:

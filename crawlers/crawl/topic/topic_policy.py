@@ -9,7 +9,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.topic import topics
-from crawlers.storage.topic.topic_web import read_pages
+from crawlers.storage.topic.topics import read_pages
 
 if TYPE_CHECKING:
     from collections import Counter

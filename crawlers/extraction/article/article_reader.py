@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from crawlers.extraction.article.page_lines import PageLines
 
-MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements/articles.md)
+MIN_CHARS = 200  # the shortest article measured has 302 (docs/measurements.md)
 MAX_BYTES = 4 * 1024 * 1024  # of a page; the rest is not read
 MAX_TEXT = 200_000  # characters, some 60 pages of a book
 MAX_TITLE = 500

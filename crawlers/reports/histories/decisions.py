@@ -56,12 +56,6 @@ class Decision(NamedTuple):
     sites: list[SiteThen]
 
 
-class GivenUp(NamedTuple):
-    """A replay that took too long, after some pulls."""
-
-    pulls: int
-
-
 def decision_events(
     connection: Connection, crawl_id: int, row: Any, rules: CrawlRules, is_over: Callable[[], bool]
 ) -> list[Event]:
@@ -87,10 +81,10 @@ def replayed(
     chosen_at: float,
     rule: SiteRule | None,
     is_over: Callable[[], bool],
-) -> Decision | GivenUp:
-    """Return what was known at *chosen_at*, before the pull *own* of the crawl; `GivenUp` if the time *is_over*."""
+) -> Decision | None:
+    """Return what was known at *chosen_at*, before the pull *own* of the crawl; None if the time *is_over*."""
     if is_over():
-        return GivenUp(0)
+        return None
     listed = select(site.c.id, site.c.site).where(site.c.crawl_id == crawl_id, ~_IS_CLOSED).order_by(site.c.id)
     names = {site_id: name for site_id, name in connection.execute(listed)}
     if rule is not None:
@@ -122,7 +116,7 @@ def replayed(
                 rule.started(one.site_id)
                 rule.rewarded(one.site_id, one.reward)
         if is_over():
-            return GivenUp(number)
+            return None
     later = connection.execute(columns.where(pull.c.id > own.id).limit(LATER)).all()
     late |= {one.page_id: one.site_id for one in later if one.site_id in names}
     before = select(page.c.id).where(page.c.id.in_(late), page.c.fetched_at < chosen_at)
@@ -144,13 +138,12 @@ def _indices(rule: SiteRule | None, names: Mapping[int, str]) -> dict[int, float
     return {number: rule.index(number) if isinstance(rule, IndexRule) else 0.0 for number in names}
 
 
-def _chosen(made: Decision | GivenUp, site_id: int, rule: SiteRule | None, name: str) -> Line:
-    if isinstance(made, GivenUp):
+def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: str) -> Line:
+    if made is None:
         return line(
             "chosen by the rule %(rule)s; it is not shown how the sites stood then, because replaying the rule took "
-            "too long: more than %(pulls)s downloads came before",
+            "too long; ask again later",
             rule=name,
-            pulls=made.pulls,
         )
     sentence = said(
         "chosen by the rule %(rule)s, as download %(number)s of the crawl, with %(flight)s in flight",

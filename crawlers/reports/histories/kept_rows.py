@@ -11,8 +11,9 @@ from sqlalchemy import exists, func, or_, select
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
+from crawlers.storage.crawls import RUNNING
 from crawlers.storage.files.names import file_stem, of_worker
-from crawlers.storage.result_folders import recorded_folder
+from crawlers.storage.result_folders import recorded_folder, successor
 from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site, worker
 from crawlers.storage.schema.tables import crawl as stored_crawl
 
@@ -54,13 +55,13 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         with_name = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site == insecure)
         names = connection.execute(with_name).scalars().all()
         stem = file_stem(site_row.site, names, site_row.folder or "")
-        folder = _shown(recorded_folder(connection, crawl.id)) or files.get("RESULT_FOLDER") or "RESULT_FOLDER"
-        facts.append(
-            Fact(
-                Topic.KEPT,
-                line("in the graph of its site: %(file)s when the crawl has ended", file=f"{folder}/{stem}.gexf"),
-            )
-        )
+        recorded_at = recorded_folder(connection, crawl.id)
+        file = f"{_shown(recorded_at) or files.get('RESULT_FOLDER') or 'RESULT_FOLDER'}/{stem}.gexf"
+        in_graph = line("in the graph of its site: %(file)s", file=file)
+        if crawl.state == RUNNING:
+            in_graph = line("in the graph of its site: %(file)s when the crawl has ended", file=file)
+        if recorded_at is None or successor(connection, crawl.id, recorded_at) is None:
+            facts.append(Fact(Topic.KEPT, in_graph))
     warc = files.get("WARC_FILE")
     if warc not in (None, "", "None"):
         names = _warc_files(connection, crawl.id, str(warc))

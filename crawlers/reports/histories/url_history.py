@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import func, select, text
 
@@ -33,7 +34,7 @@ from crawlers.reports.histories.history import (
     said,
 )
 from crawlers.reports.histories.kept_rows import kept_facts
-from crawlers.reports.histories.linking_pages import link_texts
+from crawlers.reports.histories.linking_pages import link_texts, linking_steps
 from crawlers.reports.histories.refusals import robots_lines, verdict
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.reports.histories.sitemap_events import sitemap_events
@@ -104,7 +105,7 @@ def _history(
             if (row := _page(connection, crawl, target)) is not None:
                 return _Known(connection, crawl, target, row, rules, now).history(is_over)
         for target in targets:
-            if (found := _external(connection, crawl, target, rules)) is not None:
+            if (found := _external(connection, crawl, target, rules, is_over)) is not None:
                 return found
         return _unknown(connection, crawl, targets, rules)
 
@@ -355,7 +356,7 @@ def form_lines(url: str, options: Normalization) -> tuple[Line, ...]:
     return tuple(
         line(
             "normal form, %(step)s: %(url)s",
-            step=f"URL_{step.name.upper()}" if step.name != "url_standard" else "URL standard",
+            step="URL standard" if step.name == "url_standard" else step.name,
             url=step.url,
         )
         for step in form_steps(url, options)
@@ -375,9 +376,15 @@ def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
     return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
 
 
-def _external(connection: Connection, crawl: NamedCrawl, target: Target, rules: CrawlRules) -> History | None:
+def _external(
+    connection: Connection, crawl: NamedCrawl, target: Target, rules: CrawlRules, is_over: Callable[[], bool]
+) -> History | None:
+    """Return the history of an external URL; None if no page of this crawl links to it, even if those of others do."""
     row = _external_row(connection, target)
     if row is None:
+        return None
+    steps = linking_steps(connection, crawl.id, Subject(external_id=row.id))
+    if not any(step.rows or is_over() for step in steps):
         return None
     facts = [
         Fact(Topic.STATE, line("external: its site is not part of the crawl; not followed")),
@@ -428,8 +435,13 @@ def _advice(
 ) -> list[Fact]:
     """Return what to do about a URL that was not found; *row* is its site, None if that is not one of the crawl."""
     if row is None:
-        name = Url(f"{targets[0].site}/")
+        name, host = Url(f"{targets[0].site}/"), urlsplit(targets[0].site).hostname or ""
+        alike = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site.contains(host, autoescape=True))
         advice = [
+            line("the crawl has another site of this host, %(site)s; begin the URL with that", site=Url(f"{one}/"))
+            for one in connection.scalars(alike.order_by(site.c.id))
+            if urlsplit(one).hostname == host
+        ][:SHOWN] or [
             line("its site %(site)s is not part of the crawl; add it to the list of sites to crawl it", site=name)
         ]
         return [Fact(Topic.ADVICE, one) for one in advice]

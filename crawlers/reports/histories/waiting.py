@@ -10,7 +10,8 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.items import State
 from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, Words, line
 from crawlers.storage.crawls import FINISHED, RUNNING
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, worker
+from crawlers.storage.schema.tables import crawl, page
+from crawlers.storage.worker_queries import budget_of
 from crawlers.storage.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
@@ -52,16 +53,17 @@ def _before(number: int) -> Count:
 
 def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: float) -> Iterator[Line]:
     run = connection.execute(select(crawl).where(crawl.c.id == crawl_id)).one()
-    budget = _spent_budget(connection, crawl_id, run.earlier_pulls)
+    budget, used = budget_of(connection, crawl_id)
+    is_used = 0 < budget <= used
     if run.state == FINISHED:
         yield line("the crawl is finished; the same command begins another one")
-    elif run.state != RUNNING and not budget:  # otherwise the same command would end at once
+    elif run.state != RUNNING and not is_used:  # otherwise the same command would end at once
         yield line("waits until the crawl goes on: the command that began it resumes it")
     elif run.state == RUNNING and run.control == PAUSE:
         yield line("waits because the crawl is paused")
     elif run.state == RUNNING and run.control == STOP:
         yield line("waits because the crawl is being stopped")
-    if budget:
+    if is_used:
         yield line(
             "the budget of %(budget)s pages is used up; resume the crawl with a larger PAGE_BUDGET", budget=budget
         )
@@ -82,15 +84,3 @@ def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: fl
         yield line("nothing is requested of its site until %(until)s", until=Moment(site.rest_until))
     if row.retry_at is not None:
         yield line("waits for another attempt, not before %(at)s", at=Moment(row.retry_at))
-
-
-def _spent_budget(connection: Connection, crawl_id: int, earlier_pulls: int) -> int:
-    """Return the page budget of a crawl if it is used up; otherwise 0."""
-    limit = connection.execute(
-        select(crawler_setting.c.value).where(
-            crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "PAGE_BUDGET"
-        )
-    ).scalar()
-    used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
-    budget = int(limit or 0)
-    return budget if budget and earlier_pulls + connection.execute(used).scalar_one() >= budget else 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select
 
-from crawlers.algorithms.simulation.pull_trace import Indexed, trace
+from crawlers.algorithms.bandits.pull_trace import Indexed, trace
 from crawlers.reports.catalogue.crawl_report import Kind
 from crawlers.reports.catalogue.crawl_scope import is_wanted_site
 from crawlers.reports.catalogue.filters import Filters

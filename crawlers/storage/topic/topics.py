@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import collate, select
 
@@ -13,7 +13,7 @@ from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import LostSetting, SettingRow, crawler_setting, page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, Select
 
@@ -58,9 +58,9 @@ def topic_change(before: str, today: str) -> tuple[str, str]:
 
 
 def _strategy(weights: Sequence[float]) -> str:
-    """Return the setting that gives these weights, or the weights if no strategy has them."""
+    """Return the strategy that gives these weights, or the weights if no strategy has them."""
     named = [name for name, one in STRATEGIES.items() if one == Weights(*weights)]
-    return f"TOPIC_STRATEGY={named[0]}" if named else ", ".join(f"{one:g}" for one in weights)
+    return named[0] if named else ", ".join(f"{one:g}" for one in weights)
 
 
 def _recorded(connection: Connection, crawl_id: int, name: str) -> str | None:
@@ -87,3 +87,25 @@ def most_similar_first(connection: Connection, crawl_id: int, *columns: Any) -> 
         .where(site.c.crawl_id == crawl_id)
         .order_by(topic_page.c.similarity.desc(), url)
     )
+
+
+class ReadPage(NamedTuple):
+    """A page that was read, with its term frequencies."""
+
+    id: int
+    url: str
+    terms: dict[str, int]
+
+
+def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
+    """Yield the pages that a topic crawl read, in the order of their downloads."""
+    statement = (
+        select(page.c.id, page.c.url, topic_page.c.terms)
+        .join(page, page.c.id == topic_page.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+        .order_by(page.c.fetched_at, page.c.id)
+    )
+    with database.read() as connection:
+        for number, url, terms in connection.execution_options(yield_per=1_000).execute(statement):
+            yield ReadPage(number, url, json.loads(terms))

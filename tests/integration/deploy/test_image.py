@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from crawlers.demo.server import ROOT, serve
+from examples.server import ROOT, serve
 from tests.support.scrapyd_nodes import PATIENCE_S, Node, need_scrapyd
 
 ACCOUNT = {"SCRAPYD_USERNAME": "crawlers", "SCRAPYD_PASSWORD": "of this test"}  # compose.yaml gives them

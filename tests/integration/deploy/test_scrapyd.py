@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import networkx
 import pytest
 
-from crawlers.demo.server import ROOT, serve
+from examples.server import ROOT, serve
 from tests.support.processes import until
 from tests.support.scrapyd_nodes import Node, need_scrapyd
 
@@ -107,8 +107,8 @@ def gated():
 
 
 def test_egg_holds_every_file_of_the_package_and_nothing_else(project):
-    (project.folder / "crawlers/demo/data").mkdir()  # no package: a folder of pictures, templates or scripts
-    (project.folder / "crawlers/demo/data/later.lua").write_text("return 1", "utf-8")
+    (project.folder / "crawlers/handlers/data").mkdir()  # no package: a folder of pictures, templates or scripts
+    (project.folder / "crawlers/handlers/data/later.lua").write_text("return 1", "utf-8")
     (project.folder / "tests").mkdir()
     (project.folder / "tests/__init__.py").touch()
     with zipfile.ZipFile(project.build_egg()) as egg:

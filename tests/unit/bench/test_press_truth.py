@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.news.press_truth import Document, compare
-from tests.support.sites.press.server import LoggedRequest, Options, Served
+from examples.press.server import LoggedRequest, Options, Served
 
 BEGAN, DAY_S, HOUR_S = 1_780_000_000.0, 86_400, 3600
 # One real second is an hour of the press; the crawl takes a day of it.

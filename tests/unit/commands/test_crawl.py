@@ -20,7 +20,7 @@ def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project
         assert len(project.states()) == 1
 
 
-AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_LAST_WAIT_SECONDS": 0}  # a site that does not respond is not waited for
+AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_REST_SECONDS": 0}  # a site that does not respond is not waited for
 
 
 def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):

@@ -105,8 +105,8 @@ def test_removing_a_seed_keeps_its_crawl(crawled, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["list"], "does not exist"),
-        (["export"], "does not exist"),
+        (["list"], "does not exist; scrapy sites add URL begins it, or name the right file"),
+        (["export"], "does not exist; scrapy sites add URL begins it, or name the right file"),
         (["add", "ftp://a.example"], "'ftp://a.example': unsupported protocol 'ftp'; expected http or https"),
         (["add", "a.example", "b.example", "--name", "A"], "need one site, got 2"),
         (["add", "a.example", "http://a.example/x"], "http://a.example is given twice"),

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import socket
 from argparse import Namespace
 
 import pytest
 from scrapy.settings import Settings
 
 from crawlers.commands.web import Command
+from crawlers.storage.database import Database
+
+
+def run(monkeypatch, port):
+    """Return the exit status of the command."""
+    monkeypatch.setattr("crawlers.web.serving.serve", lambda *_: None)
+    command = Command()
+    command.settings = Settings()
+    command.settings.setmodule("crawlers.settings", priority="default")
+    command.run([], Namespace(host="127.0.0.1", port=port, set=[], settings_file=None))
+    return command.exitcode
 
 
 @pytest.mark.parametrize(
@@ -20,13 +32,24 @@ from crawlers.commands.web import Command
 def test_folder_without_a_store_stays_so(tmp_path, monkeypatch, capsys, program, remedy):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [program, "web"])
-    monkeypatch.setattr("crawlers.web.serving.serve", lambda *_: None)
-    command = Command()
-    command.settings = Settings()
-    command.settings.setmodule("crawlers.settings", priority="default")
-    command.run([], Namespace(host="127.0.0.1", port=8060, set=[], settings_file=None))
-    assert command.exitcode == 2
+    assert run(monkeypatch, 8060) == 2
     said = capsys.readouterr()
     assert said.err == f"Error: DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; {remedy}\n"
     assert said.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_address_is_announced_when_the_panel_has_its_port(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Database("sqlite:///crawl.sqlite").close()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert run(monkeypatch, port) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.endswith(f"--port {port} can't be used: Address already in use; choose another --port\n")
+    assert run(monkeypatch, port) == 0
+    assert (
+        capsys.readouterr().out
+        == f"The panel of sqlite:///crawl.sqlite is at http://127.0.0.1:{port}/; Ctrl-C ends it\n"
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
@@ -18,10 +19,16 @@ from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.protocols import Lease
 from crawlers.items import Page, SiteLimits, State
+from crawlers.reports.catalogue.filters import Filters as ReportFilters
+from crawlers.reports.catalogue.site_report import Sites
+from crawlers.reports.catalogue.trap_report import Traps
+from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.queries import Finder
+from crawlers.storage.database import Database
+from crawlers.storage.queries import Finder, crawl_named
 from crawlers.storage.schema.sitemap_tables import SitemapUrlRow
 from crawlers.storage.site_rows import SiteRow
+from tests.support.endless_sites import MENU, Added, Calendar, Dates, Filters, Folders, Prices, last_name, path_text
 from tests.support.opened_crawl import SITE, OpenedCrawl, target
 
 if TYPE_CHECKING:
@@ -183,7 +190,9 @@ def lists(path: str) -> tuple[str, list[str]]:
 
 
 def leased(crawl: OpenedCrawl) -> list[Lease]:
-    return list(islice(iter(lambda: crawl.crawl.next(crawl.now), None), 8))
+    """Return the next leases; none if 20 attempts, each of which rejects up to 500 URLs, find none."""
+    attempts = (list(islice(iter(lambda: crawl.crawl.next(crawl.now), None), 8)) for _ in range(20))
+    return next(filter(None, attempts), [])
 
 
 def crawled(
@@ -204,7 +213,7 @@ def crawled(
         for one in reversed(leases) if reverse else leases:
             path = one.url.removeprefix(SITE)
             text, links = site(path)
-            crawl.end(one, *links, content_signature=content_signature(text, [path, *links]))
+            crawl.end(one, *links, content_signature=content_signature(text, [one.url, *links]))
             read.add(path)
         if kill_after and len(read) >= kill_after:
             crawl.kill()
@@ -243,3 +252,80 @@ def test_cuts_depend_neither_on_kills_nor_on_the_order_within_a_level(
     for number, one in enumerate(({"kill_after": kill_after}, {"reverse": True})):
         again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/{number}.sqlite", None)
         assert crawled(again, calendar, **one) == expected
+
+
+def simulated(site: Any) -> Callable[[str], tuple[str, list[str]]]:
+    """Return the pages of a simulated site by their paths, behind a home page."""
+    host = "http://h"
+
+    def fetch(path: str) -> tuple[str, list[str]]:
+        if path == "/":
+            return "home", [site.start().removeprefix(host)]
+        text, links = site.fetch(f"{host}{path}")
+        return text, [link.removeprefix(host) for link in links]
+
+    return fetch
+
+
+class Section(Folders):
+    def start(self) -> str:
+        return "http://h/shop/"
+
+
+@pytest.mark.usefixtures("little_evidence")
+@pytest.mark.parametrize(
+    ("site", "pages"),
+    [
+        (Filters(3, 4), 5**3),
+        (Section(["one/", "two/", "three/"], path_text, deepest=5), 1 + 3 + 9 + 27 + 81),
+        (Section(["1/", "2/", "3/"], path_text, deepest=5), 1 + 3 + 9 + 27 + 81),
+        (Section(["more/"], path_text, deepest=24), 24),
+        (Calendar(), None),
+        (Dates(), None),
+        (Prices(0, 0), None),
+        (Added(1, 4), None),
+        (Section(["more/"], last_name), None),
+        (Section(MENU[:2], path_text), None),
+        (Section(MENU, last_name), None),
+    ],
+    ids=[
+        *("filters", "folders", "numbered folders", "a folder in itself, 24 times"),
+        *("calendar", "calendar of dates", "prices", "filters added"),
+        *("one folder in itself", "folders that show their path", "menu"),
+    ],
+)
+def test_site_is_read_or_cut_whatever_its_order_and_kills(
+    opened: Callable[..., OpenedCrawl], site: Any, pages: int | None, tmp_path: Path
+) -> None:
+    read, left_out = crawled(opened, simulated(site))
+    if pages is None:
+        assert left_out
+        assert len(read) < 2_000
+    else:
+        assert (len(read), left_out) == (1 + pages, set())
+    for number, one in enumerate(({"kill_after": 2 * len(read) // 3}, {"reverse": True})):
+        again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/{number}.sqlite", None)
+        assert crawled(again, simulated(site), **one) == (read, left_out)
+
+
+@pytest.mark.usefixtures("little_evidence")
+@pytest.mark.parametrize(
+    ("site", "what"),
+    [
+        (Added(1, 4), "pages like /shop?f=# repeat the same content"),
+        (Section(["more/"], last_name), "a segment occurs 4 times in the path"),
+        (Section(MENU, last_name), "pages like /shop/**/about repeat the same content"),
+    ],
+    ids=["filters added", "one folder in itself", "menu"],
+)
+def test_what_is_cut_is_said(opened: Callable[..., OpenedCrawl], sqlite_url: str, site: Any, what: str) -> None:
+    _, left_out = crawled(opened, simulated(site))
+    with closing(Database(sqlite_url)) as database, database.read() as connection:
+        crawl = crawl_named(database, None)
+        summary = crawl_summary(database, crawl, 0.0, 1.0, Places([], "", ""))
+        (of_site,) = Sites().found(connection, crawl.id, ReportFilters())
+        traps = list(Traps().found(connection, crawl.id, ReportFilters()))
+    assert any(line.startswith(f"Cut: {SITE[7:]}: ") and what in line for line in summary)
+    assert of_site[[column.name for column in Sites.columns].index("cut")] == len(left_out)
+    assert sum(int(str(row[1])) for row in traps) == len(left_out)
+    assert any(what in str(row[0]) for row in traps)

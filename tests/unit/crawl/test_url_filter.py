@@ -12,7 +12,7 @@ from crawlers.crawl.url_filter import UrlFilter
 from crawlers.storage.page_selection import StoredSelection
 from crawlers.storage.site_rows import SiteRow
 
-GROWN = "/a/b/a/b/a/b/a/b/a/b/a/b/a/b/a/b/"
+GROWN = "/" + "a/b/" * 13
 
 
 def reason(path, *arguments, **more):

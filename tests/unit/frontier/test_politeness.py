@@ -121,6 +121,16 @@ def test_refusing_host_gets_slower_requests_for_a_while() -> None:
     assert gate.delay_s == 0.0
 
 
+def test_delay_halves_within_seven_good_responses() -> None:
+    gate = HostGate(1, 0.0)
+    gate.refused(0.0, None)
+    for _ in range(6):
+        gate.succeeded()
+    assert FIRST_DELAY_S / 2 < gate.delay_s < FIRST_DELAY_S
+    gate.succeeded()
+    assert FIRST_DELAY_S * 0.47 < gate.delay_s < FIRST_DELAY_S / 2
+
+
 @pytest.mark.parametrize("asked_s", [0.0, 1.0, 60.0])
 def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> None:
     gate = HostGate(1, asked_s)

@@ -246,7 +246,7 @@ def test_every_faulty_field_of_a_line_is_named(address, faults):
     assert first.startswith("hosts.txt:1: 'good.example;=': ")
     assert all(one.startswith(f"hosts.txt:2: '{address};many;") for one in found)
     assert [sum(what in one for one in found) for what in (*faults, *FAULTY_FIELDS)] == [1] * len(found)
-    assert remedy.endswith("; all but the host may be left out.")
+    assert remedy.endswith(";crawlDelay;=furtherHost;render=playwright; all but the host may be left out.")
 
 
 @pytest.mark.parametrize("fault", [";many", ";=b..example", ";colour=red"])
@@ -273,7 +273,7 @@ def test_faults_beyond_those_that_fit_on_a_screen_are_counted():
 
 def test_remedy_names_all_fields_and_speaks_of_lines_for_files_only():
     assert "[/folder/]" in problems("ftp://a")
-    assert "name=value" in problems("ftp://a")
+    assert "render=playwright" in problems("ftp://a")
     assert "per line" in problems("ftp://a")
     with pytest.raises(ConfigError) as caught:
         parse_host_list("ftp://a")

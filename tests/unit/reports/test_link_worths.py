@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from crawlers.algorithms.ranking.link_features import link_features, text_of
-from crawlers.cli.lab import lab_report
 from crawlers.items import LinkPlace
+from crawlers.lab import report
 from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -65,15 +65,15 @@ def test_weights_with_which_the_crawl_began_count(database, crawl):
 
 
 def test_feature_of_all_links_has_no_text(database, crawl):
-    lines = lab_report._features(feature_worths(database, crawl.id, 8)).splitlines()
+    lines = report._features(feature_worths(database, crawl.id, 8)).splitlines()
     [line] = [line for line in lines if "all links" in line]
     assert line.split()[-2:] == ["all", "links"]
     assert line.count("all links") == 1
 
 
 def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):
-    monkeypatch.setattr(lab_report, "MAX_FEATURES", 1)
-    lines = lab_report._features(feature_worths(database, crawl.id, 2)).splitlines()
+    monkeypatch.setattr(report, "MAX_FEATURES", 1)
+    lines = report._features(feature_worths(database, crawl.id, 2)).splitlines()
     assert lines[0].split() == ["factor", "pages", "per", "page", "kind", "feature", "site"]
     assert float(lines[1].split()[0]) > 1 > float(lines[2].split()[0])
     assert len(lines) == 3

@@ -23,7 +23,7 @@ from crawlers.storage.news import document_copies
 
 ROOT = Path(crawlers.__file__).parent
 # Packages whose reasons are printed for the user of a command, and are not stored.
-NOT_STORED = ("inputs", "cli", "commands", "demo", "web", "reports")
+NOT_STORED = ("inputs", "cli", "commands", "lab", "web", "reports")
 # Names of arguments and variables, and exceptions whose message is a reason.
 NAMES = {"reason", "problem", "why", "unread"}
 ERRORS = {

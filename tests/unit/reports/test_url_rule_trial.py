@@ -13,7 +13,6 @@ from crawlers.storage.schema.news_tables import PageLabelRow, url_rule
 from crawlers.storage.schema.tables import crawler_setting
 from tests.support.news_store import SITE, NewsStore
 
-LEARNS = "NEWS_LEARN_RULES"
 NEVER = lambda: False  # noqa: E731
 
 
@@ -93,7 +92,7 @@ def test_samples_and_trials_are_bounded(news):
 @pytest.fixture
 def with_prior(news):
     """A crawl that has a prior, which learns."""
-    of_crawl = [{"crawl_id": news.id, "name": name, "value": "True"} for name in ("NEWS_PRIOR_ENABLED", LEARNS)]
+    of_crawl = {"crawl_id": news.id, "name": "NEWS_RULES", "value": "learnt"}
     with news.database.write() as connection:
         connection.execute(insert(crawler_setting), of_crawl)
     return news
@@ -135,12 +134,10 @@ def test_prior_learns_as_many_labels_as_that_of_the_crawl(with_prior):
     assert probability(with_prior) == before
 
 
-def test_prior_of_a_crawl_that_learns_nothing_is_that_of_the_project(with_prior):
-    before = probability(with_prior)
+def test_crawl_without_learnt_rules_has_no_prior(with_prior):
     with with_prior.database.write() as connection:
-        connection.execute(update(crawler_setting).where(crawler_setting.c.name == LEARNS).values(value="False"))
-    teach(with_prior, 3.0, *KNOWN)
-    assert probability(with_prior) == before
+        connection.execute(update(crawler_setting).where(crawler_setting.c.name == "NEWS_RULES").values(value="manual"))
+    assert probability(with_prior) is None
 
 
 def test_archive_is_no_article_by_the_prior(with_prior):

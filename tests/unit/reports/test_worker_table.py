@@ -15,6 +15,7 @@ NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")
 STATUS = WorkerStatus(7.53, {Wait.DELAY: 10, Wait.READY: 2, Wait.ROBOTS: 1, Wait.NOTHING: 4})
 DEADLINE = Deadline(30.0)
+IDLE = CrawlWorkers(NOW, None, [], 0, 0, 0)
 
 
 def worker(number, *, silent_s=1.0, state=ACTIVE, sites=17, machine="alpha", **fields):
@@ -91,15 +92,21 @@ def test_ended_workers_are_counted_and_shown_on_demand():
 
 def test_crawl_without_a_worker_is_one_sentence():
     assert (
-        sentence(nobody_works(CRAWL._replace(state="finished")))
+        sentence(nobody_works(CRAWL._replace(state="finished"), IDLE))
         == "Crawl spring (number 3) is finished; nobody works on it"
     )
-    assert sentence(nobody_works(CRAWL._replace(state="interrupted"))) == (
-        "Nobody works on the crawl spring (number 3); the command that began it resumes it"
+    stopped = CRAWL._replace(state="interrupted")
+    for budget in (0, 6):
+        assert sentence(nobody_works(stopped, IDLE._replace(budget=budget, used=5))) == (
+            "Nobody works on the crawl spring (number 3); the command that began it resumes it"
+        )
+    assert sentence(nobody_works(stopped, IDLE._replace(budget=5, used=5))) == (
+        "Nobody works on the crawl spring (number 3); the budget of 5 pages is used up; resume the crawl with a larger "
+        "PAGE_BUDGET"
     )
 
 
-SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True)
+SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True, False)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +116,7 @@ SITE = SiteLine("http://a.test", 2, True, 5, 0, None, None, True)
         ({"is_open": False}, "the site is missing from the host list"),
         ({"waiting": 0}, "nothing waits"),
         ({"worker": None}, "a worker"),
+        ({"worker": None, "is_budget_used": True}, "a larger PAGE_BUDGET"),
         ({"rest_until": NOW + 11.2}, "host's rest, 12 s"),
         ({"rest_until": NOW - 1}, "ready"),
         ({"has_robots": False}, "robots.txt"),

@@ -138,7 +138,7 @@ def test_folder_is_no_hosts_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hosts").mkdir()
     for name in ("hosts", str(tmp_path / "hosts")):
-        with pytest.raises(ConfigError, match="hosts"):
+        with pytest.raises(ConfigError, match=f"hosts={name} is a folder; name a file in it"):
             read_hosts(name)
 
 

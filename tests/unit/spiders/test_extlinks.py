@@ -6,9 +6,13 @@ import re
 from contextlib import closing
 
 import pytest
+from scrapy.settings import Settings
 from sqlalchemy import update
 
+from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.spiders.extlinks import ExtLinksSpider
+from crawlers.spiders.news import _sources
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import crawler_setting
 from tests.support.sites.project import Project
@@ -89,6 +93,19 @@ def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_pa
     assert ended.status == 0
     assert [url.removeprefix(origin) for _, url, _ in project.query(PULLS)] == ["/", "/missing", "/a", "/b"]
     assert project.states() == [("finished", "finished")]
+
+
+@pytest.mark.parametrize(("read", "what"), [(ExtLinksSpider.sites, "sites"), (_sources, "sources")])
+def test_missing_store_is_said_without_its_own_remedy(tmp_path, monkeypatch, read, what):
+    monkeypatch.chdir(tmp_path)
+    settings = Settings({"DATABASE_URL": "sqlite:///crawl.sqlite"})
+    with pytest.raises(ConfigError) as told:
+        read(None, settings)
+    assert str(told.value).startswith(
+        f"no {what} are given, and DATABASE_URL: {tmp_path / 'crawl.sqlite'} does not exist; "
+    )
+    assert str(told.value).endswith("scrapy sites add URL")
+    assert "crawl first" not in str(told.value)
 
 
 def test_seeds_of_the_store_are_harvested(tmp_path):

@@ -95,19 +95,29 @@ def test_unfinished_crawl_of_another_mission_is_not_resumed(database: Database) 
 @pytest.mark.parametrize(
     ("setting", "today"),
     [
-        ("URL_DROP_VALUELESS_PARAMETERS", "True"),
         ("URL_IGNORED_PARAMETERS", "['ref']"),
-        ("URL_LOWER_CASE", "True"),
+        ("URL_NORMALIZATION", "['lower_case']"),
     ],
 )
 def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
     database: Database, setting: str, today: str
 ) -> None:
-    rules = {"RULE": "ucb1", "URL_DROP_VALUELESS_PARAMETERS": "False", "URL_LOWER_CASE": "False"}
+    rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}
     crawls.begin(database, "c", "m", [A], {"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}}, 0.0)
     with pytest.raises(ConfigError, match=rf"^{setting}=.*the unfinished crawl c began with {setting}=.*CRAWL=another"):
         crawls.begin(database, "c", "m", [A], {"settings": {setting: today}}, 1.0)
     assert crawls.begin(database, "c", "m", [A], {"settings": {"RULE": "gittins"}}, 1.0).resumed
+
+
+@pytest.mark.parametrize("tags", ["a", "a,area,frame", "['area', 'a', 'meta']"])
+def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Database, tags: str) -> None:
+    def run(tags: object) -> crawls.CrawlRow:
+        return crawls.begin(database, "c", "m", [A], {"settings": {"LINK_TAGS": tags}}, 0.0)
+
+    run("a, Area")
+    with pytest.raises(ConfigError, match=r"^LINK_TAGS=.*the unfinished crawl c began with LINK_TAGS=a, Area; give"):
+        run(tags)
+    assert run(["area", "a"]).resumed
 
 
 def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import BadLink, ExternalLink, Page, State
 from crawlers.storage.change_set import ChangeSet
@@ -61,6 +63,13 @@ def test_missing_values_are_null() -> None:
     assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
         None,
     ) * 6
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("is_indexable", [True, False])
+def test_only_a_page_that_was_read_says_whether_it_is_to_be_indexed(state: State, is_indexable: bool) -> None:
+    (row,) = rows_of(Page(7, "http://a.test/", 0, state, is_indexable=is_indexable))[EndedPage]
+    assert row.is_indexable is (is_indexable if state is State.DONE else None)
 
 
 def test_external_links_are_counted_per_url_and_context() -> None:

@@ -8,9 +8,9 @@ import networkx as nx
 import pytest
 from scipy.stats import kendalltau
 
-from bench.simulators.scale_free import copy_model
 from crawlers.items import State
 from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
+from tests.support.scale_free import copy_model
 from tests.support.scored_store import A, B, Linked, store
 
 NEAR = 10.0 ** (1 - DIGITS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, successor
+from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
 
 WANTED = Path("result")
@@ -34,6 +34,25 @@ def test_first_crawl_and_its_successors_have_the_wanted_folder(database, begin):
         assert folder == WANTED.absolute()
         assert successor(connection, first, folder) == second
         assert successor(connection, second, folder) is None
+
+
+def test_crawl_replaces_the_files_of_the_latest_one_of_its_name(database, begin, tmp_path):
+    folder = tmp_path / "result"
+
+    def replaced(crawl_id):
+        with database.read() as connection:
+            return replaced_crawl(connection, crawl_id, folder)
+
+    first = begin("spring")
+    claimed_folder(database, first, folder)
+    second, third, other = begin("spring"), begin("spring"), begin("other")
+    assert replaced(second) is None, "there is no folder"
+    folder.mkdir()
+    assert replaced(second) is None, "it is empty"
+    (folder / "a.gexf").touch()
+    assert (replaced(first), replaced(second), replaced(other)) == (None, first, None)
+    claimed_folder(database, second, folder)
+    assert replaced(third) == second
 
 
 def test_crawl_of_another_name_writes_below_it_whichever_comes_first(database, begin):

@@ -23,6 +23,7 @@ from crawlers.storage.schema.tables import (
 )
 from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site, rows_of_site
 from tests.support.stored_crawl import later_crawl, stored_crawl
+from tests.support.stored_rows import add_sites
 
 A = "http://a.test"
 OF_SITES = ("site_id", "page_id", "source_id")
@@ -85,6 +86,18 @@ def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_t
         connection.execute(insert(link), {"source_id": source, "target_id": target, "count": 1})
     remove_site(stored, A)
     assert rows(stored)["link"] == 0
+
+
+def test_sites_that_it_led_lead_themselves_and_others_keep_their_leader(stored):
+    leaders = {2: 1, 3: 1, 4: 2}
+    add_sites(stored, 1, "http://d.test", "http://e.test")
+    with stored.write() as connection:
+        for number, leader in leaders.items():
+            connection.execute(update(site).where(site.c.id == number).values(source_id=leader))
+    remove_site(stored, A)
+    with stored.read() as connection:
+        rows = connection.execute(select(site.c.id, site.c.source_id).order_by(site.c.id))
+        assert [tuple(row) for row in rows] == [(2, None), (3, None), (4, 2)]
 
 
 def test_others_write_while_a_site_is_deleted(stored, monkeypatch):

@@ -114,6 +114,9 @@ def test_workers_of_other_crawls_are_not_shown(shared):
 def test_budget_is_that_of_the_crawl(database):
     shared = Shared(database, budget=500)
     assert workers_of(database, shared.id).budget == 500
+    for pulls, is_used in ((499, False), (500, True)):
+        shared.set(crawl, shared.id, earlier_pulls=pulls)
+        assert {one.is_budget_used for one in sites_with_workers(database, shared.id)[1]} == {is_used}
 
 
 def test_sites_are_read_with_what_they_wait_for(shared):
@@ -125,7 +128,7 @@ def test_sites_are_read_with_what_they_wait_for(shared):
     _, (first, second, third) = sites_with_workers(shared.database, shared.id)
     waiting = [row.waiting for row in (first, second, third)]
     assert waiting == shared.sites
-    assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True)
+    assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True, False)
     assert (first.worker, third.worker, first.has_robots, third.has_robots) == (shared.first, None, False, False)
 
 

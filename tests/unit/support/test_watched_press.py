@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.sites.press.watched import BEGAN, DAY_S, WatchedPress
+from tests.support.watched_press import BEGAN, DAY_S, WatchedPress
 
 HEADERS = (("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since"))
 

@@ -18,7 +18,7 @@ from crawlers.algorithms.bandits.recent_means import (
     RecentUCB,
 )
 from crawlers.algorithms.bandits.site_rules import RuleOptions
-from crawlers.algorithms.simulation.experiment import SUITES, compare, measure, tasks
+from crawlers.lab.simulation.experiment import SUITES, compare, measure, tasks
 
 histories = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), min_size=1, max_size=150)
 

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from bench.ranking.importance import Walk, estimate, exact, l1, linked
-from bench.simulators.scale_free import copy_model, rewired
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.opic import OPIC
+from tests.support.scale_free import copy_model, rewired
+from tests.support.scored_webs import Walk, estimate, exact, l1, linked
 
 
 def history_after(gap: int, window: float) -> tuple[float, float, float]:

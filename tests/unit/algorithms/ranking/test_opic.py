@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.ranking.importance import Walk, errors, estimate, exact
-from bench.simulators.scale_free import copy_model
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.storage.schema.score_tables import SCORE_ROWS
 from tests.support.naive_opic import Event, NaiveOPIC
+from tests.support.scale_free import copy_model
+from tests.support.scored_webs import Walk, errors, estimate, exact
 
 PAGES = range(4092, 4100)  # of two blocks
 pages = st.sampled_from(PAGES)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.ranking.importance import estimate, exact, l1
-from bench.simulators.scale_free import copy_model, rewired
 from crawlers.algorithms.ranking.push_pagerank import ForwardPushPageRank
+from tests.support.scale_free import copy_model, rewired
+from tests.support.scored_webs import estimate, exact, l1
 
 Web = dict[int, list[int]]
 

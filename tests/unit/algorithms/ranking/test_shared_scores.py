@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.ranking.importance import Walk, estimate, exact, l1
-from bench.simulators.scale_free import copy_model
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE, Part, SharedScores
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
 from tests.support.divided_opic import DividedOPIC
+from tests.support.scale_free import copy_model
+from tests.support.scored_webs import Walk, estimate, exact, l1
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import random
-import re
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +10,21 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.traps import trap_watch
 from crawlers.algorithms.traps.trap_watch import TrapWatch, content_signature
-
-DAY = datetime.timedelta(days=1)
+from tests.support.endless_sites import (
+    MENU,
+    Added,
+    Calendar,
+    Dates,
+    Filters,
+    Folders,
+    Listing,
+    Prices,
+    Sessions,
+    last_name,
+    path_text,
+    rich_text,
+    word_of,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -26,62 +37,6 @@ def _suspicion_is_enough(request, monkeypatch):
 @pytest.fixture
 def full_evidence():
     """Leave the evidence that a cut takes as it is."""
-
-
-class Calendar:
-    """A page for each day, with links to days before and after it, without end."""
-
-    def start(self):
-        return "http://h/cal?y=2024&m=5&d=17"
-
-    def fetch(self, url):
-        parts = dict(part.split("=") for part in url.partition("?")[2].split("&"))
-        day = datetime.date(int(parts["y"]), int(parts["m"]), int(parts["d"]))
-        near = [day - DAY, day + DAY, day - 30 * DAY, day + 30 * DAY]
-        links = [f"http://h/cal?y={one.year}&m={one.month}&d={one.day}" for one in near]
-        return f"{day:%A, %d %B %Y}: nothing happens. Back, forth", links
-
-
-class Listing:
-    """`/index.php?id=N`: every page has its own text and links to *width* further ones."""
-
-    def __init__(self, pages, width):
-        self.pages, self.width = pages, width
-
-    def start(self):
-        return "http://h/index.php?id=0"
-
-    def fetch(self, url):
-        number = int(url.rpartition("=")[2])
-        words = random.Random(number).choices(["fog", "hill", "lion", "mist", "moor", "owl", "sun", "wind"], k=40)
-        first = number * self.width + 1
-        links = range(first, min(first + self.width, self.pages))
-        return " ".join(words), [f"http://h/index.php?id={one}" for one in links]
-
-
-class Sessions:
-    """120 texts; the links on every page carry new session ids."""
-
-    def __init__(self, url="http://h/page?n={page}&zz={session}", digits=16):
-        self.url, self.digits, self.rng = url, digits, random.Random(7)
-        self.page_of = {}
-
-    def link(self, page):
-        session = "".join(self.rng.choices("0123456789abcdef", k=self.digits))
-        url = self.url.format(page=page, word=self.word(page), session=session)
-        self.page_of[url] = page
-        return url
-
-    def word(self, page):
-        return "p" + "".join("ghijklmnop"[int(digit)] for digit in str(page))
-
-    def start(self):
-        return self.link(0)
-
-    def fetch(self, url):
-        links = [self.link(self.rng.randrange(120)) for _ in range(3)]
-        session = re.findall(f"[0-9a-f]{{{self.digits}}}", links[0])[-1]
-        return f"text of {self.word(self.page_of[url])}, your session is {session}", links
 
 
 def crawl(site, watch, most=5_000, rng=None):
@@ -411,19 +366,55 @@ def test_numbers_that_no_url_of_the_page_has_are_content():
 
 @pytest.mark.usefixtures("full_evidence")
 @pytest.mark.parametrize(
-    "site",
+    ("site", "pages"),
     [
-        Calendar(),
-        Sessions(),
-        Sessions("http://h/{word}?zz={session}"),
-        Sessions("http://h/{session}/page"),
+        (Filters(6, 3), 4**6),
+        (Filters(6, 3, word_of), 4**6),
+        (Filters(5, 5, word_of), 6**5),
+        (Folders(["a/b/"], rich_text, deepest=24), 13),
+        (Folders(["1/", "2/", "3/"], path_text, deepest=7), 3_280),
+        (Folders(MENU, rich_text, deepest=5), 3_906),
     ],
-    ids=["calendar", "session ids", "session ids on every page", "session ids in the path"],
+    ids=["filters", "filters of words", "values of filters", "one folder", "numbered folders", "folders"],
 )
-def test_endless_part_is_cut_once_the_evidence_is_complete(site):
-    pages, cuts = crawl(site, TrapWatch(), most=60_000)
+def test_finite_combinations_of_filters_and_of_folders_are_read(site, pages):
+    read, cuts = crawl(site, TrapWatch(), most=20_000)
+    assert len(read) == pages
+    assert not cuts
+
+
+@pytest.mark.usefixtures("full_evidence")
+@pytest.mark.parametrize(
+    ("site", "pages"),
+    [
+        (Calendar(), 10_141),
+        (Dates(), 10_142),
+        (Sessions(), 29_564),
+        (Sessions("http://h/{word}?zz={session}"), 29_564),
+        (Sessions("http://h/{word}?zz={session}", texts=20), 29_549),
+        (Sessions("http://h/{session}/page"), 29_564),
+        (Prices(1, 2), 11_189),
+        (Prices(1, 2, word_of), 11_189),
+        (Added(1, 6), 12_376),
+        (Added(1, 6, word_of), 12_376),
+        (Folders(["1/", "2/", "3/"], path_text), 29_524),
+        (Folders(MENU[:2], path_text), 16_383),
+        (Folders(["a/b/"], last_name), 4),
+        (Folders(MENU[:2], last_name), 69),
+        (Folders(MENU, last_name), 776),
+        (Folders([f"{word_of(0, number)}/" for number in range(12)], last_name), 1_885),
+    ],
+    ids=[
+        *("calendar", "calendar of dates"),
+        *("session ids", "session ids on every page", "session ids on every page of few", "session ids in the path"),
+        *("prices", "prices and words", "filters added", "words added"),
+        *("numbered folders", "folders that show their path", "one folder", "two folders", "menu", "large menu"),
+    ],
+)
+def test_endless_part_is_cut_once_the_evidence_is_complete(site, pages):
+    read, cuts = crawl(site, TrapWatch(), most=60_000)
     assert cuts
-    assert trap_watch.MIN_REPEATS < len(pages) < 3 * trap_watch.MIN_REPEATS
+    assert len(read) == pages
 
 
 @pytest.mark.usefixtures("full_evidence")

@@ -11,7 +11,7 @@ from bench.harvest.suites import bounds, run, suites
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import FEATURES
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>
 <p><a href="more/">More</a> <a href="missing.html">Missing</a> <a href="http://x.test/1">x</a> <a href="/">Home</a>"""

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import State
-from crawlers.reports.histories.decisions import Decision, GivenUp, decision_events, replayed
+from crawlers.reports.histories.decisions import Decision, decision_events, replayed
 from crawlers.reports.histories.history import Fact
 from crawlers.reports.histories.history_text import fact_lines
 from crawlers.storage import crawls
@@ -48,10 +48,10 @@ class Pulled:
         with self.database.read() as connection:
             return replayed(connection, self.id, self.rows()[place], chosen_at, rule, lambda: is_over)
 
-    def lines(self, place, rules=None):
+    def lines(self, place, rules=None, *, is_over=False):
         with self.database.read() as connection:
             row = connection.execute(select(page).where(page.c.id == self.rows()[place].page_id)).one()
-            events = decision_events(connection, self.id, row, rules or self.rules, lambda: False)
+            events = decision_events(connection, self.id, row, rules or self.rules, lambda: is_over)
         return [text for event in events for text in fact_lines([Fact(event.topic, event.line)])]
 
 
@@ -95,7 +95,9 @@ def test_first_pull_has_only_initial_pages_before_it(database):
 
 
 def test_replay_that_takes_too_long_is_given_up(database):
-    assert Pulled(database, ONE_BY_ONE).replayed(6, 6.0, UCB1(INITIAL), is_over=True) == GivenUp(0)
+    crawl = Pulled(database, ONE_BY_ONE)
+    assert crawl.replayed(6, 6.0, UCB1(INITIAL), is_over=True) is None
+    assert crawl.lines(6, is_over=True)[0].endswith("because replaying the rule took too long; ask again later")
 
 
 def test_decision_names_the_best_sites_and_the_reward(database):

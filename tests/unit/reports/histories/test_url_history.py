@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, insert, update
@@ -16,7 +17,8 @@ from crawlers.reports.histories.history_text import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.storage import crawls
-from crawlers.storage.queries import crawl_named
+from crawlers.storage.queries import crawl_named, crawl_numbered
+from crawlers.storage.result_folders import claimed_folder
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapUrlRow
 from crawlers.storage.schema.tables import (
@@ -107,7 +109,7 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
         "  in the graph of its site: out/a.test.gexf when the crawl has ended",
         "  request and response in all.warc.gz",
         f'  {time(3)} found on {SITE}/ as "To x"',
-        f"    normal form, URL_ADD_TRAILING_SLASH: {SITE}/x/",
+        f"    normal form, add_trailing_slash: {SITE}/x/",
         "    put in the queue of links like nav /#",
         f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
     ]
@@ -158,7 +160,9 @@ def test_subject_is_that_of_the_history(stored, text):
     stored.add(2, "/x/", content_hash="ab")
     stored.add(3, "/y/", content_hash="ab")
     stored.wait(4, "/waiting/")
-    write_rows(stored.database, ExternalUrlRow(url_key("http://b.test/"), "http://b.test", "http://b.test/", 0))
+    outside = ExternalUrlRow(url_key("http://b.test/"), "http://b.test", "http://b.test/", 0)
+    link = ExternalLinkRow(1, outside.id, 1, 1)
+    write_rows(stored.database, outside, LinkContextRow(1, "", "", "", "", "a"), link)
     url = f"{SITE}{text}" if text.startswith("/") else text
     named = crawl_named(stored.database, "mine")
     subject = subject_of(stored.database, named, url, crawl_rules({}).normalization)
@@ -341,9 +345,40 @@ def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
         "  linked to 2 times from 1 page",
         f'    as "There" in nav on {SITE}/',
         f"  redirects lead to it from {SITE}/x/",
-        f"  normal form, URL_ADD_TRAILING_SLASH: {url}/",
+        f"  normal form, add_trailing_slash: {url}/",
     ]
     assert stored.lines("b.test/there") == stored.lines(url)
+
+
+def test_external_url_of_another_crawl_was_never_found(stored):
+    begun = crawls.begin(stored.database, "earlier", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
+    url = f"{SITE}/there/"
+    add_page(stored.database, 9, begun.sites[0].id, url, key=resolve(url, "").key, fetched_at=5.0)
+    write_rows(
+        stored.database,
+        ExternalUrlRow(url_key(url), SITE, url, url_key(url)),
+        LinkContextRow(1, "", "", "", "", "a"),
+        ExternalLinkRow(9, url_key(url), 1, 1),
+    )
+    lines = stored.lines(url)
+    assert lines[1] == f"  never found in the crawl mine (number {stored.id})"
+    assert f"  found in the crawl earlier (number {begun.id}): add --crawl {begun.id}" in lines
+    write_rows(stored.database, ExternalLinkRow(1, url_key(url), 1, 1))
+    assert stored.lines(url)[1] == "  external: its site is not part of the crawl; not followed"
+
+
+def test_page_is_in_the_graph_of_a_crawl_that_has_ended_unless_a_later_one_replaced_it(stored):
+    def lines():
+        named = crawl_numbered(stored.database, stored.id)
+        found = url_history(stored.database, named, f"{SITE}/", crawl_rules({}), 100.0, lambda: False)
+        return [one for one in history_lines(found) if "graph of its site" in one]
+
+    stored.set_crawl(state="finished")
+    claimed_folder(stored.database, stored.id, Path("out"))
+    later = crawls.begin(stored.database, "mine", "sitegraph", [SiteRow(0, SITE, 1, 3, 0.0)], {}, 0.0)
+    assert lines() == ["  in the graph of its site: out/a.test.gexf"]
+    claimed_folder(stored.database, later.id, Path("out"))
+    assert lines() == []
 
 
 def test_bad_link_has_its_reason_and_its_pages(stored):
@@ -367,6 +402,9 @@ def test_unknown_url_says_what_to_do(stored):
     ]
     assert stored.lines("c.test/x/")[3] == (
         "  its site http://c.test/ is not part of the crawl; add it to the list of sites to crawl it"
+    )
+    assert stored.lines("a.test:8080/x")[3] == (
+        "  the crawl has another site of this host, http://a.test/; begin the URL with that"
     )
     stored.wait(2, "/x/")
     assert stored.lines("/secret/never/")[3:] == [

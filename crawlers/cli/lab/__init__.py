@@ -1,1 +1,0 @@
-"""The parts of `scrapy lab`: simulate, replay, report, topic, news."""

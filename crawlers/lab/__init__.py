@@ -1,0 +1,25 @@
+"""Comparisons of rules, orders and strategies without requests: what `scrapy lab` does. Only that command imports it.
+
+`PARTS` are the parts of the command, a module each. `simulation` has what they compute: rules on synthetic webs, and
+replays of rules, orders and strategies on stored ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlers.lab import learn, news, replay, report, simulate, topic
+
+if TYPE_CHECKING:
+    from crawlers.lab.options import LabPart
+
+__all__ = ["PARTS"]
+
+PARTS: dict[str, LabPart] = {
+    "simulate": simulate,
+    "replay": replay,
+    "report": report,
+    "learn": learn,
+    "topic": topic,
+    "news": news,
+}

@@ -1,0 +1,69 @@
+"""Reads the pages of a crawl with their links to each other and their rewards, for replays in another order."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from crawlers.algorithms.ranking.link_features import COLUMNS
+from crawlers.lab.simulation.order_replay import KnownPage, KnownSite
+from crawlers.lab.site_yields import links_of_pages
+from crawlers.storage.schema.tables import link, link_features, page, pull, site
+from crawlers.storage.stored_features import read_features
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.storage.database import Database
+
+ROWS_AT_ONCE = 10_000
+
+
+def known_sites(database: Database, crawl_id: int, reward: Reward) -> list[KnownSite]:
+    """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
+
+    The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
+    bytes for each page, 8 for each link to a page and 200 for each external link. Raises `StoreError` if it is damaged.
+    """
+    sites = select(site.c.id, site.c.site, site.c.max_level).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    with database.read() as connection:
+        return [_known(connection, *row, reward, database.name) for row in connection.execute(sites).all()]
+
+
+def _known(
+    connection: Connection, site_id: int, name: str, max_level: int | None, reward: Reward, store: str
+) -> KnownSite:
+    stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
+    of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)
+    downloads = {number: count for number, count in connection.execute(of_pages)}
+    links: dict[int, array[int]] = {}
+    between = (
+        select(link.c.source_id, link.c.target_id)
+        .join(page, page.c.id == link.c.source_id)
+        .where(page.c.site_id == site_id)
+        .order_by(link.c.source_id, link.c.target_id)
+    )
+    for source, target in stream.execute(between):
+        links.setdefault(source, array("q")).append(target)
+    external = links_of_pages(connection, site_id)
+    rows = (
+        select(page.c.id, page.c.moved_to, page.c.link_group, link_features.c.features)
+        .outerjoin(link_features, link_features.c.page_id == page.c.id)
+        .where(page.c.site_id == site_id)
+        .order_by(page.c.level, page.c.hops, page.c.id)
+    )
+    home, pages = 0, dict[int, KnownPage]()
+    with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
+        for number, moved_to, group, text in found_rows:
+            home = home or number
+            features = None if text is None else read_features(text, store)
+            found = external.get(number, ())
+            keys = frozenset(reward.keys(found))
+            group = group if features is None else int(features[COLUMNS["group"]])
+            pages[number] = KnownPage(
+                downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, group, features
+            )
+    return KnownSite(name, home, pages, max_level)

@@ -1,0 +1,121 @@
+"""Options that several parts of `scrapy lab` share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.cli.project_command import whole_number
+from crawlers.cli.setting_checks import check_settings
+from crawlers.errors import ConfigError
+from crawlers.inputs.rule_settings import rule_options
+from crawlers.options.file_kinds import CSV_TABLE, PICTURE
+from crawlers.storage.files.writable import check_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Mapping
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.bandits.site_rules import RuleOptions
+    from crawlers.inputs.setting_values import SettingValues
+    from crawlers.options.file_kinds import FileKind
+
+
+PAGE_BUDGET = 2000
+SIMULATING = ("simulate", "replay")
+PARTS_WITH = {
+    "rules": SIMULATING,
+    "budget": SIMULATING,
+    "raw_ucb_c": SIMULATING,
+    "crawl": ("replay", "report", "learn", "topic", "news"),
+    "picture": (*SIMULATING, "report", "topic", "news"),
+}  # the shared options that some parts do not have
+
+
+class LabPart(Protocol):
+    """A module with a part of `scrapy lab`."""
+
+    HELP: str
+
+    def add_options(self, parser: argparse._ArgumentGroup) -> None:
+        """Add the options that only this part has."""
+
+    def run(self, opts: argparse.Namespace, settings: BaseSettings) -> None:
+        """Run the part; raises `ConfigError`."""
+
+
+class LabOptions:
+    """All options of *parts*, by name, which are added to *parser*, and the parts that have each of them."""
+
+    def __init__(self, parser: argparse.ArgumentParser, parts: Mapping[str, LabPart]) -> None:
+        self.parts_with: dict[argparse.Action, Collection[str]] = {}
+        group = parser.add_argument_group("several parts")
+        add_common(group)
+        self.parts_with |= {option: PARTS_WITH.get(option.dest, tuple(parts)) for option in group._group_actions}
+        for name, part in parts.items():
+            group = parser.add_argument_group(f"only {name}")
+            part.add_options(group)
+            self.parts_with |= dict.fromkeys(group._group_actions, (name,))
+
+    def refuse_others(self, part: str, opts: argparse.Namespace) -> None:
+        """Raise `ConfigError` for an option that *part* does not have, if its value is not the default."""
+        for option, parts in self.parts_with.items():
+            if part not in parts and getattr(opts, option.dest) != option.default:
+                raise ConfigError(f"{option.option_strings[0]} does not apply to {part}; leave it out")
+
+
+def add_common(parser: argparse._ArgumentGroup) -> None:
+    """Add the shared options to *parser*."""
+    parser.add_argument("--rules", metavar="NAME,NAME", help="simulate, replay: rules to compare (default: all)")
+    parser.add_argument(
+        "--budget", type=int, metavar="N", help=f"simulate, replay: pages to read (default: {PAGE_BUDGET})"
+    )
+    parser.add_argument(
+        "--raw-ucb-c",
+        type=float,
+        metavar="C",
+        default=1.0,
+        help="simulate, replay: width of the bonus of raw-ucb, in standard deviations (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--crawl",
+        help="all but simulate: name or number of the crawl (default: the latest; learn: all harvests)",
+    )
+    parser.add_argument("--out", metavar="FILE.csv", help="write the figures as a table; learn: the weights, as JSON")
+    parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
+
+
+def check(opts: argparse.Namespace, settings: BaseSettings, table: FileKind = CSV_TABLE) -> None:
+    """Raise `ConfigError` for a setting out of range, and for a file that can't be written; `--out` is a *table*."""
+    check_settings(settings)
+    for name, kind in (("out", table), ("picture", PICTURE)):
+        path = getattr(opts, name)
+        if path:
+            check_file(Path(path), f"--{name}", kind)
+
+
+def lab_rule_options(opts: argparse.Namespace, settings: SettingValues) -> RuleOptions:
+    """Return the options of all rules, those of the laboratory among them; raises `ConfigError`."""
+    if not 0.0 <= opts.raw_ucb_c < math.inf:
+        raise ConfigError(f"--raw-ucb-c {opts.raw_ucb_c} is out of range; write a number of 0 or more")
+    return replace(rule_options(settings), raw_ucb_c=opts.raw_ucb_c)
+
+
+def rule_names(text: str | None) -> list[str]:
+    """Return the rules in *text*, separated by commas, or all; raises `ConfigError` for an unknown one."""
+    known = [name for name in RULES if name != "best"]  # "best" needs scores, but here pages only have rewards
+    names = known if text is None else [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ConfigError(f"--rules: {unknown[0]!r} is unknown; choose one of: {', '.join(sorted(known))}")
+    return names
+
+
+def page_budget(opts: argparse.Namespace) -> int:
+    """Return the pages that `--budget` gives, or the usual ones; raises `ConfigError`."""
+    return whole_number("--budget", PAGE_BUDGET if opts.budget is None else opts.budget, 1)

@@ -1,0 +1,235 @@
+"""`scrapy lab replay`: replays each rule on the web that a crawl has stored, without requests."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from scrapy.settings import Settings
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import RULES
+from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.ranking.link_prior import prior_of
+from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.cli.setting_checks import check_link_prior
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.link_prior_file import chosen_link_prior
+from crawlers.inputs.rule_settings import chosen
+from crawlers.lab import yield_chart
+from crawlers.lab.known_sites import known_sites
+from crawlers.lab.options import check, lab_rule_options, page_budget, rule_names
+from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
+from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import replay as replay_order
+from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
+from crawlers.lab.site_yields import site_yields
+from crawlers.reports.pull_log import settings_of
+from crawlers.storage.database import Database
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.algorithms.bandits.site_rules import SiteRule
+    from crawlers.algorithms.ranking.link_prior import LinkPrior
+    from crawlers.lab.simulation.order_replay import KnownSite, SiteOrder
+    from crawlers.lab.site_yields import SiteYields
+
+HELP = "shows the links that each rule would have found in the web of a stored crawl, without requests."
+SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
+LEARNT = "learnt"
+KNOWN_BY = {
+    "bfs": None,
+    "groups": ("groups", LEARNT),
+    LEARNT: (LEARNT,),
+}  # orders of crawls that store what is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The result of one rule with a budget."""
+
+    choices: list[int]  # index of the site of each page
+    found: list[int]  # rewards of the first 0, 1, 2 … pages
+    urls: int  # distinct external URLs of all sites
+    hosts: int
+
+
+class Replay(Protocol):
+    """A stored crawl that rules can be tried on."""
+
+    @property
+    def about(self) -> str:
+        """How it differs from the crawl, as a line; "" if it does not."""
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        """Return the result of *rule*, which must be new, with *page_budget* pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsRead:
+    """Each site in the order in which the crawl read it."""
+
+    sites: Sequence[SiteYields]
+    about: str = ""
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        made = simulate(rule, [site.yields for site in self.sites], page_budget)
+        urls: set[int] = set()
+        hosts: set[int] = set()
+        for site, pulls in zip(self.sites, made.pulls, strict=True):
+            urls = urls.union(*site.urls[:pulls])
+            hosts = hosts.union(*site.hosts[:pulls])
+        return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """Each site in an *order*, as far as the crawl knows its links; `learnt` begins with *weights*."""
+
+    order: str
+    sites: Sequence[KnownSite]
+    reward: Reward
+    weights: LinkPrior
+
+    @property
+    def about(self) -> str:
+        return f"replayed with ORDER={self.order}, by the links between the pages that the crawl read"
+
+    def run(self, rule: SiteRule, page_budget: int) -> Replayed:
+        made = replay_order(self.sites, rule, self._orders(), page_budget, only_new=self.reward.only_new)
+        downloads = Counter(zip(made.choices, made.pages, strict=True))
+        pages = ((self.sites[chosen].pages[number], times) for (chosen, number), times in downloads.items())
+        read = [page for page, times in pages if times == page.downloads]
+        urls = set[int]().union(*(REWARDS["new_links"].keys(page.external) for page in read))
+        hosts = set[int]().union(*(REWARDS["new_hosts"].keys(page.external) for page in read))
+        return Replayed(made.choices, made.found, len(urls), len(hosts))
+
+    def _orders(self) -> list[SiteOrder]:
+        if self.order == LEARNT:
+            values = LinkValues(prior_of(self.weights))
+            return [ByValue(values) for _ in self.sites]
+        return [LevelByLevel() if self.order == "bfs" else ByGroup() for _ in self.sites]
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add the options of the replay to *parser*."""
+    parser.add_argument("--reward", choices=tuple(REWARDS), help="reward of the rules (default: the setting REWARD)")
+    parser.add_argument("--order", choices=tuple(KNOWN_BY), help="page order (default: that of the crawl)")
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Replay, print the table and write the files that *opts* names; raises `ConfigError` before anything is done."""
+    budget = page_budget(opts)
+    rules = rule_names(opts.rules)
+    check(opts, settings)
+    reward = opts.reward or settings.get("REWARD")
+    counts = chosen(REWARDS, "REWARD", reward)
+    database = Database(settings.get("DATABASE_URL"), create=False)
+    try:
+        crawl = crawl_named(database, named_by(opts.crawl, settings))
+        order = settings_of(database, crawl.id).get("ORDER") or settings.get("ORDER")
+        if opts.order and (known_by := KNOWN_BY[opts.order]) and order not in known_by:
+            raise ConfigError(
+                f"--order {opts.order}: CRAWL={crawl.name} has ORDER={order}, and only crawls with "
+                f"ORDER={' or '.join(known_by)} store what it needs of links; crawl with one of these first"
+            )
+        # What an order that learns reads next depends on the rule, so that the order of the crawl says nothing.
+        is_as_read = opts.order is None and order != LEARNT
+        replayed = opts.order or order
+        check_link_prior(replayed, settings)
+        weights = chosen_link_prior(settings) if replayed == LEARNT else {}
+        sites = site_yields(database, crawl.id, counts)
+        replay: Replay = (
+            AsRead(sites) if is_as_read else InOrder(replayed, known_sites(database, crawl.id, counts), counts, weights)
+        )
+    finally:
+        database.close()
+    downloads = sum(len(site.yields) for site in sites)
+    if not downloads:
+        raise ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another with --crawl")
+    print(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), ORDER={order}: "
+        f"{len(sites)} {plural(len(sites), 'site')}, {downloads:,} {plural(downloads, 'download')}, "
+        f"{sum(sum(site.yields) for site in sites):,} {reward.replace('_', ' ')}"
+    )
+    for warning in _warnings(sites, budget):
+        print(f"note: {warning}")
+    if replay.about:
+        print(replay.about)
+    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": replayed}))
+    budgets = sorted({max(1, budget // share) for share in SHARES})
+    runs = {rule: {n: replay.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}
+    yields = [site.yields for site in sites]
+    bounds = {ORACLE: oracle(yields, budget), OMNISCIENT: omniscient(yields, budget)}
+    print(_table(runs, bounds, budgets))
+    if opts.out:
+        _write(Path(opts.out), runs, budget)
+        print(f"{opts.out}: {counted(len(rules), 'rule')}")
+    if opts.picture:
+        points = checkpoints(budget)
+        found = {rule: _at(by_budget[budget].found, points) for rule, by_budget in runs.items()}
+        found |= {name: _at(curve, points) for name, curve in bounds.items()}
+        yield_chart.draw(Path(opts.picture), {crawl.name: [Measured(crawl.name, 0, found)]}, budget)
+        print(f"{opts.picture}: {counted(len(rules), 'rule')}")
+
+
+def _warnings(sites: Sequence[SiteYields], budget: int) -> list[str]:
+    found = []
+    downloads = sum(len(site.yields) for site in sites)
+    if budget >= downloads:
+        found.append(
+            f"with {budget:,} pages every rule reads all {downloads:,} of them; try --budget {max(1, downloads // 3)}"
+        )
+    if not all(site.is_read for site in sites):
+        found.append("not all URLs of the crawl were read, so sites end where it stopped")
+    deleted = sum(site.deleted for site in sites)
+    if deleted:
+        found.append(f"the rows of {deleted:,} duplicates were deleted (SAVE_DUPLICATES=0), including their rewards")
+    if any(site.parallel > 1 for site in sites):
+        found.append("sites were read several pages at a time: another run may read them in another order")
+    return found
+
+
+def _at(found: Sequence[int], points: Sequence[int]) -> list[int]:
+    return [found[min(point, len(found) - 1)] for point in points]
+
+
+def _table(runs: dict[str, dict[int, Replayed]], bounds: dict[str, list[int]], budgets: Sequence[int]) -> str:
+    most = bounds[ORACLE]
+    heads = "".join(f"{f'{n} pages':>18}" for n in budgets)
+    lines = [f"{'rule':14}{heads}{'URLs':>10}{'hosts':>8}"]
+    for rule, by_budget in sorted(runs.items(), key=lambda one: -one[1][budgets[-1]].found[-1]):
+        cells = "".join(f"{by_budget[n].found[-1]:>10} ({_ratio(by_budget[n].found[-1], most[n])})" for n in budgets)
+        last = by_budget[budgets[-1]]
+        lines.append(f"{rule:14}{cells}{last.urls:>10}{last.hosts:>8}")
+    for name, curve in bounds.items():
+        lines.append(f"{name:14}" + "".join(f"{curve[n]:>10} ({_ratio(curve[n], most[n])})" for n in budgets))
+    lines.append(
+        "in brackets: share of the oracle, which reads each site in the order of the crawl, up to the best point"
+    )
+    return "\n".join(lines)
+
+
+def _ratio(links: int, most: int) -> str:
+    return f"{links / most if most else 1.0:5.3f}"
+
+
+def _write(path: Path, runs: dict[str, dict[int, Replayed]], budget: int) -> None:
+    points = checkpoints(budget)
+    with replacing(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+        writer.writerow(("rule", "pages", "found"))
+        for rule, by_budget in runs.items():
+            writer.writerows((rule, *at) for at in zip(points, _at(by_budget[budget].found, points), strict=True))

@@ -1,0 +1,156 @@
+"""`scrapy lab report`: pulls, yields and index of each site of a crawl over time, from the store."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.bandits.pull_trace import trace
+from crawlers.algorithms.plurals import counted, plural
+from crawlers.cli.project_command import whole_number
+from crawlers.errors import ConfigError
+from crawlers.inputs.crawl_name import named_by
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.inputs.text_file import shortened_list
+from crawlers.lab import yield_chart
+from crawlers.lab.options import check
+from crawlers.reports.link_worths import feature_worths
+from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.reports.text_table import table
+from crawlers.storage.database import Database
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.queries import crawl_named
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.bandits.pull_trace import Moment
+    from crawlers.reports.link_worths import FeatureWorth
+    from crawlers.reports.pull_log import LoggedSite, PullLog
+
+HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
+LATE = 50  # last pulls of a site, for its current yield
+MAX_SITES = 40  # lines of the table; the file has all
+LEAST_PAGES = 5  # read by links with a feature that is shown
+MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add the options of the report to *parser*."""
+    parser.add_argument(
+        "--every", type=int, default=50, metavar="N", help="pages between two samples (default: %(default)s)"
+    )
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Print the table and write the files that *opts* names; raises `ConfigError`."""
+    every = whole_number("--every", opts.every, 1)
+    check(opts, settings)
+    database = Database(settings.get("DATABASE_URL"), create=False)
+    try:
+        crawl = crawl_named(database, named_by(opts.crawl, settings))
+        log = pull_log(database, crawl.id)
+        worths = feature_worths(database, crawl.id, LEAST_PAGES)
+        recorded = {name: value for name, value in settings_of(database, crawl.id).items() if value is not None}
+    finally:
+        database.close()
+    if not log.pulls:
+        raise ConfigError(f"CRAWL={crawl.name} has no figures: {_why_empty(log)}; name another crawl with --crawl")
+    rules = crawl_rules(recorded)
+    rule = rules.new_rule()
+    if rule is None:
+        raise ConfigError(f"CRAWL={crawl.name} had RULE={rules.rule}, which is unknown here; report with its version")
+    moments = list(trace(rule, [site.id for site in log.sites], log.pulls, every))
+    earned = sum(reward for _, reward in log.pulls)
+    print(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}), RULE={rules.rule}, "
+        f"ORDER={recorded.get('ORDER', 'bfs')}: {counted(len(log.pulls), 'page')}, "
+        f"{_amount(earned)} {recorded.get('REWARD', 'new_links').replace('_', ' ')}"
+    )
+    print(_table(log, moments[-len(log.sites) :]))
+    if worths:
+        print(f"\nfactors by which features of {LEAST_PAGES} pages or more change the reward that is expected")
+        print(_features(worths))
+    names: dict[Hashable, str] = {site.id: site.name for site in log.sites}
+    if opts.out:
+        _write(Path(opts.out), moments, names)
+        print(f"{opts.out}: {len(moments)} {plural(len(moments), 'line')}")
+    if opts.picture:
+        yield_chart.draw_sites(Path(opts.picture), crawl.name, moments, names)
+        print(f"{opts.picture}: {len(names)} {plural(len(names), 'site')}")
+
+
+def _why_empty(log: PullLog) -> str:
+    unavailable = [f"{one.name} is not available ({one.availability})" for one in log.sites if one.availability]
+    if unavailable:
+        return ", ".join(shortened_list(unavailable))
+    return "it has just begun, or it is neither a harvest nor a topic crawl and has no PAGE_BUDGET"
+
+
+def _table(log: PullLog, last: Sequence[Moment]) -> str:
+    late: dict[int, list[float]] = {}
+    for number, reward in log.pulls:
+        late.setdefault(number, []).append(reward)
+    sites = {site.id: site for site in log.sites}
+    lines = [f"{'site':40} {'pages':>8} {'share':>6} {'found':>9} {'per page':>8} {'recent':>8} {'index':>9}"]
+    for moment in sorted(last, key=lambda one: -one.own_pulls)[:MAX_SITES]:
+        assert isinstance(moment.arm, int)
+        site = sites[moment.arm]
+        recent = late.get(moment.arm, [])[-LATE:]
+        lines.append(
+            f"{site.name:40} {moment.own_pulls:>8,} {moment.own_pulls / len(log.pulls):>6.1%} "
+            f"{_amount(moment.earned):>9} {_mean(moment.earned, moment.own_pulls)} {_mean(sum(recent), len(recent))} "
+            f"{_index(moment.index)}" + _why_left(site)
+        )
+    if len(last) > MAX_SITES:
+        lines.append(f"and {counted(len(last) - MAX_SITES, 'site')} with fewer pages; --out FILE.csv has all")
+    return "\n".join(lines)
+
+
+def _why_left(site: LoggedSite) -> str:
+    """Return why a site is not chosen any more; "" if it may be."""
+    if site.availability:
+        return f"  not available: {site.availability}"
+    if not site.is_read:
+        return ""
+    return "  read completely" + ("" if site.max_level is None else f" down to level {site.max_level}")
+
+
+def _features(worths: Sequence[FeatureWorth]) -> str:
+    rows = [["factor", "pages", "per page", "kind", "feature", "site"]]
+    shown = worths if len(worths) <= 2 * MAX_FEATURES else [*worths[:MAX_FEATURES], *worths[-MAX_FEATURES:]]
+    for one in shown:
+        per_page = f"{one.found / one.pages:.2f}"
+        text = "" if one.text in (one.site, one.kind) else one.text
+        rows.append([f"{math.exp(one.weight):.2f}", f"{one.pages:,}", per_page, one.kind, text, one.site])
+    return table(rows, right="rrr")
+
+
+def _amount(earned: float) -> str:
+    """Return a sum of rewards: of links, which are whole, or of similarities."""
+    return f"{earned:,.0f}" if earned.is_integer() else f"{earned:,.2f}"
+
+
+def _mean(earned: float, pulls: int) -> str:
+    return f"{earned / pulls:8.2f}" if pulls else f"{'-':>8}"
+
+
+def _index(index: float | None) -> str:
+    if index is None or math.isinf(index):
+        return f"{'-' if index is None else 'due':>9}"
+    return f"{index:9.3f}"
+
+
+def _write(path: Path, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:
+    with replacing(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+        writer.writerow(("pages", "site", "own_pages", "found", "index"))
+        for moment in moments:
+            index = "" if moment.index is None else moment.index
+            writer.writerow((moment.pulls, names[moment.arm], moment.own_pulls, moment.earned, index))

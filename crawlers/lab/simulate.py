@@ -1,0 +1,120 @@
+"""`scrapy lab simulate`: compares rules on synthetic webs, as a table, a CSV file and a picture."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.cli.project_command import whole_number
+from crawlers.extraction.pool import environment
+from crawlers.lab import yield_chart
+from crawlers.lab.options import check, lab_rule_options, page_budget, rule_names
+from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
+from crawlers.lab.simulation.web_generator import PROFILES
+from crawlers.storage.files.atomic import replacing
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.lab.simulation.experiment import Measured, Row, Task
+
+HELP = "compares rules on synthetic webs that are fitted to BeeBot's tables."
+CHUNK = 4  # webs per task of a process
+FEWEST_IN_PARALLEL = 8  # webs; starting processes takes longer than measuring fewer
+PAPER = {  # links found with 2000 pages: BeeBot, table 2
+    "universities": {"trivial": 1337, "gittins": 774, "ucb1": 1447},
+    "institutes": {"trivial": 417, "gittins": 816, "ucb1": 457},
+    "sample": {"trivial": 949, "gittins": 994, "ucb1": 1078},
+}
+PAPER_BUDGET = 2000
+HONEST = (
+    "The paper's figures are single crawls, ours are means over very different webs: where our order differs, "
+    "some single webs show the paper's order, but it is not the expected one."
+)
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Add the options of the simulation to *parser*."""
+    parser.set_defaults(profile=None)  # our --profile replaces Scrapy's, which profiles the command
+    parser.add_argument(
+        "--profile", dest="webs_of", choices=(*SUITES, "all"), default="all", help="kind of webs (default: %(default)s)"
+    )
+    parser.add_argument("--webs", type=int, metavar="N", help="webs of each kind (default: enough for a steady mean)")
+    parser.add_argument("--seed", type=int, metavar="N", default=1, help="seed of the webs (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per processor)")
+
+
+def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
+    """Measure, print the tables and write the files that *opts* names; raises `ConfigError` before anything is done."""
+    budget = page_budget(opts)
+    for name, least in (("webs", 1), ("jobs", 1), ("seed", 0)):
+        if (value := getattr(opts, name)) is not None:
+            whole_number(f"--{name}", value, least)
+    check(opts, settings)
+    rules = rule_names(opts.rules)
+    # These webs have no time.
+    options = replace(lab_rule_options(opts, settings), page_budget=budget, quantum_s=0.0)
+    suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
+    work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
+    measured = _measured(work, opts.jobs or os.cpu_count() or 1)
+    by_suite = {name: [web for web in measured if web.suite == name] for name in suites}
+    tables = {name: compare(webs, SUITES[name].groups) for name, webs in by_suite.items()}
+    for name, rows in tables.items():
+        print(f"{name}: {len(by_suite[name])} webs, {budget} pages each\n{_table(rows)}\n")
+    if budget == PAPER_BUDGET and set(tables) & set(PROFILES):
+        print(_beside_the_paper(tables))
+    if opts.out:
+        _write(Path(opts.out), measured, budget)
+        print(f"{opts.out}: {len(measured)} webs")
+    if opts.picture:
+        yield_chart.draw(Path(opts.picture), by_suite, budget)
+        print(f"{opts.picture}: {len(by_suite)} kinds of webs")
+
+
+def _measured(work: Sequence[Task], jobs: int) -> list[Measured]:
+    if jobs == 1 or len(work) < FEWEST_IN_PARALLEL:
+        return [measure(task) for task in work]
+    os.environ.update(environment())
+    # spawn, because a fork would inherit the threads and signal handlers that Scrapy installed
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(measure, work, chunksize=CHUNK))
+
+
+def _table(rows: Iterable[Row]) -> str:
+    lines = [f"{'rule':14} {'links':>8} {'deviation':>10} {'of ' + BASELINE:>11} {'5 % to 95 %':>14} {'of oracle':>10}"]
+    lines += [
+        f"{row.rule:14} {row.mean:8.0f} {row.deviation:10.0f} {row.of_baseline:11.3f} "
+        f"{f'{row.low:.2f} to {row.high:.2f}':>14} {row.of_oracle:10.3f}"
+        for row in rows
+        if row.rule != OMNISCIENT
+    ]
+    return "\n".join(lines)
+
+
+def _beside_the_paper(tables: dict[str, list[Row]]) -> str:
+    lines = [f"{'table 2 of the paper and ours':32} {'R1 trivial':>14} {'R2 gittins':>14} {'R3 ucb1':>14}"]
+    for profile in PROFILES:
+        ours = {row.rule: f"{row.mean:.0f}" for row in tables.get(profile, [])}
+        if ours:
+            cells = [f"{links} / {ours.get(rule, '-')}" for rule, links in PAPER[profile].items()]
+            lines.append(f"{profile:32} " + " ".join(f"{cell:>14}" for cell in cells))
+    return "\n".join([*lines, HONEST])
+
+
+def _write(path: Path, measured: Iterable[Measured], page_budget: int) -> None:
+    points = checkpoints(page_budget)
+    with replacing(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+        writer.writerow(("webs", "web", "rule", "pages", "links"))
+        for web in measured:
+            for rule, found in web.found.items():
+                writer.writerows((web.suite, web.web, rule, *at) for at in zip(points, found, strict=True))

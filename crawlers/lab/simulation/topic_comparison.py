@@ -1,0 +1,78 @@
+"""Compares topic crawls: how similar to the topic their pages are, and how soon they found the important ones.
+
+All crawls are measured against one collection, the pages that any of them read, by its document frequencies and links.
+
+References
+----------
+.. [1] Wang, Zhu, Li, Pan (2004), Design of a Multi-strategy Topic Specific Web Crawler (in Chinese), section 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlers.algorithms.ranking.hits import hits
+from crawlers.algorithms.topic.vectors import DocumentFrequencies
+from crawlers.lab.simulation.topic_curves import coverage_curve, similarity_curve, top
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from crawlers.algorithms.topic.vectors import Topic
+
+    Documents = Callable[[], Iterable[tuple[int, Mapping[str, int]]]]
+
+
+class Curves(NamedTuple):
+    """The curves of one crawl: (pages read, value) at the points that it reached. Shares are in [0, 1]."""
+
+    similarity: list[tuple[int, float]]  # mean of the pages read so far
+    authorities: list[tuple[int, float]]  # share of the best authorities read so far
+    hubs: list[tuple[int, float]]  # share of the best hubs read so far
+    nearest: list[tuple[int, float]]  # share of the pages most similar to the topic; not in the paper
+
+
+class Comparison(NamedTuple):
+    """The collection, and the pages that each crawl read. Lists of pages begin with the best."""
+
+    similarities: dict[int, float]  # of all pages read
+    authorities: list[int]
+    hubs: list[int]
+    nearest: list[int]  # the pages most similar to the topic
+    read: dict[str, list[int]]  # by crawl, in the order of reading
+
+    def curves(self, points: Sequence[int]) -> dict[str, Curves]:
+        """Return the curves of each crawl at *points*, numbers of pages."""
+        return {
+            name: Curves(
+                similarity_curve([self.similarities[page] for page in pages], points),
+                coverage_curve(pages, self.authorities, points),
+                coverage_curve(pages, self.hubs, points),
+                coverage_curve(pages, self.nearest, points),
+            )
+            for name, pages in self.read.items()
+        }
+
+
+def compare(
+    topic: Topic,
+    read: dict[str, list[int]],
+    documents: Documents,
+    links: Iterable[tuple[int, int]],
+    important: int,
+) -> Comparison:
+    """Compare the crawls that *read* these pages, by crawl and in the order of reading.
+
+    Each call of *documents* yields pages with their term counts, among them all that were read; *links* are pairs of
+    pages, source and target; *important* is the number of best authorities, hubs and nearest pages to find.
+    """
+    pages = {page for sequence in read.values() for page in sequence}
+    seen = DocumentFrequencies(counts for page, counts in documents() if page in pages)
+    similarities = {page: topic.tf_idf_similarity(counts, seen) for page, counts in documents() if page in pages}
+    targets: dict[int, list[int]] = {}
+    for source, target in links:
+        if source in pages and target in pages:
+            targets.setdefault(source, []).append(target)
+    scores = hits(targets)
+    authorities, hubs, nearest = (top(values, important) for values in (scores.authorities, scores.hubs, similarities))
+    return Comparison(similarities, authorities, hubs, nearest, read)

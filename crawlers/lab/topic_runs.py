@@ -1,0 +1,176 @@
+"""The runs that `scrapy lab topic` compares, and the pages by which they are measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from crawlers.algorithms.plurals import counted
+from crawlers.algorithms.ranking.link_features import link_features
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, topic_of
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.errors import ConfigError
+from crawlers.inputs.topic_file import read_topic
+from crawlers.items import LinkPlace
+from crawlers.lab.simulation.topic_replay import learnt_replay, replay
+from crawlers.lab.topic_web import links_between, stored_web, terms_of_page
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.topic.topics import language_of, read_pages, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.lab.topic_web import StoredLink, StoredWeb
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
+
+
+class Runs(NamedTuple):
+    """The compared runs. Pages are identified by numbers."""
+
+    title: str
+    topic: Topic
+    read: dict[str, list[int]]  # by the name of the run, in order
+    documents: Callable[[], Iterator[tuple[int, Mapping[str, int]]]]  # terms of pages
+    links: Iterable[tuple[int, int]]
+    unknown: dict[str, int]  # by name: pages that a replay skipped
+    wanted: int  # pages that each run should have read
+
+
+def as_they_ran(database: Database, names: Sequence[str]) -> Runs:
+    """Return the runs of the crawls called *names*; pages with the same URL are the same. Raises `ConfigError`."""
+    crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
+    vectors = {crawl.id: _terms(database, crawl) for crawl in crawls}
+    first = crawls[0]
+    for crawl in crawls[1:]:
+        if vectors[crawl.id] != vectors[first.id]:
+            raise ConfigError(
+                f"--crawls: {first.name} and {crawl.name} have different topics ({_words(vectors[first.id])}; "
+                f"{_words(vectors[crawl.id])}); compare crawls of one topic, or replay one with --topic"
+            )
+    numbers: dict[str, int] = {}  # of the first page with a URL
+    same: dict[int, int] = {}  # by page: the first page with its URL
+    read: dict[str, list[int]] = {}
+    for crawl in crawls:
+        pages = read[_label(crawl, crawls)] = []
+        for page in read_pages(database, crawl.id):
+            same[page.id] = numbers.setdefault(page.url, page.id)
+            pages.append(same[page.id])
+        if not pages:
+            raise _empty(crawl)
+
+    def documents() -> Iterator[tuple[int, Mapping[str, int]]]:
+        for crawl in crawls:
+            yield from ((page.id, page.terms) for page in read_pages(database, crawl.id) if same[page.id] == page.id)
+
+    links = (
+        (same[source], same[target])
+        for crawl in crawls
+        for source, target in links_between(database, crawl.id)
+        if source in same and target in same
+    )
+    title = f"crawls {', '.join(read)} as they ran"
+    return Runs(title, Topic(vectors[first.id]), read, documents, links, {}, 0)
+
+
+def replayed(
+    database: Database,
+    name: str | None,
+    topic_file: str | None,
+    strategies: Sequence[str],
+    most: int,
+) -> Runs:
+    """Return replays of *strategies* on the web of the crawl called *name*, *most* pages each.
+
+    The topic is that of the crawl, or the keywords of *topic_file*.
+    Raises `ConfigError`.
+    """
+    crawl = crawl_named(database, name)
+    topic = Topic(_terms(database, crawl))
+    terms = Terms(language_of(database, crawl.id))
+    if topic_file is not None:
+        spec = read_topic(topic_file)
+        if spec.examples:
+            raise ConfigError(f"--topic {topic_file}: a replay does not read examples; describe the topic by keywords")
+        topic, terms = topic_of(spec.keywords, ()), Terms(spec.language)
+    read: dict[str, list[int]] = {}
+    unknown: dict[str, int] = {}
+
+    def relevance(text: str) -> float:
+        return topic.anchor_relevance(terms(text))
+
+    with stored_web(database, crawl.id, relevance) as web:
+        for strategy in strategies:
+            scores = TopicScores(STRATEGIES[strategy])
+            if scores.weights.delta:
+                run = learnt_replay(_TopicWeb(database, web, topic), LinkRelevance(scores), most)
+            else:
+                run = replay(web, scores, most)
+            if not run.read:
+                raise _empty(crawl)
+            read[strategy], unknown[strategy] = run
+    return Runs(
+        f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {counted(len(web.pages), 'URL')}, replayed",
+        topic,
+        read,
+        lambda: ((page.id, page.terms) for page in read_pages(database, crawl.id)),
+        links_between(database, crawl.id),
+        unknown,
+        most,
+    )
+
+
+class _TopicWeb:
+    """A stored web with the similarities of its pages to *topic*, by the pages asked for so far."""
+
+    def __init__(self, database: Database, web: StoredWeb, topic: Topic) -> None:
+        self.roots = web.roots
+        self.site = web.site
+        self.outcome = web.outcome
+        self.links = web.links
+        self._database = database
+        self._web = web
+        self._topic = topic
+        self._seen = DocumentFrequencies()
+        self._texts: tuple[int, Mapping[int, StoredLink]] = (0, {})  # of the links of one page
+
+    def similarity(self, number: int) -> float:
+        counts = terms_of_page(self._database, number)
+        self._seen.add(counts)
+        return self._topic.tf_idf_similarity(counts, self._seen)
+
+    def features(self, number: int, target: int, level: int) -> Features:
+        if self._texts[0] != number:
+            self._texts = number, self._web.texts(number)
+        found = self._texts[1][target]
+        # The same link as in a crawl, see `PageAnalyzer`.
+        _, anchor = max(((self._web.worth(context), anchor) for anchor, context in found.texts), default=(0.0, ""))
+        place = LinkPlace("", "", anchor)
+        return np.array(link_features(site_of(found.url), found.url, level, number, place), np.uint32)
+
+
+def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:
+    terms = terms_of(database, crawl.id)
+    if terms is None:
+        raise ConfigError(
+            f"CRAWL={crawl.name} has no topic; name a crawl of scrapy crawl topic with --crawl or --crawls"
+        )
+    return terms
+
+
+def _words(terms: Mapping[str, float]) -> str:
+    return " ".join(list(terms)[:5])
+
+
+def _label(crawl: NamedCrawl, crawls: Sequence[NamedCrawl]) -> str:
+    is_alone = sum(other.name == crawl.name for other in crawls) == 1
+    return crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
+
+
+def _empty(crawl: NamedCrawl) -> ConfigError:
+    return ConfigError(f"CRAWL={crawl.name} has not read a page yet; crawl first, or name another")

@@ -1,0 +1,196 @@
+"""The demo server returns the responses of `respond`, on one port per site, and never outlives its owner."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from urllib.parse import urlsplit
+
+import pytest
+
+from examples.server import ROOT, main, serve
+from examples.town.plan import SITES as TOWN
+from examples.town.responses import respond as respond_in_town
+from examples.webs import SITES, babel, respond
+from tests.support.demo_truth import truth
+
+END_S = 20
+
+
+def get(url: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+    try:
+        connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""), headers=headers)
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read()
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def web():
+    with serve(scale=1) as served:
+        yield served
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_server_returns_the_response_of_the_pure_function(web, site):
+    for path, query in [
+        ("/", ""),
+        ("/robots.txt", ""),
+        ("/no/such", ""),
+        ("//list", "b=2&a=1&c="),
+        ("/room", "desk=2"),
+    ]:
+        status, headers, body = get(f"{web.origins[site]}{path}{'?' if query else ''}{query}")
+        wanted = respond(site, path, query, web.web)
+        assert (status, body) == (wanted.status, wanted.body)
+        assert headers["Content-Type"] == wanted.header("content-type")
+
+
+def test_every_page_of_the_mirror_is_served_as_in_the_truth(web):
+    found = truth("mirror", web.origins)
+    for url in found.pages:
+        parts = urlsplit(url)
+        assert get(url)[2] == respond("mirror", parts.path, parts.query, web.web).body
+    assert all(get(url)[0] == 301 for url in found.moved)
+
+
+def test_headers_are_sent_unchanged_and_a_missing_type_stays_missing(web):
+    for path, (content_type, _) in babel.TYPES.items():
+        assert get(web.origins["babel"] + path)[1].get("Content-Type", "") == content_type
+    status, headers, body = get(web.urls["grumpy"] + "gzip.html")
+    assert (status, headers["Content-Encoding"], body[:2]) == (200, "gzip", b"\x1f\x8b")
+    assert get(web.urls["grumpy"] + "redirect/bad")[1]["Location"] == "http://[::1"
+
+
+def test_flaky_pages_fail_once_each(web):
+    url = web.urls["grumpy"] + "flaky/"
+    assert [get(f"{url}{n}")[0] for n in (1, 1, 2, 1, 2)] == [503, 200, 503, 200, 200]
+    assert get(f"{url}4")[1]["Retry-After"] == "0"
+    assert get(f"{url}5")[1]["Retry-After"] == "1"
+
+
+def test_town_is_served_and_counts_requests():
+    with serve(scale=2, town=True) as town:
+        assert list(town.origins) == list(TOWN)
+        requests = Counter()
+        for site, path in [(site, "/") for site in TOWN] + [("news", "/")] * 3 + [("news", "/story-8.html")]:
+            wanted = respond_in_town(town.web, site, path, requests)
+            requests[site, path] += 1
+            status, headers, body = get(town.origins[site] + path)
+            assert (status, body) == (wanted.status, wanted.body)
+            assert headers.items() >= dict(wanted.headers).items()
+        assert status == 200  # which is so after three requests for the front page only
+
+
+def test_town_responds_304_for_a_current_validator():
+    with serve(town=True) as town:
+        for site, name, condition in [
+            ("astronomy", "ETag", "If-None-Match"),
+            ("databases", "Last-Modified", "If-Modified-Since"),
+        ]:
+            mark = get(town.urls[site])[1][name]
+            status, headers, body = get(town.urls[site], **{condition: mark})
+            assert (status, headers[name], body) == (304, mark, b"")
+            assert "Content-Type" not in headers
+
+
+def test_each_site_has_a_port_of_its_own(web):
+    assert len({urlsplit(url).port for url in web.urls.values()}) == len(SITES) == 6
+
+
+def test_server_ends_with_its_block_and_frees_its_ports():
+    with serve() as served:
+        ports = [urlsplit(url).port for url in served.urls.values()]
+    assert served.process.returncode == 0
+    for port in ports:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+@pytest.mark.parametrize("how", ["stdin", "sigterm"])
+def test_server_ends_on_request(how):
+    command = [sys.executable, "-m", "examples.server", "--until-stdin-ends"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in SITES]
+        assert [line.split()[0] for line in lines] == list(SITES)
+        assert all(re.fullmatch(r"[a-z]+ http://127\.0\.0\.1:\d+/\n", line) for line in lines)
+        process.stdin.close() if how == "stdin" else process.terminate()
+        try:
+            assert process.wait(END_S) == 0
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("redirection", ["</dev/null", "<&-"])
+def test_server_runs_without_standard_input_until_it_is_stopped(redirection):
+    # The response takes longer than the server needs to see the end of its input, and to stop.
+    command = ["sh", "-c", f"exec {sys.executable} -m examples.server --delay-ms=500 {redirection}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        urls = [process.stdout.readline().split()[1] for _ in SITES]
+        try:
+            assert get(urls[0])[0] == 200
+            process.send_signal(signal.SIGINT)
+            assert process.wait(END_S) == 0
+        finally:
+            process.kill()
+
+
+def test_kill_9_of_the_owner_ends_the_server():
+    script = (
+        "import sys; from examples.server import serve\n"
+        "with serve() as web: print(web.process.pid, flush=True); sys.stdin.read()"
+    )
+    # The server inherits its owner's stderr: that pipe ends only when both are gone.
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as owner:
+        assert owner.stdout is not None
+        server = int(owner.stdout.readline())
+        os.kill(owner.pid, signal.SIGKILL)
+        try:
+            assert owner.communicate(timeout=END_S) == ("", "")
+        except subprocess.TimeoutExpired:
+            os.kill(server, signal.SIGKILL)
+            raise
+
+
+def test_ports_file_keeps_the_urls_between_runs(tmp_path):
+    file = tmp_path / "ports"
+    with serve(ports_file=file) as first:
+        assert file.read_text().split() == [word for item in first.urls.items() for word in item]
+    with serve(ports_file=file, scale=2) as second:
+        assert second.urls == first.urls
+
+
+def test_occupied_port_is_reported_in_one_sentence(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        file = tmp_path / "ports"
+        file.write_text(f"faculty http://127.0.0.1:{port}/\n")
+        with pytest.raises(SystemExit, match=rf"ports: port {port} of faculty is not available: .*in use"):
+            main(["--ports-file", str(file)])
+
+
+@pytest.mark.parametrize("text", ["library\n", "library http://127.0.0.1:many/\n"])
+def test_invalid_ports_file_is_reported_in_one_sentence(tmp_path, text):
+    file = tmp_path / "ports"
+    file.write_text(text)
+    with pytest.raises(SystemExit, match="each line must be"):
+        main(["--ports-file", str(file)])

@@ -1,0 +1,114 @@
+"""The town responds by previous requests: pages change, come and go, and have validators."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from examples.town.plan import SITES, plan
+from examples.town.responses import respond, town
+
+WEB = town()
+PATHS = [page.path for page in plan(1).pages[::20]] + ["/offer.html", "/spring.html", "/robots.txt", "/no"]
+PATHS += [f"/story-{number}.html" for number in ("0", "7", "8", "07", "-1", "99999999999", "٣")]
+
+
+class Visitor:
+    """Requests pages of the town, and counts the requests."""
+
+    def __init__(self):
+        self.counts = Counter()
+
+    def get(self, site, path, **headers):
+        found = respond(WEB, site, path, self.counts, {key.replace("_", "-"): value for key, value in headers.items()})
+        self.counts[site, path] += 1
+        return found
+
+    def status(self, site, path):
+        return self.get(site, path).status
+
+
+@settings(derandomize=True, deadline=None, database=None)
+@given(st.sampled_from(list(SITES)), st.sampled_from(PATHS) | st.text().map("/".__add__), st.integers(0, 99))
+def test_response_depends_only_on_the_previous_requests(site, path, before):
+    requests = {(site, "/"): before, ("news", "/"): before}
+    response = respond(WEB, site, path, requests)
+    assert response.status in (200, 404)
+    assert respond(WEB, site, path, requests) == response
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_every_page_of_the_plan_always_exists(site):
+    requests = Counter({(name, "/"): 1000 for name in SITES})
+    for page in plan(1).pages:
+        if page.site == site:
+            assert respond(WEB, site, page.path, requests).status == 200
+
+
+def test_front_page_of_the_news_changes_every_third_request():
+    visitor = Visitor()
+    bodies = [visitor.get("news", "/").body for _ in range(9)]
+    assert [bodies.index(body) for body in bodies] == [0, 0, 0, 3, 3, 3, 6, 6, 6]
+    assert b"story-0.html" in bodies[0]
+    assert b"story-0.html" not in bodies[3]
+    assert b"story-8.html" in bodies[3]
+
+
+def test_stories_appear_with_the_first_headline_and_vanish_long_after_the_last():
+    visitor = Visitor()
+    lives = []
+    for _ in range(16):
+        lives.append([visitor.status("news", f"/story-{number}.html") for number in (0, 8)])
+        for _ in range(3):
+            visitor.get("news", "/")
+    first, later = zip(*lives, strict=True)
+    assert first == (200,) * 7 + (404,) * 9
+    assert later == (404,) + (200,) * 14 + (404,)
+
+
+def test_offer_vanishes_and_its_link_remains():
+    visitor = Visitor()
+    assert [visitor.status("gardening", "/offer.html") for _ in range(6)] == [200] * 4 + [404] * 2
+    assert b"/offer.html" in visitor.get("gardening", "/").body
+
+
+def test_new_page_of_the_diary_appears_with_its_link():
+    visitor = Visitor()
+    for _ in range(4):
+        assert visitor.status("diary", "/spring.html") == 404
+        assert b"/spring.html" not in visitor.get("diary", "/").body
+    assert visitor.status("diary", "/spring.html") == 200
+    assert b"/spring.html" in visitor.get("diary", "/").body
+
+
+def test_diary_counts_its_visitors():
+    visitor = Visitor()
+    assert len({visitor.get("diary", "/").body for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_unchanged_page_with_a_validator_is_not_sent_again(site):
+    name, condition = {"etag": ("ETag", "If_None_Match"), "date": ("Last-Modified", "If_Modified_Since"), "": ("", "")}[
+        SITES[site].validator
+    ]
+    visitor = Visitor()
+    first = visitor.get(site, "/")
+    assert {key for key, _ in first.headers} == {"Content-Type", name} - {""}
+    if name:
+        again = visitor.get(site, "/", **{condition: first.header(name)})
+        assert (again.status, again.body, again.header(name)) == (304, b"", first.header(name))
+        assert visitor.get(site, "/", **{condition: "another"}).status == 200
+
+
+def test_changed_page_has_another_validator():
+    visitor = Visitor()
+    marks = [visitor.get("news", "/").header("ETag") for _ in range(4)]
+    assert marks[0] == marks[2] != marks[3]
+    assert visitor.get("news", "/", If_None_Match=marks[0]).status == 200
+
+
+def test_all_three_kinds_of_validators_occur():
+    assert {site.validator for site in SITES.values()} == {"etag", "date", ""}

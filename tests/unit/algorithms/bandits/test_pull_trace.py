@@ -1,0 +1,71 @@
+"""The sites of a crawl over time, reconstructed from its pulls."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlers.algorithms.bandits.beebot import UCB1
+from crawlers.algorithms.bandits.pull_trace import Indexed, Moment, trace
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
+from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin
+
+histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(float)), max_size=25)
+
+
+@given(histories, st.integers(1, 30))
+def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every):
+    moments = list(trace(RoundRobin(), "abc", history, every))
+    looks = [n for n in range(1, len(history) + 1) if n % every == 0 or n == len(history)]
+    assert [(m.pulls, m.arm) for m in moments] == [(n, arm) for n in looks for arm in "abc"]
+    for moment in moments:
+        own = [reward for arm, reward in history[: moment.pulls] if arm == moment.arm]
+        assert (moment.own_pulls, moment.earned) == (len(own), sum(own))
+        assert moment.index is None, "round robin has no index"
+
+
+def test_there_are_no_snapshots_without_pulls():
+    assert list(trace(UCB1(2), "ab", [], 1)) == []
+    assert list(trace(UCB1(2), [], [], 1)) == []
+
+
+def test_last_snapshot_is_not_taken_twice():
+    assert [m.pulls for m in trace(RoundRobin(), "a", [("a", 0.0)] * 4, 2)] == [2, 4]
+
+
+def test_arm_that_was_never_pulled_is_due():
+    moments = list(trace(UCB1(1), "ab", [("a", 3.0)], 1))
+    assert moments[0].index is not None
+    assert math.isfinite(moments[0].index)
+    assert moments[1] == Moment(1, "b", 0, 0.0, math.inf)
+
+
+def test_arms_are_known_to_the_rule_before_their_first_pull():
+    moments = list(trace(EqualShares(6), "abc", [("a", 1.0)] * 4, 4))
+    assert moments[0].index == 2.0, "the share of each of three arms is two pulls"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_next_arm_has_the_largest_index(name):
+    """Pulls are chosen by the rule, and no batch is incomplete."""
+    options = RuleOptions(page_budget=90)
+    rule = RULES[name](options)
+    for arm in "abc":
+        rule.wake(arm)
+    history = []
+    for number in range(60):
+        arm = rule.select(float(number))
+        rule.started(arm)
+        history.append((arm, float(number * 7 % 5 * "abc".index(arm))))
+        rule.rewarded(*history[-1])
+    fresh = RULES[name](options)
+    last = list(trace(fresh, "abc", history, 7))[-3:]
+    if not isinstance(fresh, Indexed):
+        assert {moment.index for moment in last} == {None}
+        return
+    best = max(moment.index for moment in last if moment.index is not None)
+    chosen = rule.select(60.0)
+    assert [moment.index for moment in last if moment.arm == chosen] == [pytest.approx(best)]

@@ -1,0 +1,174 @@
+"""Replays of orders on sites whose pages and links are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crawlers.algorithms.bandits.turns import RoundRobin, Sequential
+from crawlers.algorithms.ranking.link_features import link_features
+from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.items import LinkPlace
+from crawlers.lab.simulation import order_replay
+from crawlers.lab.simulation.order_replay import (
+    ByGroup,
+    ByValue,
+    KnownPage,
+    KnownSite,
+    LevelByLevel,
+    Waiting,
+    replay,
+)
+
+SITE = "http://a.test"
+
+
+def features(word: str):
+    return np.array(link_features(SITE, f"{SITE}/{word}", 1, 9, LinkPlace("ul/li", "ul/li", word)), np.uint32)
+
+
+def page(*links: int, keys=(), downloads=1, moved_to=None, group=0, word="page") -> KnownPage:
+    return KnownPage(downloads, links, moved_to, (), frozenset(keys), group, features(word))
+
+
+def home(*links: int, keys=(), moved_to=None) -> KnownPage:
+    return KnownPage(1, links, moved_to, (), frozenset(keys), 0, None)
+
+
+def site(**pages: KnownPage) -> KnownSite:
+    return KnownSite(SITE, 0, {int(name[1:]): one for name, one in pages.items()})
+
+
+TREE = site(
+    p0=home(1, 2, 3, keys={1}),
+    p1=page(4, keys={1}, group=1, word="old"),
+    p2=page(5, 1, keys={2, 3}, group=2, word="news"),
+    p3=page(keys={3}, group=1, word="old"),
+    p4=page(keys={1, 2}, group=1, word="old"),
+    p5=page(keys={4, 5, 6}, group=2, word="news"),
+)
+ORDERS = [LevelByLevel, ByGroup, lambda: ByValue(LinkValues())]
+
+
+def read(known: KnownSite, order, budget: int = 500, **options):
+    course = replay([known], Sequential(), [order], budget, **options)
+    return course.pages, course.found
+
+
+def test_breadth_first_replay_reads_level_by_level_and_counts_what_is_new():
+    assert read(TREE, LevelByLevel()) == ([0, 1, 2, 3, 4, 5], [0, 1, 1, 3, 3, 3, 6])
+    assert read(TREE, LevelByLevel(), only_new=False)[1] == [0, 1, 2, 4, 5, 7, 10]
+
+
+@pytest.mark.parametrize("order", [ByGroup(), ByValue(LinkValues())])
+def test_orders_that_learn_follow_links_like_those_that_paid(order):
+    pages, found = read(TREE, order)
+    assert sorted(pages) == [0, 1, 2, 3, 4, 5]
+    assert found[-1] == 6
+    assert pages.index(5) < pages.index(4)
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_pages_wait_from_when_a_link_to_them_was_read_and_each_is_read_once(make):
+    pages, _ = read(TREE, make())
+    assert len(pages) == len(set(pages)) == 6
+    assert pages[0] == 0
+    assert pages.index(1) < pages.index(4)
+    assert pages.index(2) < pages.index(5)
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_what_the_crawl_never_read_is_left_out(make):
+    known = site(p0=home(1, 2, 7), p1=page(3, downloads=0), p2=page(keys={1}), p3=page(keys={2}))
+    assert read(known, make()) == ([0, 2], [0, 0, 1])
+    assert read(site(p0=page(downloads=0)), make()) == ([], [0])
+    assert read(KnownSite(SITE, 0, {}), make()) == ([], [0])
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_pages_are_read_up_to_the_deepest_level_of_their_site(make):
+    chain = {n: page(*([n + 1] if n < 9 else []), keys={n}) for n in range(2, 10)}
+    known = KnownSite(SITE, 0, {0: home(1, 9), 1: page(2), **chain}, 2)
+    pages, _ = read(known, make())
+    assert sorted(pages) == [0, 1, 2, 9]
+    assert len(read(replace(known, max_level=None), make())[0]) == 10
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_page_that_was_too_deep_is_read_when_a_nearer_link_is_found(make):
+    known = KnownSite(SITE, 0, {0: home(1, 2), 1: page(3), 2: page(4), 3: page(4, keys={1}), 4: page(keys={2})}, 2)
+    pages, _ = read(known, make())
+    assert sorted(pages) == [0, 1, 2, 3, 4]
+    assert pages.index(2) < pages.index(4)
+
+
+@pytest.mark.parametrize("make", ORDERS)
+def test_targets_of_redirects_and_repeated_downloads(make):
+    known = site(
+        p0=home(moved_to=1),
+        p1=home(2, 3),
+        p2=page(moved_to=4),
+        p3=page(keys={1}, downloads=3),
+        p4=page(3, 0, moved_to=9, keys={2}),
+    )
+    pages, found = read(known, make())
+    assert pages[:2] == [0, 1]
+    assert sorted(pages) == [0, 1, 2, 3, 3, 3, 4]
+    assert found[-1] == 2
+
+
+def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing():
+    values = LinkValues()
+    order = ByValue(values)
+    order.push(Waiting(2, 1, 1, 0, 0, features("news")))
+    order.push(Waiting(0, 0, 0, 0, 0, None))
+    first = order.pop()
+    assert (first.page, len(order)) == (0, 1)
+    order.rewarded(first, 1000)
+    assert values.parts([int(one) for one in features("news")]) == (0.0,) * len(features("news"))
+
+
+def test_link_has_the_features_of_the_page_and_the_level_where_the_replay_found_it():
+    seen = []
+
+    class Watched(ByValue):
+        def push(self, waiting):
+            seen.append(waiting)
+            super().push(waiting)
+
+    read(site(p0=home(1), p1=page(2, word="old"), p2=page(word="news")), Watched(LinkValues()))
+    expected = link_features(SITE, f"{SITE}/news", 2, 1, LinkPlace("ul/li", "ul/li", "news"))
+    assert seen[2].features.tolist() == [*expected]
+    assert (seen[2].level, seen[2].page) == (2, 2)
+
+
+def test_links_that_promise_nearly_as_much_are_followed_in_the_order_in_which_they_were_found():
+    links = range(1, 200)
+    known = site(p0=home(*links), **{f"p{n}": page(word="old") for n in links})
+    assert read(known, ByValue(LinkValues()))[0] == [0, *links]
+
+
+def test_sites_share_what_is_learnt_and_their_budget():
+    values = LinkValues()
+    sites = [TREE, TREE]
+    course = replay(sites, RoundRobin(), [ByValue(values), ByValue(values)], 8)
+    assert course.choices == [0, 1] * 4
+    assert len(course.found) == 9
+    assert course.pages[1::2].index(2) <= course.pages[0::2].index(2)
+
+
+def test_late_groups_share_a_queue(monkeypatch):
+    monkeypatch.setattr(order_replay, "MAX_GROUPS", 3)
+    order = ByGroup()
+    for number in range(1, 6):
+        order.push(Waiting(number, number, 1, 0, number * 10, None))
+    assert len(order) == 5
+    read_pages = []
+    while len(order):
+        waiting = order.pop()
+        order.rewarded(waiting, 0)
+        read_pages.append(waiting.page)
+    assert sorted(read_pages) == [1, 2, 3, 4, 5]
+    assert [number for number in read_pages if number > 2] == [3, 4, 5]

@@ -1,0 +1,134 @@
+"""Replays on small webs: the best page comes first, and unread pages do not affect the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlers.algorithms.ranking.topic_scores import TopicScores
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.lab.simulation.topic_replay import FetchOutcome, replay
+
+READ = FetchOutcome(True)
+
+
+@dataclass
+class Web:
+    """Return pages with their sites; those without a response were never read."""
+
+    sites: dict[int, int]
+    targets: dict[int, dict[int, float]]
+    roots: list[int]
+    answers: dict[int, FetchOutcome] = field(default_factory=dict)
+
+    def site(self, page):
+        return self.sites.get(page)
+
+    def outcome(self, page):
+        return self.answers.get(page, READ if page in self.targets else None)
+
+    def links(self, page):
+        return self.targets[page]
+
+
+def read(web, strategy, most=100):
+    return replay(web, TopicScores(STRATEGIES[strategy]), most)
+
+
+def one_site(targets, roots=(1,), **answers):
+    pages = {*targets, *(page for links in targets.values() for page in links), *answers.get("answers", ())}
+    return Web(dict.fromkeys(pages, 1), targets, list(roots), **answers)
+
+
+def test_link_with_the_highest_score_is_followed_first():
+    web = one_site({1: {2: 0.1, 3: 0.9, 4: 0.5}, 2: {}, 3: {5: 0.7}, 4: {}, 5: {}})
+    assert read(web, "anchor") == ([1, 3, 5, 4, 2], 0)
+    assert read(web, "breadth") == ([1, 2, 3, 4, 5], 0)
+    assert read(web, "anchor", 2) == ([1, 3], 0)
+
+
+def test_pages_with_the_most_links_come_first():
+    web = one_site({1: {2: 0, 3: 0, 4: 0}, 2: {4: 0}, 3: {}, 4: {}})
+    assert read(web, "links").read == [1, 2, 4, 3]
+
+
+def test_ties_go_to_the_site_with_the_fewest_pages_read():
+    sites = {1: 1, 2: 1, 3: 1, 4: 2, 5: 2, 6: 3}
+    web = Web(sites, {1: {2: 0, 3: 0, 4: 0, 5: 0, 6: 0}, **{page: {} for page in range(2, 7)}}, [1])
+    assert read(web, "anchor").read == [1, 4, 6, 2, 5, 3]
+
+
+def test_unread_page_is_skipped_and_counted():
+    web = one_site({1: {2: 0.9, 3: 0.1}, 3: {}})
+    assert read(web, "anchor") == ([1, 3], 1)
+
+
+def test_target_takes_the_position_of_a_moved_page():
+    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: FetchOutcome(False, moved_to=4)})
+    assert read(web, "anchor").read == [1, 4, 3]
+    assert read(web, "breadth").read == [1, 3, 4]
+
+
+def test_refused_and_forbidden_pages_are_left_out():
+    answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_requested=False)}
+    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1, 9: 1.0}, 4: {}}, answers=answers)
+    del web.sites[9]  # turned away when it was found
+    assert read(web, "anchor") == ([1, 4], 0)
+
+
+def test_forbidden_page_does_not_count_as_a_turn_of_its_site():
+    sites = {1: 1, 2: 2, 3: 2, 4: 3}
+    targets = {1: {2: 1.0, 3: 0, 4: 0}, 3: {}, 4: {}}
+    assert read(Web(sites, targets, [1], {2: FetchOutcome(False, was_requested=False)}), "anchor").read == [1, 3, 4]
+    assert read(Web(sites, targets, [1], {2: FetchOutcome(False)}), "anchor").read == [1, 4, 3]
+
+
+webs = st.integers(2, 12).flatmap(
+    lambda size: st.builds(
+        Web,
+        st.fixed_dictionaries({page: st.integers(1, 3) for page in range(1, size + 1)}),
+        st.dictionaries(
+            st.integers(1, size),
+            st.dictionaries(st.integers(1, size), st.sampled_from([0.0, 0.3, 0.3, 0.8]), max_size=5),
+        ),
+        st.just([1]),
+    )
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(webs, st.sampled_from(list(STRATEGIES)))
+def test_every_reachable_page_is_read_once_or_skipped(web, strategy):
+    found, unknown = read(web, strategy)
+    reached, ways = {1}, [1]
+    while ways:
+        new = set(web.targets.get(ways.pop(), ())) - reached
+        reached |= new
+        ways += new
+    assert sorted(found) == sorted(reached & set(web.targets))
+    assert unknown == len(reached - set(web.targets))
+
+
+@settings(deadline=None, derandomize=True)
+@given(webs)
+def test_breadth_reads_level_by_level(web):
+    levels, ways = {1: 0}, [1]
+    for page in ways:  # which grows: the nearest pages first
+        for target in web.targets.get(page, ()):
+            if target not in levels:
+                levels[target] = levels[page] + 1
+                ways.append(target)
+    order = [levels[page] for page in read(web, "breadth").read]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_names_of_pages_do_not_matter(strategy):
+    """Ties are resolved by order of discovery, not by the numbers of another crawl."""
+    targets = {1: {7: 0.0, 3: 0.0, 5: 0.0}, 7: {4: 0.0}, 3: {}, 5: {}, 4: {}}
+    renamed = {1: 1, 7: 2, 3: 3, 5: 4, 4: 5}
+    other = {renamed[page]: {renamed[t]: value for t, value in links.items()} for page, links in targets.items()}
+    assert [renamed[page] for page in read(one_site(targets), strategy).read] == read(one_site(other), strategy).read

@@ -1,0 +1,93 @@
+"""The pages of a crawl with their links to each other are read for replays."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.ranking.link_features import FEATURES, link_features
+from crawlers.algorithms.urls.keys import page_key
+from crawlers.errors import StoreError
+from crawlers.items import ExternalLink, LinkPlace, Page, State
+from crawlers.lab.known_sites import known_sites
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.page_rows import add_page_rows
+from crawlers.storage.schema.tables import PageLinks, PullRow
+from tests.support.stored_links import LinkedPage, store_harvest
+from tests.support.stored_rows import write_rows
+
+A, B = "http://a.test", "http://b.test"
+LINKED = LinkedPage("/news/", 1.0, "News")
+
+
+def stored(database, **options):
+    """A crawl of two sites; numbers of the pages of the first one by path."""
+    crawl_id = store_harvest(database, {A: [LINKED, LinkedPage("/old", 0.0)], B: []}, **options)
+    with database.read() as connection:
+        rows = connection.exec_driver_sql(f"SELECT id, url FROM page WHERE url LIKE '{A}%%'").all()
+    return crawl_id, {url.removeprefix(A): number for number, url in rows}
+
+
+def test_sites_have_their_pages_and_the_links_between_them(database):
+    crawl_id, pages = stored(database)
+    home, news, old = pages["/"], pages["/news/"], pages["/old"]
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE site SET max_level = 2 WHERE site = '{A}'")
+    write_rows(database, PageLinks(home, {old: 1, news: 3}), PageLinks(news, {home: 1}))
+    site, other = known_sites(database, crawl_id, REWARDS["new_links"])
+    assert (site.site, site.home, other.site, len(other.pages)) == (A, home, B, 1)
+    assert {number: list(page.links) for number, page in site.pages.items()} == {
+        home: [news, old],
+        news: [home],
+        old: [],
+    }
+    assert (site.max_level, other.max_level) == (2, None)
+    assert isinstance(site.pages[home].links, array)
+    assert [page.downloads for page in site.pages.values()] == [1, 1, 1]
+    row = link_features(A, f"{A}/news/", 1, 0, LinkPlace("ul/li", "ul/li", "News"))
+    assert site.pages[news].features.tolist() == [*row]
+    assert site.pages[news].group == row[[feature.kind for feature in FEATURES].index("group")]
+    assert (site.pages[home].features, site.pages[home].group) == (None, 0)
+
+
+def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(database):
+    crawl_id, pages = stored(database)
+    urls = ["http://x.test/1", "http://x.test/2"]
+    links = [(ExternalLink(url, page_key(url), "http://x.test", "", "", "", "", "a"), 1) for url in urls]
+    changes = ChangeSet()
+    read = Page(pages["/news/"], f"{A}/news/", 200, State.DONE, external=links)
+    add_page_rows(changes, read, attempts=2, fetched_at=0.0, now=0.0, moved_to=None)
+    moved = Page(pages["/old"], f"{A}/old", 301, State.MOVED)
+    add_page_rows(changes, moved, attempts=1, fetched_at=0.0, now=0.0, moved_to=pages["/news/"])
+    with database.read() as connection:
+        site_id = connection.exec_driver_sql(f"SELECT id FROM site WHERE site = '{A}'").scalar()
+    changes.add(PullRow(site_id, pages["/news/"], 0.0, 2.0))
+    with database.write() as connection:
+        write_changes(connection, changes)
+    for reward, number in (("new_links", 2), ("new_hosts", 1)):
+        site = known_sites(database, crawl_id, REWARDS[reward])[0]
+        assert len(site.pages[pages["/news/"]].keys) == number
+    assert {one.key for one in site.pages[pages["/news/"]].external} == {page_key(url) for url in urls}
+    assert site.pages[pages["/news/"]].downloads == 2
+    assert site.pages[pages["/old"]].moved_to == pages["/news/"]
+
+
+def test_crawl_with_groups_has_their_numbers(database):
+    crawl_id, pages = stored(database, order="groups")
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE page SET link_group = 3 WHERE id = {pages['/news/']}")
+    page = known_sites(database, crawl_id, REWARDS["links"])[0].pages[pages["/news/"]]
+    assert (page.group, page.features) == (3, None)
+
+
+@pytest.mark.parametrize("features", ["AQA", "ж", "////"])
+def test_damaged_features_name_the_store(database, features):
+    crawl_id, _ = stored(database)
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE link_features SET features = '{features}'")
+    with pytest.raises(StoreError) as error:
+        known_sites(database, crawl_id, REWARDS["links"])
+    assert str(error.value).startswith(f"{database.name} is damaged: features of a link cannot be read; restore it")

@@ -1,0 +1,180 @@
+"""`scrapy lab learn` makes a file with which a crawl begins."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from contextlib import closing
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlers import lab
+from crawlers import settings as defaults
+from crawlers.errors import ConfigError, StoreError
+from crawlers.inputs.link_prior_file import read_link_prior
+from crawlers.storage.database import Database
+from tests.support.stored_links import LinkedPage, store_harvest
+
+PAGES = [
+    *(LinkedPage(f"/news/{n}.html", 9.0, "Latest news") for n in range(20)),
+    *(LinkedPage(f"/manual/{n}.html", 0.0, "Next chapter") for n in range(20)),
+]
+SITES = [f"http://s{n}.test" for n in range(6)]
+
+
+@pytest.fixture
+def learn(tmp_path, monkeypatch, database_url, capsys):
+    """Run the command in a folder of its own; return what it prints."""
+    monkeypatch.chdir(tmp_path)
+    settings = Settings()
+    settings.setmodule(defaults)
+    settings.set("DATABASE_URL", database_url)
+
+    def run(*names, **options):
+        lab.learn.run(
+            Namespace(names=list(names), **(dict.fromkeys(("crawl", "out", "picture", "rules", "budget")) | options)),
+            settings,
+        )
+        return capsys.readouterr().out
+
+    return run
+
+
+def store(url, sites, **options):
+    with closing(Database(url)) as database:
+        return store_harvest(database, dict.fromkeys(sites, PAGES), **options)
+
+
+def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, tmp_path):
+    store(database_url, SITES)
+    lines = learn().splitlines()
+    assert lines[0] == "1 crawl, 6 sites: 240 pages, of which 240 are learnt from"
+    assert lines[1] == "factors by which features of links change the reward that is expected"
+    assert lines[2].split()[1:] in (["anchor", "lates"], ["anchor", "news"], ["url", "news"])
+    assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
+    assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
+    assert lines[-1] == "link-weights.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=link-weights.json"
+    weights = read_link_prior("link-weights.json")
+    assert weights.keys() == {"anchor", "anchor length", "level", "url"}
+    assert weights["anchor"].keys() == {"lates", "news", "next", "chapt"}
+    assert weights["url"]["news"] > 0.2 > -0.2 > weights["url"]["manua"]
+
+
+def test_file_is_replaced_only_if_the_command_names_it(learn, database_url, tmp_path):
+    store(database_url, SITES)
+    learn()
+    file = tmp_path / "link-weights.json"
+    weights = file.read_bytes()
+    file.write_text("{}")
+    sentence = "link-weights.json exists; name it to replace it: --out link-weights.json, or name another file"
+    with pytest.raises(ConfigError, match=f"^{sentence}$"):
+        learn()
+    assert file.read_text() == "{}"
+    learn(out="link-weights.json")
+    assert file.read_bytes() == weights
+
+
+def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
+    store(database_url, SITES[:1], name="first")
+    store(database_url, SITES[1:2], name="second")
+    store(f"sqlite:///{tmp_path}/other.sqlite", SITES[2:])
+    for names, crawls, sites in (
+        (["first", "second", f"sqlite:///{tmp_path}/other.sqlite"], 3, 6),
+        (["other.sqlite", "2", "second"], 2, 5),
+        (["other.sqlite"], 1, 4),
+    ):
+        output = learn(*names, out="mine.json")
+        assert output.splitlines()[0].startswith(f"{crawls} crawl{'s' * (crawls > 1)}, {sites} sites: ")
+        assert "mine.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=mine.json" in output
+        few = "note: 5 sites are needed to say how much such weights explain on other sites" in output
+        assert few == (sites < 5), "too little is left to learn from without one"
+    assert json.loads((tmp_path / "mine.json").read_text())["url"]["news"] > 0
+
+
+def test_crawl_without_texts_of_links_teaches_less(learn, database_url):
+    store(database_url, SITES, order="groups")
+    output = learn()
+    note = (
+        "note: crawl extlinks (number 1, finished) has no texts of links, which ORDER=learnt stores: it teaches words"
+    )
+    assert note in output
+    assert read_link_prior("link-weights.json").keys() == {"level", "url"}
+
+
+def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
+    store(database_url, SITES)
+    with closing(Database(database_url)) as database, database.write() as connection:
+        connection.exec_driver_sql("UPDATE page SET title = NULL")
+    assert "note: 3 of 8 features left out, as no title or URL has the word" in learn()
+    assert read_link_prior("link-weights.json")["anchor"].keys() == {"news"}
+
+
+def test_text_without_blanks_has_the_weight_of_its_first_letters(learn, database_url):
+    pages = [*PAGES, *(LinkedPage(f"/long/{n}.html", 5.0, "新闻" * 75) for n in range(9))]
+    with closing(Database(database_url)) as database:
+        store_harvest(database, dict.fromkeys(SITES, pages))
+    learn()
+    assert "新闻新闻新" in read_link_prior("link-weights.json")["anchor"]
+
+
+@pytest.mark.parametrize("sites", [1, 2])
+def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, sites):
+    store(database_url, SITES[:sites])
+    with pytest.raises(ConfigError, match=rf"^pages of {sites} sites? were read, but weights need 3: words on fewer"):
+        learn()
+    assert not (tmp_path / "link-weights.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        (
+            ["graph"],
+            "crawl graph (number 2, finished) is no crawl of extlinks, which alone counts new links; run scrapy",
+        ),
+        (["gone.sqlite"], "gone.sqlite is neither a crawl nor a file: CRAWL=gone.sqlite: "),
+        (["sqlite:///gone.sqlite"], "gone.sqlite does not exist"),
+        (["folder"], "folder is neither a crawl nor a file: "),
+        (["text.txt"], "is not an SQLite database"),
+        (["empty.sqlite"], "has no crawl of extlinks, which alone counts new links"),
+        (["first", "hosts"], "crawl hosts (number 3, finished) has REWARD=new_hosts; name those with one"),
+    ],
+)
+def test_errors_are_reported_in_one_sentence(learn, database_url, tmp_path, names, sentence):
+    store(database_url, SITES, name="first")
+    store(database_url, SITES[:1], name="graph", mission="sitegraph")
+    store(database_url, SITES, name="hosts", reward="new_hosts")
+    Database(f"sqlite:///{tmp_path}/empty.sqlite").close()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text.txt").write_text("text" * 500)
+    with pytest.raises(ConfigError) as error:
+        learn(*names)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "link-weights.json").exists()
+
+
+def test_names_are_given_in_one_way(learn, database_url, tmp_path):
+    store(database_url, SITES, name="first")
+    with pytest.raises(ConfigError, match=r"^--crawl first and second both name crawls; write all names without"):
+        learn("second", crawl="first")
+    assert not (tmp_path / "link-weights.json").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE link_features SET features = 'AQAA'  || 'A' WHERE page_id = 2",
+        "UPDATE link_features SET features = 'ж' WHERE page_id = 2",
+        "UPDATE pull SET reward = -5 WHERE page_id = 2",
+    ],
+)
+def test_damaged_store_is_named(learn, database_url, damage):
+    store(database_url, SITES)
+    with closing(Database(database_url)) as database:
+        with database.write() as connection:
+            connection.exec_driver_sql(damage)
+        with pytest.raises(StoreError) as error:
+            learn()
+        assert str(error.value).startswith(f"{database.name} is damaged: ")

@@ -1,0 +1,52 @@
+"""Options that several parts of `scrapy lab` share."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from crawlers.errors import ConfigError
+from crawlers.lab import PARTS
+from crawlers.lab.options import PARTS_WITH, LabOptions
+from tests.support.sites.project import Project
+
+PARSER = argparse.ArgumentParser()
+OPTIONS = LabOptions(PARSER, PARTS)
+
+
+def given(option):
+    value = option.choices[0] if option.choices else "7"
+    return PARSER.parse_args([option.option_strings[0], value])
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_option_of_other_parts_is_refused(part):
+    OPTIONS.refuse_others(part, PARSER.parse_args([]))
+    for option, parts in OPTIONS.parts_with.items():
+        if part in parts:
+            OPTIONS.refuse_others(part, given(option))
+        else:
+            with pytest.raises(
+                ConfigError, match=f"^{option.option_strings[0]} does not apply to {part}; leave it out$"
+            ):
+                OPTIONS.refuse_others(part, given(option))
+
+
+def test_options_of_one_part_and_shared_ones_are_known():
+    parts_with = {option.option_strings[0]: parts for option, parts in OPTIONS.parts_with.items()}
+    assert parts_with["--every"] == ("report",)
+    assert parts_with["--profile"] == ("simulate",)
+    assert parts_with["--raw-ucb-c"] == ("simulate", "replay")
+    assert parts_with["--out"] == tuple(PARTS)
+    assert {*PARTS_WITH} <= {option.dest for option in OPTIONS.parts_with}
+
+
+@pytest.mark.parametrize(
+    ("part", "option"),
+    [("report", "--rules=auto"), ("learn", "--reward=new_hosts"), ("simulate", "--every=3"), ("topic", "--seed=5")],
+)
+def test_command_refuses_it_before_anything_is_done(tmp_path, part, option):
+    ended = Project(tmp_path).run("lab", part, option)
+    assert ended.status == 2
+    assert ended.errors == [f"Error: {option.partition('=')[0]} does not apply to {part}; leave it out"]

@@ -1,0 +1,309 @@
+"""A replay of a stored crawl gives the results of real runs, page by page, for every rule."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import closing
+from functools import cache
+
+import pytest
+
+from crawlers.algorithms.bandits.reward_kinds import REWARDS
+from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, RULES, RuleOptions
+from crawlers.errors import ConfigError
+from crawlers.lab.simulation.rule_simulation import simulate
+from crawlers.lab.site_yields import site_yields
+from crawlers.storage import crawls
+from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+
+COMPARED = {name: make for name, make in RULES.items() if name != "best"}  # "best" requires an order with scores
+BUDGET = 24
+ONE_AT_A_TIME = ";1;;0"
+ONE_REQUEST = {"CONCURRENT_REQUESTS": 1, "RULE": "auto"}
+PULLS = """
+    SELECT s.site, g.key, p.reward FROM pull p JOIN site s ON s.id = p.site_id JOIN page g ON g.id = p.page_id
+    ORDER BY p.id"""
+EVERYWHERE = "http://everywhere.example/"
+
+
+def external(name: str, number: int) -> list[str]:
+    return [f"http://{name}{n}.example/page" for n in range(number)]
+
+
+def site(name: str, per_page, size: int):
+    """A home page, pages with `per_page(n)` links on page *n*, and pages with errors."""
+    bodies = {"/": links("/moved", "/missing", "/secret", "/away", "/folder", *(f"/{n}.html" for n in range(size)))}
+    for n in range(size):
+        deeper = f"/deep/{n}.html"
+        bodies[f"/{n}.html"] = links("/", deeper, EVERYWHERE, *external(f"{name}{n}-", per_page(n)))
+        bodies[deeper] = links(f"/{n}.html", EVERYWHERE, *external(f"{name}{n}-", per_page(n) + 1))
+    bodies["/folder/"] = bodies["/landed"] = links("/0.html", *external(f"{name}-landed", 2))
+
+    async def respond(exchange):
+        moved = {"/moved": "/landed", "/folder": "/folder/", "/away": "http://elsewhere.example/"}
+        if exchange.path in moved:
+            await exchange.page(status=301, Location=moved[exchange.path])
+        else:
+            await pages(bodies, "User-agent: *\nDisallow: /secret")(exchange)
+
+    return respond
+
+
+def harvest(project: Project, web, **settings) -> Project:
+    hosts = f"hosts={web.hosts(limits=ONE_AT_A_TIME)}"
+    settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, **settings}
+    ended = project.run("crawl", "extlinks", "-a", hosts, **settings)
+    assert ended.status == 0, ended.log
+    return project
+
+
+@pytest.fixture(scope="module")
+def web():
+    """A web of three sites."""
+    sites = {
+        "poor": site("poor", lambda n: 0, 9),
+        "rich": site("rich", lambda n: 6, 7),
+        "late": site("late", lambda n: 3 * n * (n % 2), 8),
+    }
+    with Web(**sites) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def full(web, tmp_path_factory, new_project):
+    """A full crawl of the web with several parallel requests."""
+    return harvest(new_project(tmp_path_factory.mktemp("full")), web)
+
+
+@pytest.fixture(scope="module")
+def real_run(web, tmp_path_factory):
+    """Crawl with a rule and a budget, once; return the (site, key, reward) of each pull."""
+
+    @cache
+    def pulls(rule):
+        project = Project(tmp_path_factory.mktemp("real"))
+        return harvest(project, web, RULE=rule, PAGE_BUDGET=BUDGET, CONCURRENT_REQUESTS=1).query(PULLS)
+
+    return pulls
+
+
+def yields_of(url: str):
+    database = Database(url, create=False)
+    try:
+        return site_yields(database, 1, REWARDS["new_links"])
+    finally:
+        database.close()
+
+
+@pytest.fixture(scope="module")
+def sites(full):
+    return yields_of(full.database_url)
+
+
+def test_full_crawl_contains_the_cases_that_are_hard_to_replay(web, full, sites):
+    origin = web["rich"].origin
+    states = {url: state.name for url, (state, _) in full.pages(origin).items()}
+    assert states["/moved"] == "MOVED"
+    assert states["/missing"] == "REFUSED"
+    assert states["/secret"] == "REJECTED"
+    assert states["/away"] == "REFUSED"
+    assert "/folder" not in states, "requested twice, by two URL variants"
+    for each in sites:
+        assert len(each.page_ids) == len(set(each.page_ids)) + 1
+    assert len({sum(each.yields) for each in sites}) == 3
+
+
+def test_without_recorded_pulls_the_order_is_the_same(web, project):
+    """Except for the first download of a page with two URL variants, which only pulls record."""
+    sites = yields_of(harvest(project, web).database_url)
+    with closing(Database(project.database_url)) as database, database.write() as connection:
+        connection.exec_driver_sql("DELETE FROM pull")
+    for each, other in zip(sites, yields_of(project.database_url), strict=True):
+        assert other.page_ids == [page for n, page in enumerate(each.page_ids) if page not in each.page_ids[n + 1 :]]
+        assert sum(other.yields) == sum(each.yields)
+
+
+@pytest.mark.parametrize("rule", sorted(set(CRAWL_RULES) & set(COMPARED)))
+def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
+    real = real_run(rule)
+    run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+    keys = dict(full.query("SELECT id, key FROM page"))
+    read = [0] * len(sites)
+    replayed = []
+    for choice in run.choices:
+        each, number = sites[choice], read[choice]
+        replayed.append((each.site, keys[each.page_ids[number]], each.yields[number]))
+        read[choice] += 1
+    assert len(real) == BUDGET
+    assert real == replayed
+
+
+def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
+    ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv")
+    assert ended.status == 0, ended.log
+    lines = ended.output.splitlines()
+    downloads, links = sum(len(each.yields) for each in sites), sum(sum(each.yields) for each in sites)
+    assert (
+        lines[0] == f"crawl extlinks (number 1, finished), ORDER=bfs: 3 sites, {downloads} downloads, {links} new links"
+    )
+    assert lines[1].split()[:3] == ["rule", "3", "pages"]
+    table = {line.split()[0]: line for line in lines[2:]}
+    assert set(table) == {*COMPARED, "oracle", "omniscient", "in", "rules.csv:"}
+    assert "mind:" not in "".join(lines)
+    with (full.folder / "rules.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["rule"] for row in rows} == set(COMPARED)
+    for rule in COMPARED:
+        run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
+        found = {int(row["pages"]): int(row["found"]) for row in rows if row["rule"] == rule}
+        assert found == {pages: run.found[pages] for pages in found}
+        assert max(found) == BUDGET
+        last = [each.urls[:pulls] for each, pulls in zip(sites, run.pulls, strict=True)]
+        urls = len({key for of_site in last for of_page in of_site for key in of_page})
+        assert f" {run.found[-1]} (" in table[rule]
+        assert int(table[rule].split()[-2]) == urls
+
+
+def test_every_rule_finds_everything_with_enough_pages(full, sites, lab):
+    output = lab(full, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
+    rows = [line.split() for line in output.splitlines() if line.startswith(("auto", "sequential"))]
+    assert len(rows) == 2
+    urls = full.query(
+        "SELECT count(DISTINCT u.key) FROM external_link e JOIN external_url u ON u.id = e.url_id "
+        "JOIN page p ON p.id = e.page_id WHERE p.title <> ''"
+    )[0][0]
+    hosts = {key for each in sites for of_page in each.hosts for key in of_page}
+    assert {(row[-2], row[-1]) for row in rows} == {(str(urls), str(len(hosts)))}
+    assert {row[-3] for row in rows} == {"(1.000)"}
+
+
+def test_rewards_and_options_come_from_the_settings(full, lab):
+    assert "new hosts\n" in lab(full, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
+    small = ("--rules", "ucb1", "--budget", "20", "-s")
+    tables = [lab(full, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
+    assert tables[0] != tables[1]
+    small = ("--rules", "raw-ucb", "--budget", "20", "--raw-ucb-c")
+    assert lab(full, "replay", *small, "0") != lab(full, "replay", *small, "100")
+
+
+def table(output: str) -> list[list[str]]:
+    return [line.split() for line in output.splitlines() if line.split()[0] in {*COMPARED, "oracle", "omniscient"}]
+
+
+def test_replay_in_the_order_of_the_crawl_is_the_same_by_its_links(full, lab):
+    for options in (("--budget", str(BUDGET)), ("--budget", "9", "--reward", "links")):
+        assert table(lab(full, "replay", *options, "--order", "bfs")) == table(lab(full, "replay", *options))
+
+
+def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_path_factory, lab):
+    whole = harvest(project, web, ORDER="learnt", CONCURRENT_REQUESTS=1)
+    for order in ("bfs", "groups", "learnt"):
+        real = harvest(Project(tmp_path_factory.mktemp("real")), web, ORDER=order, PAGE_BUDGET=BUDGET, **ONE_REQUEST)
+        found = sum(reward for _, _, reward in real.query(PULLS))
+        output = lab(whole, "replay", "--order", order, "--budget", str(BUDGET), "--rules", "auto")
+        assert f"replayed with ORDER={order}, by the links between the pages that the crawl read" in output
+        assert abs(int(table(output)[0][-4]) - found) <= 0.05 * found
+
+
+def test_replay_of_a_crawl_that_learnt_learns_by_default(web, project, lab):
+    harvest(project, web, ORDER="learnt", **ONE_REQUEST)
+    options = ("--budget", str(BUDGET), "--rules", "auto,sequential")
+    output = lab(project, "replay", *options)
+    assert "replayed with ORDER=learnt, by the links between the pages that the crawl read" in output
+    assert output == lab(project, "replay", *options, "--order", "learnt")
+
+
+def test_replay_begins_with_the_weights_of_today(web, project, lab):
+    harvest(project, web, ORDER="learnt", LINK_PRIOR="none")
+    small = ("--order", "learnt", "--budget", "40", "--rules", "auto", "-s")
+    (project.folder / "mine.json").write_text('{"level": {"2": 5.0}}')
+    tables = [table(lab(project, "replay", *small, f"LINK_PRIOR={value}"))[0] for value in ("none", "mine.json")]
+    assert tables[0] != tables[1]
+    with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
+        lab(project, "replay", *small, "LINK_PRIOR=gone.json")
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; .*ORDER=groups: leave it out"):
+        lab(project, "replay", "--order", "groups", "-s", "LINK_PRIOR=none")
+
+
+def test_limits_of_a_replay_are_reported(project, lab):
+    settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, "SAVE_DUPLICATES": 0}
+    bodies = {f"/{n}": links("http://a.example/") for n in range(4)}
+    with Web(a=pages({"/": links(*bodies), **bodies})) as web:
+        hosts = f"hosts={web.hosts(limits=';2;;0')}"
+        project.run("crawl", "extlinks", "-a", hosts, **settings, PAGE_BUDGET=2)
+        warnings = [line for line in lab(project, "replay", "--budget", "1").splitlines() if line.startswith("note: ")]
+        assert warnings == [
+            "note: not all URLs of the crawl were read, so sites end where it stopped",
+            "note: sites were read several pages at a time: another run may read them in another order",
+        ]
+        project.run("crawl", "extlinks", "-a", hosts, **settings)
+    with closing(Database(project.database_url)) as database, database.write() as connection:
+        # As after Ctrl-C at the end, or if a file could not be written: the crawl goes on, but no URL is left.
+        connection.exec_driver_sql("UPDATE crawl SET state = 'interrupted'")
+    assert "sites end where it stopped" not in lab(project, "replay")
+    assert "note: the rows of 3 duplicates were deleted (SAVE_DUPLICATES=0)" in lab(project, "replay")
+
+
+# Errors
+
+
+def files(folder) -> list[str]:
+    """Return all files except those that SQLite creates to read."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: auto, "),
+        (("--rules", ""), "--rules: '' is unknown"),
+        (("--budget", "0"), "--budget 0 is too small; expected at least 1"),
+        (("--crawl", "yours"), "CRAWL=yours: "),
+        (("--crawl", "7"), "has no crawl of that name; it has extlinks"),
+        (
+            ("--order", "learnt"),
+            "--order learnt: CRAWL=extlinks has ORDER=bfs, and only crawls with ORDER=learnt store",
+        ),
+        (("--order", "groups"), "and only crawls with ORDER=groups or learnt store what it needs of links; crawl with"),
+        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png"),
+        (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
+        (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),
+        (("-s", "GITTINS_BATCH_PAGES=0"), "GITTINS_BATCH_PAGES='0' is out of range"),
+        (("-s", "UCB1_INITIAL_PAGES=x"), "UCB1_INITIAL_PAGES='x' is not a whole number"),
+        (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
+    ],
+)
+def test_errors_are_reported_before_anything_is_done(full, lab, arguments, sentence):
+    before = files(full.folder)
+    with pytest.raises(ConfigError) as error:
+        lab(full, "replay", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert files(full.folder) == before
+
+
+def test_error_is_one_line_with_an_exit_status(full):
+    ended = full.run("lab", "replay", "--budget", "0", "--out", "new.csv")
+    assert (ended.status, ended.output) == (2, "")
+    assert ended.log.splitlines() == ["Error: --budget 0 is too small; expected at least 1"]
+    assert not (full.folder / "new.csv").exists()
+
+
+def test_picture_is_a_function_of_the_crawl(full, lab):
+    folder = full.folder
+    for name in ("a.svg", "b.svg"):
+        output = lab(full, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
+        assert output.splitlines()[-1] == f"{name}: 2 rules"
+    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
+    drawn = (folder / "a.svg").read_text()
+    assert all(f">{name}</text>" in drawn for name in ("auto", "ucb1", "oracle"))
+
+
+def test_crawl_that_read_nothing_can_not_be_replayed(project, lab):
+    with closing(Database(project.database_url)) as database:
+        crawls.begin(database, "extlinks", "extlinks", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+    with pytest.raises(ConfigError, match="CRAWL=extlinks has not read a page yet; crawl first"):
+        lab(project, "replay")

@@ -1,0 +1,267 @@
+"""`scrapy lab report` shows the results of each site of a crawl, also while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import sys
+from argparse import Namespace
+from contextlib import closing
+
+import pytest
+from scrapy.settings import Settings
+from sqlalchemy import update
+
+from crawlers import settings as defaults
+from crawlers.errors import ConfigError
+from crawlers.items import State
+from crawlers.lab import report
+from crawlers.storage import crawls
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.database import Database
+from crawlers.storage.schema.tables import PullRow, site
+from crawlers.storage.site_rows import SiteRow
+from tests.support.processes import until
+from tests.support.sites.project import Project
+from tests.support.sites.server import Web, links, pages
+from tests.support.topic_store import add_page
+
+BUDGET = 30
+
+
+def rich(number: int, per_page: int) -> dict[str, str]:
+    """A home page and *number* pages with the same number of external links."""
+    bodies = {"/": links(*(f"/{n}" for n in range(number)))}
+    for n in range(number):
+        bodies[f"/{n}"] = links(*(f"http://x{n}-{i}.example/" for i in range(per_page)))
+    return bodies
+
+
+@pytest.fixture(scope="module")
+def harvested(tmp_path_factory, new_project):
+    """A crawl that used its budget on three sites, one of which is unavailable; and their origins."""
+    project = new_project(tmp_path_factory.mktemp("report"), SITE_DELAY_SECONDS=0, RETRY_TIMES=0, CONCURRENT_REQUESTS=1)
+    with Web(poor=pages(rich(40, 1)), good=pages(rich(40, 4)), gone=pages({})) as web:
+        found = project.run(
+            "crawl",
+            "extlinks",
+            "-a",
+            f"hosts={web.hosts()}",
+            RULE="ucb1",
+            ORDER="bfs",
+            UCB1_INITIAL_PAGES=3,
+            PAGE_BUDGET=BUDGET,
+        )
+        assert found.status == 0, found.log
+        yield project, [site.origin for site in web.sites.values()]
+
+
+def store(project, sites, pulls=(), **settings):
+    """Store a crawl of *sites* sites with *pulls*: (number of the site, reward)."""
+    database = Database(project.database_url)
+    rows = [SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
+    row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
+    with database.write() as connection:
+        write_changes(connection, ChangeSet(*(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls)))
+    database.close()
+
+
+def cells(output: str) -> dict[str, list[str]]:
+    return {line.split()[0]: line.split() for line in output.splitlines()}
+
+
+def test_table_has_pulls_rewards_and_index_of_every_site(harvested):
+    project, (poor, good, gone) = harvested
+    ended = project.run("lab", "report")
+    assert ended.status == 0, ended.log
+    pulls = project.query("SELECT s.site, p.reward FROM pull p JOIN site s ON s.id = p.site_id")
+    total = int(sum(reward for _, reward in pulls))
+    head = f"crawl extlinks (number 1, interrupted), RULE=ucb1, ORDER=bfs: {BUDGET} pages, {total} new links"
+    assert ended.output.splitlines()[0] == head
+    assert ended.output.splitlines()[1].split() == ["site", "pages", "share", "found", "per", "page", "recent", "index"]
+    table = cells(ended.output)
+    for origin in (poor, good):
+        own = [reward for site, reward in pulls if site == origin]
+        mean = f"{sum(own) / len(own):.2f}"
+        share = f"{len(own) / BUDGET:.1%}"
+        assert table[origin][1:6] == [str(len(own)), share, f"{sum(own):.0f}", mean, mean]
+        assert float(table[origin][6]) > 0
+    assert table[gone][1:] == [
+        "1",
+        f"{1 / BUDGET:.1%}",
+        "0",
+        "0.00",
+        "0.00",
+        "due",
+        "not",
+        "available:",
+        "status",
+        "404",
+    ]
+    busiest = [line.split()[0] for line in ended.output.splitlines()[2:]]
+    assert busiest == [good, poor, gone]
+
+
+def test_file_has_every_site_over_time(harvested, lab):
+    project, origins = harvested
+    output = lab(project, "report", "--every", "7", "--out", "sites.csv", "--crawl", "extlinks")
+    assert output.splitlines()[-1] == "sites.csv: 15 lines"
+    with (project.folder / "sites.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["pages"], row["site"]) for row in rows] == [
+        (str(pages), origin) for pages in (7, 14, 21, 28, 30) for origin in origins
+    ]
+    for row in rows:
+        own = project.query(
+            "SELECT count(*), coalesce(sum(reward), 0.0) FROM (SELECT * FROM pull ORDER BY id LIMIT :n) p "
+            "JOIN site s ON s.id = p.site_id WHERE s.site = :site",
+            n=int(row["pages"]),
+            site=row["site"],
+        )
+        assert (int(row["own_pages"]), float(row["found"])) == own[0]
+        assert float(row["index"]) > 0
+
+
+def test_picture_has_the_busiest_sites(harvested, lab):
+    project, origins = harvested
+    assert lab(project, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
+    drawn = (project.folder / "a.svg").read_text()
+    assert all(f">{origin}</text>" in drawn for origin in origins)
+
+
+def test_table_is_written_without_matplotlib(harvested, tmp_path, monkeypatch, capsys):
+    project, origins = harvested
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    settings = Settings({"DATABASE_URL": project.database_url})
+    settings.setmodule(defaults, priority="default")
+    opts = Namespace(every=50, crawl=None, out=str(tmp_path / "a.csv"), picture=str(tmp_path / "a.svg"))
+    with pytest.raises(ConfigError, match="matplotlib is missing: pip install matplotlib"):
+        report.run(opts, settings)
+    assert origins[0] in capsys.readouterr().out
+    assert origins[0] in (tmp_path / "a.csv").read_text()
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_report_works_while_the_crawl_runs(project, lab):
+    async def stalls(exchange):
+        if exchange.path == "/2":
+            await asyncio.Event().wait()
+        await pages(rich(5, 2))(exchange)
+
+    with Web(slow=stalls) as web:
+        hosts = f"hosts={web.hosts(limits=';1;;0')}"
+        settings = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "DOWNLOAD_TIMEOUT": 60, "REWARD": "links"}
+        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", ORDER="bfs", **settings)
+        try:
+            until(lambda: not run.is_running or web["slow"].count("/2") > 0, "the page that stalls")
+            until(lambda: project.query("SELECT count(*) FROM pull")[0][0] == 3, "pages in the store")
+            output = lab(project, "report")
+        finally:
+            run.kill()
+            run.wait()
+        origin = web["slow"].origin
+    assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto, ORDER=bfs: 3 pages, 4 links"
+    assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
+
+
+def test_settings_are_those_of_the_crawl(project, lab):
+    store(project, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
+    given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
+    output = lab(project, "report", *given)
+    assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
+    assert cells(output)["http://s00.example"][-1] == "due"
+
+
+@pytest.mark.parametrize(("level", "text"), [(None, "read completely"), (5, "read completely down to level 5")])
+def test_site_of_which_nothing_waits_is_read_completely(project, lab, level, text):
+    store(project, 3, [(0, 1.0), (1, 2.0)], RULE="auto")
+    with closing(Database(project.database_url)) as database:
+        sites = {name: number for number, name in project.query("SELECT id, site FROM site")}
+        add_page(database, 1, sites["http://s00.example"], "http://s00.example/")
+        add_page(database, 2, sites["http://s01.example"], "http://s01.example/", state=State.WAITING)
+        with database.write() as connection:
+            connection.execute(update(site).values(max_level=level))
+    about = {line.split()[0]: line for line in lab(project, "report").splitlines()}
+    assert about["http://s00.example"].endswith(f"  {text}")
+    assert not any("read" in about[f"http://s0{n}.example"] for n in (1, 2))
+
+
+@pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
+def test_rule_without_an_index_shows_none(project, lab, rule, index):
+    store(project, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
+    assert cells(lab(project, "report"))["http://s01.example"][-1] == index
+
+
+def test_only_the_busiest_of_many_sites_are_shown(project, tmp_path, lab):
+    store(project, 45, [(n, 1.0) for n in range(44) for _ in range(n)], RULE="auto")
+    output = lab(project, "report", "--out", "sites.csv")
+    assert output.count("http://") == 40
+    assert "and 5 sites with fewer pages; --out FILE.csv has all" in output
+    assert "http://s04.example" in output
+    assert "http://s03.example" not in output
+    assert "http://s44.example" in (tmp_path / "sites.csv").read_text()
+
+
+def test_current_yield_is_that_of_the_last_pages_of_a_site(project, lab):
+    store(project, 2, [(0, 10.0)] * 50 + [(0, 2.0)] * 50, RULE="auto")
+    table = cells(lab(project, "report"))
+    assert table["http://s00.example"][1:6] == ["100", "100.0%", "600", "6.00", "2.00"]
+    assert table["http://s01.example"][1:6] == ["0", "0.0%", "0", "-", "-"]
+
+
+# Errors
+
+
+def files(folder) -> list[str]:
+    """Return all files except those that SQLite creates to read."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--every", "0"), "--every 0 is too small; expected at least 1"),
+        (("--crawl", "yours"), "has no crawl of that name; it has extlinks"),
+        (("--picture", "a.jpg"), "--picture=a.jpg must end with .svg or .png"),
+        (("--picture", "/proc/a.svg"), "--picture=/proc/a.svg can't be written"),
+        (("--out", "/proc/a.csv"), "--out=/proc/a.csv can't be written"),
+        (("--out", "."), "--out=. must end with .csv"),
+        (("-s", "RULE_WAIT_SECONDS=much"), "RULE_WAIT_SECONDS='much' is not a number; write a number of 0 or more"),
+        (("-s", "DATABASE_URL=sqlite:///other.sqlite"), "does not exist"),
+        (("-s", "CRAWL=yours"), "CRAWL=yours: "),
+    ],
+)
+def test_errors_are_reported_before_anything_is_done(harvested, lab, arguments, sentence):
+    project, _ = harvested
+    before = files(project.folder)
+    with pytest.raises(ConfigError) as error:
+        lab(project, "report", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert files(project.folder) == before
+
+
+def test_error_is_one_line_with_an_exit_status(tmp_path):
+    ended = Project(tmp_path).run("lab", "report", "--out", "new.csv")
+    assert (ended.status, ended.output) == (2, "")
+    assert len(ended.log.splitlines()) == len(ended.errors) == 1
+    assert "crawl.sqlite" in ended.errors[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(project, tmp_path, lab):
+    store(project, 1, RULE="auto")
+    with pytest.raises(ConfigError, match="CRAWL=mine has no figures: it has just begun"):
+        lab(project, "report", "--out", "new.csv")
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_error_for_a_crawl_of_unavailable_sites_names_them(project, lab):
+    store(project, 2, RULE="auto")
+    database = Database(project.database_url)
+    with database.write() as connection:
+        connection.execute(update(site).where(site.c.site == "http://s01.example").values(availability="status 404"))
+    database.close()
+    with pytest.raises(ConfigError, match=r"no figures: http://s01.example is not available \(status 404\); name"):
+        lab(project, "report")

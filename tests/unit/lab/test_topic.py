@@ -1,0 +1,228 @@
+"""`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from crawlers.algorithms.topic.vectors import STRATEGIES
+from crawlers.errors import ConfigError
+from crawlers.lab.topic_runs import as_they_ran, replayed
+from crawlers.storage.crawls import begin
+from crawlers.storage.database import Database
+from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.topic.topics import topic_terms
+from tests.support.command_topic_web import LinkedSites, crawl
+from tests.support.sites.project import Project
+from tests.support.stored_rows import write_rows
+
+BUDGET = 30
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory, new_project):
+    """A project with a crawl for each strategy, one of all pages and one without a topic; and the pages each read."""
+    project = new_project(tmp_path_factory.mktemp("topic"))
+    with LinkedSites() as sites:
+        sites.prepare(project)
+        read = {name: crawl(project, name, CRAWL=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
+        read["whole"] = crawl(project, "mixed", CRAWL="whole")
+    return project, read
+
+
+@pytest.fixture
+def database(stored):
+    opened = Database(stored[0].database_url, create=False)
+    yield opened
+    opened.close()
+
+
+def urls(project, numbers):
+    known = dict(project.query("SELECT id, url FROM page"))
+    return [known[number] for number in numbers]
+
+
+def cells(output: str, title: str) -> dict[str, list[str]]:
+    """Return the table below the line that begins with *title*, by run."""
+    table = output.split(f"\n{title}")[1].split("\n\n")[0].splitlines()[2:]
+    return {line.split()[0]: line.split()[1:] for line in table if ".csv:" not in line and ".svg:" not in line}
+
+
+def replay_of(database, name, strategies, most=10_000):
+    return replayed(database, name, None, strategies, most)
+
+
+# Replays
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, database, strategy):
+    project, read = stored
+    runs = replay_of(database, strategy, [strategy], len(read[strategy]))
+    assert 20 < len(read[strategy]) < BUDGET
+    assert urls(project, runs.read[strategy]) == read[strategy]
+    assert runs.unknown == {strategy: 0}
+
+
+def test_strategies_read_different_pages(stored):
+    first = {tuple(urls[:25]) for name, urls in stored[1].items() if name != "whole"}
+    assert len(first) == len(STRATEGIES)
+
+
+@pytest.mark.parametrize("strategy", ["anchor", "learnt"])
+def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(stored, database, strategy):
+    """Link texts decide; among equal ones, the order of a page's links differs from that of a real run."""
+    project, read = stored
+    runs = replay_of(database, "whole", [strategy], len(read[strategy]))
+    assert runs.unknown == {strategy: 0}
+    assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
+
+
+def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
+    project, read = stored
+    output = lab(project, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")
+    waiting = project.query(
+        "SELECT count(*) FROM page p JOIN site s ON s.id = p.site_id JOIN crawl c ON c.id = s.crawl_id "
+        "WHERE c.name = 'anchor' AND p.state = 0"
+    )[0][0]
+    assert waiting > 0
+    share = waiting / (waiting + len(read["anchor"]))
+    lines = output.splitlines()
+    assert lines[3] == (
+        f"note: pages that the crawl never read were skipped, up to {share:.0%} of those chosen "
+        f"(breadth {waiting}, anchor {waiting}); a larger crawl gives a better replay"
+    )
+    number = len(read["anchor"])
+    assert lines[4] == f"note: nothing was left to read after: breadth {number}, anchor {number} pages"
+
+
+def test_another_topic_gives_another_order(stored, lab, tmp_path):
+    project, _ = stored
+    topic = tmp_path / "other.yaml"
+    topic.write_text("{keywords: [kitchen, weather], roots: [http://a.example/]}", "utf-8")
+    options = ("--crawl", "whole", "--strategies", "anchor", "--pages", "20")
+    own = lab(project, "topic", *options)
+    other = lab(project, "topic", *options, "--topic", str(topic))
+    assert "topic: kitchen 0.71, weather 0.71" in other
+    assert cells(own, "average similarity") != cells(other, "average similarity")
+    topic.write_text("{examples: [a.html], roots: [http://a.example/]}", "utf-8")
+    with pytest.raises(ConfigError, match="a replay does not read examples; describe the topic by keywords"):
+        lab(project, "topic", *options, "--topic", str(topic))
+
+
+# Crawls as they ran
+
+
+def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
+    project, read = stored
+    output = lab(project, "topic", "--crawls", ",".join(STRATEGIES), "--points", "10,20,500", "--out", "a.csv")
+    together = {url for name in STRATEGIES for url in read[name]}
+    lines = output.splitlines()
+    assert lines[0] == "crawls learnt, anchor, breadth, links, mixed as they ran"
+    assert lines[1] == "topic: text 0.71, unicod 0.71"
+    assert lines[2].startswith(f"measured by the {len(together)} pages that any of them read")
+    for title in ("average similarity of the pages read", "share of the", "share of the"):
+        table = cells(output, title)
+        assert list(table) == list(STRATEGIES)
+        assert all(row[2] == "-" for row in table.values())
+    with (project.folder / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["run"] for row in rows} == set(STRATEGIES)
+    assert list(rows[0]) == ["run", "pages", "similarity", "authorities", "hubs", "nearest"]
+    at_10 = next(row for row in rows if row["run"] == "anchor" and row["pages"] == "10")
+    assert cells(output, "average similarity")["anchor"][0] == f"{float(at_10['similarity']):.4f}"
+
+
+def test_page_of_two_crawls_counts_once(stored, database):
+    project, read = stored
+    runs = as_they_ran(database, ["anchor", "mixed"])
+    assert urls(project, runs.read["anchor"]) == read["anchor"]
+    assert urls(project, runs.read["mixed"]) == read["mixed"]
+    numbers = {number for pages in runs.read.values() for number in pages}
+    assert len(numbers) == len({*read["anchor"], *read["mixed"]})
+    assert sorted(number for number, _ in runs.documents()) == sorted(numbers)
+    assert {page for link in runs.links for page in link} <= numbers
+
+
+def test_full_crawl_reads_all_important_pages(stored, lab):
+    whole = str(len(stored[1]["whole"]))
+    output = lab(stored[0], "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
+    for kind in ("best authorities", "best hubs", "most similar pages"):
+        assert cells(output, f"share of the 5 {kind}")["whole"] == ["1.0000"]
+
+
+def test_pictures_are_a_function_of_the_crawls(stored, lab):
+    project, _ = stored
+    folder = project.folder
+    for name in ("a.svg", "b.svg"):
+        output = lab(project, "topic", "--crawls", "anchor,links", "--picture", name)
+        assert output.splitlines()[-1] == f"{name}: 2 runs"
+    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
+    drawn = (folder / "a.svg").read_text()
+    assert all(f">{label}</text>" in drawn for label in ("anchor", "links", "share of the 100 best authorities read"))
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("--strategies", "anchor,best"),
+            "'best' is unknown; choose one of: learnt, anchor, breadth, links, mixed",
+        ),
+        (("--crawls", "anchor", "--strategies", "links"), "leave out either"),
+        (("--crawls", "anchor,nobody"), "has no crawl of that name"),
+        (("--points", "10,x"), "--points 10,x: expected at most 12 numbers of at least 1"),
+        (("--points", "0"), "--points 0: expected at most 12 numbers of at least 1"),
+        (("--authorities", "0"), "--authorities 0 is too small; expected at least 1"),
+        (("--pages", "0"), "--pages 0 is too small; expected at least 1"),
+        (("--topic", "nowhere.yaml"), "nowhere.yaml cannot be read"),
+        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png"),
+    ],
+)
+def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):
+    with pytest.raises(ConfigError) as error:
+        lab(stored[0], "topic", "--out", "new.csv", *arguments)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (stored[0].folder / "new.csv").exists()
+
+
+def begun(project, *topics):
+    """A store with a crawl that has read nothing for each of *topics*."""
+    database = Database(project.database_url)
+    for number, terms in enumerate(topics):
+        row = begin(database, f"crawl{number}", "topic", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
+        if terms:
+            write_rows(database, topic_terms(row.id, terms))
+    database.close()
+
+
+def test_crawls_of_different_topics_are_not_compared(project, lab):
+    begun(project, {"unicod": 1.0}, {"databas": 1.0})
+    with pytest.raises(ConfigError, match=r"crawl0 and crawl1 have different topics \(unicod; databas\); compare"):
+        lab(project, "topic", "--crawls", "crawl0,crawl1")
+
+
+@pytest.mark.parametrize("arguments", [("--crawl", "crawl0"), ("--crawls", "crawl0")])
+def test_crawl_without_pages_or_without_a_topic_is_refused(project, lab, arguments):
+    begun(project, {"unicod": 1.0}, {})
+    with pytest.raises(ConfigError, match="CRAWL=crawl0 has not read a page yet; crawl first"):
+        lab(project, "topic", *arguments)
+    with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
+        lab(project, "topic", arguments[0], "crawl1")
+
+
+# Learning
+
+
+def test_interrupted_learning_crawl_continues_with_the_same_pages(tmp_path):
+    with LinkedSites() as sites:
+        at_once = crawl(sites.prepare(Project(tmp_path / "whole")), CRAWL="learnt")
+        project = sites.prepare(Project(tmp_path / "parts"))
+        for budget in (9, 17, 1000):
+            in_parts = crawl(project, CRAWL="learnt", PAGE_BUDGET=budget)
+    assert in_parts == at_once
