@@ -70,8 +70,8 @@ class FrontierWrites:
     ) -> Generator[None, None, tuple[list[SiteQueue], ExitStack | None]]:
         """Submit what *work* adds to *changes*, but for the last slice.
 
-        Returns the sites for `raise_sites`, and the transaction that the caller ends after the last slice; None if there
-        is only one. Everything that anyone submits until then belongs to it. *complete* does all that is left.
+        Returns the sites for `raise_sites`, and the transaction that the caller ends after the last slice; None if
+        there is only one. Everything that anyone submits until then belongs to it. *complete* does all that is left.
         """
         risen: list[SiteQueue] = []
         with ExitStack() as transaction:
