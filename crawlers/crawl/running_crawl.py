@@ -419,7 +419,7 @@ class Crawl:
         """Whether the page budget ends the crawl although URLs wait."""
         if self._members.others:
             return self.control.failure is None and self._members.is_spent and not self._members.is_over
-        return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_spent
+        return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:

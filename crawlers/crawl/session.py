@@ -300,7 +300,7 @@ class CrawlSession:
         if is_finished:
             return "is finished"
         ending = "ended" if reason == "finished" else f"stopped ({reason})"
-        if self.frontier.budget.is_spent:
+        if self.frontier.budget.is_exhausted:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"
 

@@ -130,7 +130,7 @@ class QueuedFrontier:
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without a further event; O(1) on average."""
-        return not self._schedule.is_idle and not self.budget.is_spent
+        return not self._schedule.is_idle and not self.budget.is_exhausted
 
     @property
     def is_waiting(self) -> bool:
@@ -234,7 +234,7 @@ class QueuedFrontier:
             self._writes.submit(changes, now)
             self._discovery.forget_reasons()
         for site in touched.values():
-            self._schedule.settle(site, now)
+            self._schedule.reschedule(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
@@ -261,7 +261,7 @@ class QueuedFrontier:
         resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
         if self._scoring is not None:
             if self._scoring.is_divided:
-                self._scoring.come(state.id, start.scored, start.unscored, start.base)
+                self._scoring.open_site(state.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self._scoring.recalled(state.id)
         rule = self._order.groups() if start.rule is None else start.rule
         scores = self._order.scores
@@ -301,7 +301,7 @@ class QueuedFrontier:
         site = self._schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
-        rows = self._scoring.leave(site_id) if self._scoring is not None else ()
+        rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
         self._schedule.close(site)
         self._discovery.closed(site)
         if self._learning is not None:
@@ -373,7 +373,7 @@ class QueuedFrontier:
             new += self._discovery.discover(*where, slots=slots)[1]
         self._writes.submit(changes, now)
         for site in sites.values():
-            self._schedule.settle(site, now)
+            self._schedule.reschedule(site, now)
         return new
 
     def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
@@ -388,7 +388,7 @@ class QueuedFrontier:
             return []
         for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
-            self._schedule.settle(rested, now)
+            self._schedule.reschedule(rested, now)
         self._schedule.wake(now)
         if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
             self._schedule.value_again(now)
@@ -407,7 +407,7 @@ class QueuedFrontier:
         previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
         lease = Lease(*identity, now, entry.group, previous)
         self._leases[entry.id] = lease
-        site.began(self._priority(lease))
+        site.add_outstanding(self._priority(lease))
         site.gate.started(now)
         self.budget.started(site, lease)
         return lease
@@ -476,9 +476,9 @@ class QueuedFrontier:
             if self._learning is not None:
                 self._learning.forget([lease.id])
             risen += self._writes.write(changes)
-        self._writes.settle(dict.fromkeys(risen), now)
+        self._writes.raise_sites(dict.fromkeys(risen), now)
         for other in self._acknowledgements.touched(site, page):
-            self._schedule.settle(other, now)
+            self._schedule.reschedule(other, now)
         if lease.id in self._fetched_again:
             self._fetched_again.discard(lease.id)
             if page.state is State.DONE:
@@ -493,7 +493,7 @@ class QueuedFrontier:
         self._failed(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
-        self._schedule.settle(site, now)
+        self._schedule.reschedule(site, now)
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
@@ -511,7 +511,7 @@ class QueuedFrontier:
         else:
             self._wait(site, self._entry(lease))
         site.pending += 1
-        self._schedule.settle(site, lease.leased_at)
+        self._schedule.reschedule(site, lease.leased_at)
 
     def _failed(
         self,
@@ -531,9 +531,9 @@ class QueuedFrontier:
         self._writes.submit(changes, now)
 
     def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
-        self.budget.ended(site, lease, earned, now, changes)
+        self.budget.record_reward(site, lease, earned, now, changes)
         if self._learning is not None:
-            self._learning.ended(lease.id, earned.reward)
+            self._learning.learn_reward(lease.id, earned.reward)
 
     def _site_of(self, lease: Lease) -> SiteQueue:
         """Return the site of an open lease."""
@@ -544,7 +544,7 @@ class QueuedFrontier:
     def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
         site = self._site_of(lease)
         del self._leases[lease.id]
-        site.ended(self._priority(lease))
+        site.remove_outstanding(self._priority(lease))
         if requested:
             site.gate.ended()
         else:
@@ -595,7 +595,7 @@ class QueuedFrontier:
             queue = site.queues[group]
             while queue.is_empty and queue.has_more:
                 queue.refill(limit)
-            site.settle(group, queue)
+            site.update_group(group, queue)
         site.needs_refill.clear()
 
     # Requeueing known pages -------------------------------------------------------------------------
@@ -673,7 +673,7 @@ class QueuedFrontier:
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
         self._writes.submit(changes, now)
-        self._schedule.settle(site, now)
+        self._schedule.reschedule(site, now)
 
     def counts(self) -> dict[int, Counts]:
         """Return the numbers of pages by site id and state; leased ones count as waiting."""

@@ -50,27 +50,27 @@ class FrontierWrites:
 
     def submit(self, changes: ChangeSet, now: float) -> None:
         """Submit *changes*."""
-        self.settle(self.write(changes), now)
+        self.raise_sites(self.write(changes), now)
 
     def write(self, changes: ChangeSet, most: int | None = None) -> Iterable[SiteQueue]:
-        """Submit *changes* and the scores that changed, of *most* pages; return the sites to `settle` after it."""
+        """Submit *changes* and the scores that changed, of *most* pages; return the sites for `raise_sites`."""
         head_urls = self._discovery.head_urls
         risen = self._scoring.write(changes, head_urls, most) if self._scoring is not None else ()
         self._store.submit(changes)
         return risen
 
-    def settle(self, risen: Iterable[SiteQueue], now: float) -> None:
+    def raise_sites(self, risen: Iterable[SiteQueue], now: float) -> None:
         """Note that the sites *risen* have better pages, once everything is submitted."""
         self._discovery.trim()
         for site in risen:
-            self._schedule.rose(site, now)
+            self._schedule.raise_index(site, now)
 
     def in_slices(
         self, work: Slices[Any], changes: ChangeSet, complete: Callable[[], object]
     ) -> Generator[None, None, tuple[list[SiteQueue], ExitStack | None]]:
         """Submit what *work* adds to *changes*, but for the last slice.
 
-        Returns the sites to `settle` in the end, and the transaction that the caller ends after the last slice; None if
+        Returns the sites for `raise_sites`, and the transaction that the caller ends after the last slice; None if
         there is only one. Everything that anyone submits until then belongs to it. *complete* does all that is left.
         """
         risen: list[SiteQueue] = []

@@ -78,19 +78,19 @@ class LinkLearning:
         """Note the stored features of pages that wait or rest, by number."""
         self._features.update(features)
 
-    def read(self, page_ids: Collection[int]) -> None:
+    def load_features(self, page_ids: Collection[int]) -> None:
         """Read the features of pages that wait from the store."""
         self.recall(self._store.link_features(page_ids))
 
-    def keep(self, page_id: int, features: Features) -> None:
+    def keep_features(self, page_id: int, features: Features) -> None:
         """Keep the features of a page that leaves its queue."""
         self._features[page_id] = features
 
-    def take(self, page_id: int) -> Features | None:
+    def pop_features(self, page_id: int) -> Features | None:
         """Return the features of a page that enters its queue, and forget them here; None for a home page."""
         return self._features.pop(page_id, None)
 
-    def ended(self, page_id: int, reward: float) -> None:
+    def learn_reward(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
         features = self._features.get(page_id)
         self.learnt += 1

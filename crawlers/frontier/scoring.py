@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
-    If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `come`; otherwise all are
+    If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `open_site`; otherwise all are
     recalled now. Those of divisible orders that share nothing, such as `NewsScores`, always come with their sites.
     """
 
@@ -82,7 +82,7 @@ class Scoring:
         for page in self._store.scored(scores.table, scores.columns):
             if was_divided:
                 base = bases.get(page.site_id, self._divisible().base())
-                self._divisible().came(page.id, page.queue, page.record, base)
+                self._divisible().add_page(page.id, page.queue, page.record, base)
                 self._changed[page.id] = None
             else:
                 scores.recall(page.id, page.queue, page.record)
@@ -210,7 +210,7 @@ class Scoring:
         self._changed.update(dict.fromkeys(self._shared.share(others, own.part.given if own else 0.0)))
         self._rows_to_write.append(self._totals())
 
-    def come(
+    def open_site(
         self, site_id: int, pages: Iterable[ScoredPage], unscored: Iterable[Unscored], base: Sequence[float] | None
     ) -> None:
         """Recall the pages of a site that is being opened, and whose records are relative to *base*.
@@ -220,7 +220,7 @@ class Scoring:
         shared = self._divisible()
         waiting: Counter[int] = Counter()
         for page in pages:
-            shared.came(page.id, page.queue, page.record, base if base is not None else shared.base())
+            shared.add_page(page.id, page.queue, page.record, base if base is not None else shared.base())
             self._site_of[page.id] = site_id
             if self._shared is not None:  # else the record is the same
                 self._changed[page.id] = None
@@ -237,11 +237,11 @@ class Scoring:
         if base is not None:
             self._rows_to_write.append(SiteBase(site_id, None))
 
-    def leave(self, site_id: int) -> list[Row]:
+    def close_site(self, site_id: int) -> list[Row]:
         """Forget the pages of a site; return the rows by which another worker can recall them."""
         pages = [page_id for page_id, of in self._site_of.items() if of == site_id]
         base = SiteBase(site_id, json.dumps(self._divisible().base()))
-        self._divisible().left(pages)
+        self._divisible().remove_pages(pages)
         for page_id in pages:
             self._site_of[page_id] = 0
         return [base, self._totals()] if self._shared is not None else []

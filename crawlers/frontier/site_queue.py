@@ -136,7 +136,7 @@ class SiteQueue:
         """Let the queue of a *group* that waits begin with its first *limit* URLs in the store."""
         queue = self.queues[group]
         queue.fill(entries, limit)
-        self.settle(group, queue)
+        self.update_group(group, queue)
 
     def share(self, head_urls: int) -> int:
         """Return the number of URLs of each group to keep in memory, of *head_urls* of the site."""
@@ -149,7 +149,7 @@ class SiteQueue:
         queue = self.queues.get(group)
         if queue is not None:
             queue.discard(page_id)
-            self.settle(group, queue)
+            self.update_group(group, queue)
 
     def raise_page(self, group: int, page_id: int, head_urls: int) -> bool:
         """Queue the number of a page whose score grew; return whether it is now the best of the site."""
@@ -173,7 +173,7 @@ class SiteQueue:
         if self._scores is None:
             return
         for group, queue in self.queues.items():
-            self.settle(group, queue)
+            self.update_group(group, queue)
         self._best = None
 
     def _best_page(self) -> tuple[float, int]:
@@ -189,7 +189,7 @@ class SiteQueue:
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(group) if group else 0.0
 
-    def settle(self, group: int, queue: PageQueue) -> None:
+    def update_group(self, group: int, queue: PageQueue) -> None:
         """Note whether the group's *queue* holds something, or needs a refill."""
         if not queue.is_empty:
             self.ready.add(group)
@@ -207,7 +207,7 @@ class SiteQueue:
         queue = self.queues[group]
         entry = queue.pop()
         if queue.is_empty:
-            self.settle(group, queue)
+            self.update_group(group, queue)
         return entry if entry.group == group else entry._replace(group=group)
 
     @property
@@ -240,10 +240,10 @@ class SiteQueue:
             return next(iter(self.ready))
         return self.rule.choose((group, self._first(group)[1]) for group in self.ready)
 
-    def began(self, priority: float) -> None:
+    def add_outstanding(self, priority: float) -> None:
         self.outstanding[priority] = self.outstanding.get(priority, 0) + 1
 
-    def ended(self, priority: float) -> None:
+    def remove_outstanding(self, priority: float) -> None:
         left = self.outstanding[priority] - 1
         if left:
             self.outstanding[priority] = left

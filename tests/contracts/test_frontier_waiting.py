@@ -238,7 +238,7 @@ class Simulation:
             for lease in leases:
                 self._take(lease)
             if not leases and not self._advance():
-                assert self.frontier.budget.is_spent or not self.frontier.is_waiting, "the crawl stalls"
+                assert self.frontier.budget.is_exhausted or not self.frontier.is_waiting, "the crawl stalls"
                 return
         raise AssertionError("the crawl does not end")
 

@@ -93,7 +93,7 @@ def test_every_project_setting_is_read():
 
 # Stats ----------------------------------------------------------------------------------------------
 
-COUNTING = {"inc_value", "set_value", "max_value", "min_value"}
+COUNTING = {"inc_value", "_inc_value", "set_value", "max_value", "min_value"}
 STATES = [state.name.lower() for state in State if state is not State.WAITING]  # a page that ended does not wait
 
 

@@ -95,7 +95,10 @@ class OpenedCrawl:
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         self.crawl = Crawl(
-            *(values, spec, open_policy, self, clock), stop=self.stopped.append, wake=self._wake, origin=ORIGIN
+            *(values, spec, open_policy, self.inc_value, clock),
+            stop=self.stopped.append,
+            wake=self._wake,
+            origin=ORIGIN,
         )
 
     def inc_value(self, key: str, count: int = 1) -> None:

@@ -90,7 +90,7 @@ class HeapQueue:
         return page not in self._held and self._scores.queue(page) == self._group
 
     def push(self, entry: QueueEntry, most: int) -> None:
-        """Queue *entry*; when more than twice *most* pages are in memory, keep only the best *most*."""
+        """Queue *entry*; when half as many more than *most* are in memory, keep only the best *most*."""
         self._entries[entry.id] = entry
         if not self.raise_page(entry.id, most):
             self._entries.pop(entry.id, None)
@@ -101,7 +101,7 @@ class HeapQueue:
         if self.has_more and item > self._spill_limit:
             return False
         heapq.heappush(self._heap, item)
-        if len(self._heap) > 2 * most:
+        if len(self._heap) > most + most // 2:
             self._trim(most)
         return item <= self._spill_limit
 

@@ -134,7 +134,7 @@ class ValueQueue:
         self._spilled.discard(entry.id)
         if self.has_more and self._limit(entry.id) > self._spill_limit:
             if not was_spilled:
-                self._recent[entry.id] = entry, self._learning.take(entry.id)
+                self._recent[entry.id] = entry, self._learning.pop_features(entry.id)
                 if len(self._recent) > MOST_RECENT:
                     del self._recent[next(iter(self._recent))]
             return
@@ -142,7 +142,7 @@ class ValueQueue:
             self._raised.add(entry.id)
             self._first = None
             return
-        self._add(entry, self._learning.take(entry.id))
+        self._add(entry, self._learning.pop_features(entry.id))
         self._trim()
 
     def raise_page(self, page_id: int, most: int) -> bool:
@@ -161,9 +161,9 @@ class ValueQueue:
         raised = sorted(self._raised)
         self._raised.clear()
         entries = self._store.entries(raised)  # waits for those of them that were found just now
-        self._learning.read(raised)
+        self._learning.load_features(raised)
         for entry in entries:
-            self._add(entry, self._learning.take(entry.id))
+            self._add(entry, self._learning.pop_features(entry.id))
         self._trim()
 
     def _add(self, entry: QueueEntry, features: Features | None) -> None:
@@ -194,7 +194,7 @@ class ValueQueue:
         if page_id in self._recent:
             features = self._recent.pop(page_id)[1]
             if features is not None:
-                self._learning.keep(page_id, features)
+                self._learning.keep_features(page_id, features)
         elif not self._remove(page_id):
             self._spilled.add(page_id)
         self._entries.pop(page_id, None)
@@ -208,7 +208,7 @@ class ValueQueue:
             return True
         features = self._links.remove(page_id)
         if features is not None and features.any():
-            self._learning.keep(page_id, features)
+            self._learning.keep_features(page_id, features)
         return features is not None
 
     def refill(self, limit: int) -> None:
@@ -221,7 +221,7 @@ class ValueQueue:
             if len(entries) < limit or len(free) >= self._learning.compared:
                 break
             limit *= 2  # rare: few pages of a queue are held at a time
-        self._learning.read(free)
+        self._learning.load_features(free)
         self.fill(entries, limit)
 
     def _read(self, limit: int) -> list[QueueEntry]:
@@ -237,7 +237,7 @@ class ValueQueue:
         self._recent.clear()
         for entry in entries:
             if entry.id not in self._held:
-                self._add(entry, self._learning.take(entry.id))
+                self._add(entry, self._learning.pop_features(entry.id))
         self._trim_entries()
 
     def pop(self) -> QueueEntry:

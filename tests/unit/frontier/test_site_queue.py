@@ -96,9 +96,9 @@ def test_farther_priorities_wait_for_all_responses_of_nearer_ones() -> None:
     site = queue()
     assert not site.must_wait(1.0)
     for priority in (1.0, 1.0, 2.0):
-        site.began(priority)
+        site.add_outstanding(priority)
     assert (site.must_wait(1.0), site.must_wait(1.5)) == (False, True)
-    site.ended(1.0)
+    site.remove_outstanding(1.0)
     assert site.must_wait(1.5)
-    site.ended(1.0)
+    site.remove_outstanding(1.0)
     assert (site.must_wait(1.5), site.must_wait(3.0)) == (False, True)

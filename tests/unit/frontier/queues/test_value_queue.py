@@ -69,7 +69,7 @@ class Queue:
     def again(self, page: int) -> None:
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
-        self.learning.keep(page, self.store.rows[page])
+        self.learning.keep_features(page, self.store.rows[page])
         self.queue.push(entry(page), self.most)
 
     def pop(self) -> int:
@@ -78,7 +78,7 @@ class Queue:
         return page
 
     def end(self, page: int, reward: float = 0.0) -> None:
-        self.learning.ended(page, reward)
+        self.learning.learn_reward(page, reward)
         self.learning.forget([page])
         self.held.discard(page)
         del self.store.rows[page]
@@ -133,7 +133,7 @@ def test_what_is_learnt_counts_for_urls_that_wait_already():
     disappointing = queue.pop()
     assert disappointing == 3
     for _ in range(20):
-        queue.learning.ended(disappointing, 0.0)
+        queue.learning.learn_reward(disappointing, 0.0)
     assert queue.pop() == 1
 
 
@@ -167,7 +167,7 @@ def test_url_beyond_the_spill_limit_is_in_the_store_only():
     assert len(queue.queue) == 6, "half as many more as are compared"
     queue.push(10, "news")
     assert len(queue.queue) == 6
-    assert queue.learning.take(10) is None, "its features are in the store"
+    assert queue.learning.pop_features(10) is None, "its features are in the store"
     queue.push(0, "good")
     assert queue.pop() == 0, "it was found before"
     assert queue.all() == [1, 2, 3, 4, 5, 6, 10, 7, 8, 9], "the best one is compared when there is room for it"

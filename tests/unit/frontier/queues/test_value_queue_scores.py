@@ -74,7 +74,7 @@ class Queue:
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
         if (row := self.store.rows[page]) is not None:
-            self.learning.keep(page, row)
+            self.learning.keep_features(page, row)
         self.queue.push(entry(page), self.most)
 
     def raise_to(self, page: int, worth: float) -> None:
@@ -90,7 +90,7 @@ class Queue:
         return page
 
     def end(self, page: int, similarity: float = 0.0) -> None:
-        self.learning.ended(page, similarity)
+        self.learning.learn_reward(page, similarity)
         self.learning.forget([page])
         self.held.discard(page)
         self.scores.gone(page)
@@ -130,7 +130,7 @@ def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypa
     for _ in range(3):
         assert queue.queue.first[1] == 1
     assert len(computed) == 1
-    queue.learning.ended(99, 0.5)
+    queue.learning.learn_reward(99, 0.5)
     assert queue.queue.first[1] == 1
     queue.push(3, "news")
     assert queue.queue.first[1] == 1
