@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from crawlers.storage.database import Database
-from tests.support.services import PostgresqlStore, fresh_database, running_postgresql
+from tests.support.services import PostgresqlStore, fresh_database, running_postgresql, store_kinds
 from tests.support.sites.project import Project
 
 if TYPE_CHECKING:
@@ -71,32 +71,44 @@ def sqlite(sqlite_url: str) -> Iterator[Database]:
     database.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty store, of both kinds in turn."""
-    return str(request.getfixturevalue(f"{request.param}_url"))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests on SQLite, and those with the mark *both_stores* on PostgreSQL as well."""
+    if "store_kind" in metafunc.fixturenames:
+        metafunc.parametrize("store_kind", store_kinds(metafunc), indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """The kind of the stores of a test: sqlite or postgresql."""
+    return str(request.param)
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, store_kind: str) -> str:
+    """The URL of an empty store."""
+    return str(request.getfixturevalue(f"{store_kind}_url"))
 
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """An open empty store, of both kinds in turn."""
+    """An open empty store."""
     database = Database(database_url)
     yield database
     database.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
-    """A folder without a store for the commands of one test, with both kinds of stores in turn."""
-    if request.param == "sqlite":
+@pytest.fixture
+def project(request: pytest.FixtureRequest, store_kind: str, tmp_path: Path) -> Project:
+    """A folder without a store for the commands of one test."""
+    if store_kind == "sqlite":
         return Project(tmp_path)
     return Project(tmp_path, DATABASE_URL=request.getfixturevalue("postgresql_url"))
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def new_project(request: pytest.FixtureRequest) -> Iterator[Callable[..., Project]]:
+@pytest.fixture(scope="session")
+def new_project(request: pytest.FixtureRequest, store_kind: str) -> Iterator[Callable[..., Project]]:
     """Likewise for what several tests read: `new_project(folder, **settings)` has a store of its own."""
-    socket = None if request.param == "sqlite" else request.getfixturevalue("postgresql_socket")
+    socket = None if store_kind == "sqlite" else request.getfixturevalue("postgresql_socket")
     with ExitStack() as stack:
 
         def make(folder: Path, **settings: object) -> Project:

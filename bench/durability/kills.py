@@ -89,7 +89,7 @@ def _at_random(folder: Path, web: WatchedWeb, kills: int, reach: int, rng: rando
 def _at_every_transaction(folder: Path, web: WatchedWeb) -> dict[str, object]:
     """A fresh small crawl for each of its transactions, killed when that is about to be committed."""
     hosts = web.hosts("corner", "dead")
-    settings = {**SETTINGS, "STORE_BATCH_PAGES": 1, "STORE_BATCH_SECONDS": 0.001}
+    settings = {**SETTINGS, "STORE_BATCH_SECONDS": 0.001}
     with Crawl(folder / "small", hosts, **settings) as whole:
         _run(whole)
         problems, commit = [], 0

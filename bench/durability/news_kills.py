@@ -1,6 +1,6 @@
 """Kills news crawls with kill -9 while papers keep publishing, and compares the stored documents with the truth.
 
-    python -m bench.durability.news_kills [--kills 100] [--each 50] [--reach 80] [--sites 4] [--seed 1] [--keys redis]
+    python -m bench.durability.news_kills [--kills 100] [--each 50] [--reach 80] [--sites 4] [--seed 1]
                                           [--workers 1] [--store sqlite]
 
 Each crawl is of another simulated press. It is killed *each* times, then it runs until the papers
@@ -31,7 +31,7 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.urls.resolution import resolve
 from tests.support.processes import until
 from tests.support.running import Crawl, add_on
-from tests.support.services import fresh_database, running_postgresql, running_redis
+from tests.support.services import fresh_database, running_postgresql
 from tests.support.watched_press import WatchedPress
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ SETTINGS = {
     "FEED_MIN_SECONDS": 1,
     "FEED_MAX_SECONDS": 20,
     "FEED_POLLS_PER_SECOND": 5,
-    "NEWS_HUBS": 5,
     "NEWS_RECHECK_HOURS": 5 / 3600,
     "EXTRACTION_PROCESSES": 1,
     "NEWS_ONCE": 1,
@@ -140,7 +139,7 @@ class Killer:
         rng = self._rng
         kind = rng.choices(("request", "commit", "write", "startup"), (4, 4, 3, 1))[0]
         settings: dict[str, object] = {
-            "STORE_BATCH_PAGES": rng.choice((1, 5, 20, 200)), "STORE_BATCH_SECONDS": rng.choice((0.005, 0.05, 0.5)),
+            "STORE_BATCH_SECONDS": rng.choice((0.005, 0.05, 0.5)),
         }  # fmt: skip
         moment = rng.randint(1, self._reach)
         if kind == "commit":
@@ -181,7 +180,7 @@ class CrewKiller:
         rng = self._rng
         moment = rng.randint(1, self._reach)
         while len(self._runs) < self._workers:
-            settings: dict[str, object] = {"STORE_BATCH_PAGES": rng.choice((1, 5, 20, 200))}
+            settings: dict[str, object] = {"STORE_BATCH_SECONDS": rng.choice((0.005, 0.05, 0.5))}
             if rng.random() < 0.5 / self._workers:
                 settings |= {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": 1 + moment % MAX_COMMITS}
             self._runs.append(self._crawl.start(arguments=("sources=sources.yaml",), **settings))
@@ -276,8 +275,6 @@ def one_crawl(folder: Path, press: WatchedPress, chosen: argparse.Namespace, kil
     """Kill a crawl of *press* that many times; return its result."""
     with ExitStack() as stack:
         settings: dict[str, object] = dict(SETTINGS)
-        if chosen.keys == "redis":
-            settings["DOCUMENT_KEYS_URL"] = stack.enter_context(running_redis())
         if chosen.store == "postgresql":
             socket = stack.enter_context(running_postgresql())
             settings["DATABASE_URL"] = stack.enter_context(fresh_database(socket))
@@ -312,7 +309,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--keys", choices=("store", "redis"), default="store", help="where keys of documents are")
     chosen = parser.parse_args()
     if chosen.store == "postgresql" and chosen.workers < 2:
         parser.error("--store postgresql needs --workers")  # a single one is also killed while it writes to its file

@@ -103,7 +103,7 @@ class BuiltIn:
 
     def __init__(self, scale: int, delay_ms: int, stack: ExitStack) -> None:
         self._web = stack.enter_context(WatchedWeb(ALL, scale, self._note))
-        self.lines = [f"{origin};8;;{delay_ms}" for origin in self._web.origins.values()]
+        self.lines = [f"{line.removesuffix('0')}{delay_ms}" for line in self._web.hosts()]
         self._times: dict[str, list[float]] = {}
 
     def _note(self, url: str) -> float:

@@ -59,16 +59,14 @@ class Mode:
 PACED: Mapping[str, float] = {
     "FEED_MIN_SECONDS": 300.0,
     "FEED_MAX_SECONDS": 21_600.0,
-    "FEED_DEADLINE_SECONDS": 43_200.0,
 }
 
 
 # The settings that make the difference stand here and nowhere else.
-_UNLEARNT = {"NEWS_LEARN_RULES": False}
 MODES: Mapping[str, Mode] = {
     # The spider refuses ORDER=opic. Where no rule fits, all URLs have one factor: that is OPIC, but feeds are read.
-    "no rules": Mode({"ORDER": "fit*opic", "NEWS_RULES_ENABLED": False, "NEWS_PRIOR_ENABLED": False, **_UNLEARNT}),
-    "hand-written": Mode({"ORDER": "fit*opic", **_UNLEARNT}, is_given_rules=True),
+    "no rules": Mode({"ORDER": "fit*opic", "NEWS_RULES": "none"}),
+    "hand-written": Mode({"ORDER": "fit*opic", "NEWS_RULES": "manual"}, is_given_rules=True),
     "learnt, 1st generation": Mode({"ORDER": "fit*opic"}),
     "learnt, 2nd generation": Mode({"ORDER": "fit*opic"}, before="learnt, 1st generation"),
 }

@@ -2,7 +2,7 @@
 
     python -m bench.ranking.topic_strategies STORE TOPIC.yaml …
 
-STORE has a topic crawl called "whole" that read everything: -s TOPIC_STRATEGY=breadth -s CRAWL=whole. Each TOPIC.yaml
+STORE has a topic crawl called "whole" that read everything: strategy: breadth, -s CRAWL=whole. Each TOPIC.yaml
 has keywords. Replayed on that web, how many of the pages that each strategy reads first are relevant to each topic?
 *Relevant* are the 2.5 % of pages, at least 50, that are most similar to it.
 """
@@ -29,7 +29,7 @@ Shares = dict[str, list[float]]  # by strategy: of relevant pages among the firs
 
 def measured(database: Database, topic_file: str) -> Shares:
     """Return the shares of pages relevant to a topic."""
-    runs = replayed(database, CRAWL, topic_file, "auto", list(STRATEGIES), POINTS[-1])
+    runs = replayed(database, CRAWL, topic_file, list(STRATEGIES), POINTS[-1])
     seen = DocumentFrequencies(terms for _, terms in runs.documents())
     similarities = {page: runs.topic.tf_idf_similarity(terms, seen) for page, terms in runs.documents()}
     ranked = sorted(similarities, key=lambda page: (-similarities[page], page))

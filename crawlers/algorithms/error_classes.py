@@ -54,7 +54,7 @@ _BEGINNINGS = {
     "the response is not HTTP": ErrorClass.BAD_RESPONSE,
     "the content encoding": ErrorClass.BAD_RESPONSE,
     "not rendered": ErrorClass.RENDERING,
-    "it needs more memory than RENDER_MEMORY_MB": ErrorClass.RENDERING,
+    "it needs more memory than a page may have": ErrorClass.RENDERING,
     "its scripts crashed the browser": ErrorClass.RENDERING,
     "the browser": ErrorClass.RENDERING,
 }

@@ -39,6 +39,15 @@ class RestPolicy(NamedTuple):
         return min(self.first_s * 2.0 ** min(rests, 64), self.longest_s)  # 2^64 seconds are long enough
 
 
+def robots_rests(first_s: float) -> RestPolicy:
+    """Return the rests after a robots.txt that could not be read, of which the first takes *first_s* seconds; 0: none.
+
+    >>> robots_rests(300.0).rest_s(5), robots_rests(0.0).rest_s(0)
+    (9600.0, None)
+    """
+    return RestPolicy(first_s=first_s) if first_s else RestPolicy(times=0, first_s=0.0)
+
+
 def retry_delay_s(policy: RetryPolicy, status: int, attempts: int) -> float | None:
     """Return the seconds to wait before the next attempt, or None if the URL has failed.
 

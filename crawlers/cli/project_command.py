@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand
 
-from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, types_of_settings
+from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
-from crawlers.storage.files.writable import LOG, PROCESS_NUMBER, PROFILE, check_file
+from crawlers.options.file_kinds import LOG, PROCESS_NUMBER, PROFILE
+from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.files.writable import Kind
+    from crawlers.options.file_kinds import FileKind
 
 MOST = 10_000_000  # of anything that is counted on the command line: the oracle of `scrapy lab` takes 24 bytes per page
 
@@ -74,7 +75,7 @@ def _refuse(error: ConfigError) -> NoReturn:
     sys.exit(2)
 
 
-def _check_file(name: str, path: str | None, kind: Kind) -> None:
+def _check_file(name: str, path: str | None, kind: FileKind) -> None:
     """Raise `ConfigError` if *path* can't be written: Scrapy opens it before the command runs."""
     if path:
         check_file(Path(path), name, kind)
@@ -84,7 +85,7 @@ def _check_file(name: str, path: str | None, kind: Kind) -> None:
 
 def use_settings_file(settings: BaseSettings, path: str) -> None:
     """Add the settings in the file at *path*; those of the command line stay. Raises `ConfigError`."""
-    found = read_settings(path, types_of_settings())
+    found = read_settings(path, kinds_of_settings())
     if "SETTINGS_FILE" in found:
         raise ConfigError(f"{path}: SETTINGS_FILE names another file; one file can't include another, so leave it out")
     for name, value in found.items():

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 import logging
-import math
 import os
 import re
-from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.settings import default_settings as scrapy_defaults
@@ -24,64 +21,31 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
-from crawlers.inputs.offered_settings import FILES
 from crawlers.inputs.text_file import shortened_list, shown
-from crawlers.inputs.url_settings import url_selection, use_suffix_list
+from crawlers.inputs.url_settings import url_selection, url_steps, use_suffix_list
+from crawlers.options import OUTPUTS, SETTINGS
+from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
+from crawlers.options.removed import REMOVED
 from crawlers.storage.database import store_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-AT_LEAST_ONE = {
-    "CONCURRENT_ITEMS",
-    "CONCURRENT_REQUESTS",
-    "CONCURRENT_REQUESTS_PER_DOMAIN",
-    "EXTRACTION_PROCESSES",
-    "FRONTIER_CACHE_URLS",
-    "FRONTIER_HEAD_URLS",
-    "GITTINS_BATCH_PAGES",
-    "RENDER_MEMORY_MB",
-    "RENDER_PAGES",
-    "REWARD_CACHE_KEYS",
-    "REACTOR_THREADPOOL_MAXSIZE",
-    "ROUNDROBIN_QUANTUM_PAGES",
-    "SITEMAPS_MAX_FILES",
-    "SITEMAPS_MAX_URLS",
-    "SITE_PARALLEL",
-    "STORE_BATCH_PAGES",
-    "UCB1_INITIAL_PAGES",
-    "WORKERS",
-}
-AT_MOST = {"WORKERS": 256}  # of one machine
-MOST = 2**31 - 1  # of any other number: what databases store as integers; as seconds 68 years
-MAX_CHARS = 4096  # of a text: more than a path may have (PATH_MAX of Linux)
-MAX_LIST_CHARS = 100_000
 CLASSES = {"SCHEDULER", "LOG_FORMATTER"}
-_TYPE = re.compile(r"[^\s/]+/[^\s/]+")  # of contents
 _SURROGATE = re.compile("[\ud800-\udfff]")
-ABOVE_ZERO = {
-    "DNS_TIMEOUT",
-    "DOWNLOAD_TIMEOUT",
-    "EXTRACTION_TIMEOUT_SECONDS",
-    "FEED_DEADLINE_SECONDS",
-    "FEED_MAX_SECONDS",
-    "FEED_MIN_SECONDS",
-    "FEED_POLLS_PER_SECOND",
-    "RENDER_TIMEOUT_SECONDS",
-    "RENDER_VIRTUAL_SECONDS",
-    "WORKER_DEADLINE_SECONDS",
+_SCRAPYS = {  # settings of Scrapy whose values are not those that their defaults suggest
+    "CONCURRENT_ITEMS": Whole(least=1),
+    "CONCURRENT_REQUESTS_PER_DOMAIN": Whole(least=1),
+    "DNS_TIMEOUT": Number(above=True),
+    "REACTOR_THREADPOOL_MAXSIZE": Whole(least=1),
+    **dict.fromkeys(  # negative, or None
+        ("DEPTH_PRIORITY", "FEED_EXPORT_INDENT", "REDIRECT_PRIORITY_ADJUST", "RETRY_PRIORITY_ADJUST"), Kind()
+    ),
 }
-SIGNED = {  # settings of Scrapy whose values may be negative, or None
-    "DEPTH_PRIORITY",
-    "FEED_EXPORT_INDENT",
-    "REDIRECT_PRIORITY_ADJUST",
-    "RETRY_PRIORITY_ADJUST",
-}
-RESERVED = {"FRONTIER_URL"}  # for later versions
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 
 _QUEUES = "URLs wait in the store: ORDER and RULE choose the next one"
-_DUPLICATES = "the store knows each URL: the settings URL_* say which ones are equal"
+_DUPLICATES = "the store knows each URL: URL_NORMALIZATION says which ones are equal"
 WITHOUT_EFFECT = {  # settings of Scrapy whose components the scheduler replaces, and what to use instead
     "DUPEFILTER_CLASS": _DUPLICATES,
     "DUPEFILTER_DEBUG": _DUPLICATES,
@@ -122,17 +86,13 @@ WITHOUT_EFFECT_ON_MISSIONS = {  # likewise settings of middlewares that `SiteSpi
     "RETRY_PRIORITY_ADJUST": _RETRIES,
     "URLLENGTH_LIMIT": "URLs above 8,192 characters are not followed",
 }
-OR_NONE = {
-    "MAX_LEVEL": 0,
-    "PROGRESS_ENABLED": False,
-}  # settings whose default is None, with an example of another value
 
 
-def types_of_settings() -> dict[str, Any]:
-    """Return an example of the type of each setting, of ours and of Scrapy's; None: any type."""
-    scrapys = {name: getattr(scrapy_defaults, name) for name in dir(scrapy_defaults) if name.isupper()}
-    ours = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
-    return scrapys | ours
+def kinds_of_settings() -> dict[str, Kind]:
+    """Return the kind of each setting, of ours and of Scrapy's."""
+    examples = {name: value for name, value in {**vars(scrapy_defaults), **vars(defaults)}.items() if name.isupper()}
+    scrapys = {name: kind_of(value) for name, value in examples.items()}
+    return scrapys | _SCRAPYS | {name: one.kind for name, one in SETTINGS.items()}
 
 
 def check_typed(words: list[str]) -> None:
@@ -144,14 +104,15 @@ def check_typed(words: list[str]) -> None:
         typed = arglist_to_dict(words)
     except ValueError:
         return  # Scrapy says how to write them
-    examples = types_of_settings()
+    kinds = kinds_of_settings()
     for name, value in typed.items():
-        if problem := _length_problem(name, value, examples.get(name)):
-            raise ConfigError(problem)  # the name of the program, for example, is in Scrapy's first line
-        if name == "LOG_JSON" or isinstance(examples.get(name), dict):
-            _check(name, examples[name], BaseSettings({name: value}))
+        kind = kinds.get(name, Kind())
+        if len(value) > kind.most_chars:
+            raise ConfigError(_too_long(name, value, kind))  # the name of the program is in Scrapy's first line
+        if name == "LOG_JSON" or isinstance(kind, Table):
+            _check(name, kind, BaseSettings({name: value}))
         elif name == "LOG_LEVEL" and value not in logging.getLevelNamesMapping():
-            raise ConfigError(f"{name}={shown(value)} is unknown; write DEBUG, INFO, WARNING or ERROR")
+            raise ConfigError(f"{name}={shown(value)}{kind.problem(value)}")
         elif name == "SPIDER_MODULES":
             for module in filter(None, value.split(",")):
                 if not _is_module(module):
@@ -167,21 +128,25 @@ def _is_module(name: str) -> bool:
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
-    examples = {name: OR_NONE.get(name, getattr(defaults, name)) for name in dir(defaults) if name.isupper()}
-    examples |= {name: 0.0 for name in scrapys_numbers() if settings.getpriority(name) == CMDLINE}
-    values = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
-    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    kinds = kinds_of_settings()
+    typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
+    texts = {name: value for name, value in typed.items() if isinstance(value, str)}
     too_long = {
-        name: problem for name, one in examples.items() if (problem := _length_problem(name, texts.get(name, ""), one))
+        name: _too_long(name, value, kinds[name])
+        for name, value in texts.items()
+        if name in kinds and len(value) > kinds[name].most_chars
     }
     wrong = [*_wrong_texts(texts), *too_long.values()]
     checks: list[Callable[[], object]] = [
-        partial(_check, name, one, settings) for name, one in examples.items() if name not in too_long
+        partial(_check, name, kind, settings)
+        for name, kind in kinds.items()
+        if name not in too_long and (name in vars(defaults) or (name in typed and isinstance(kind, Number)))
     ]
     if not wrong:  # RE2 takes valid text only
         checks = [
             partial(url_selection, settings),
             *checks,
+            partial(url_steps, settings),
             partial(http_client, settings),
             partial(use_suffix_list, settings),
             partial(_check_outputs, settings),
@@ -204,7 +169,7 @@ def _check_outputs(settings: BaseSettings) -> None:
     store = store_path(settings.get("DATABASE_URL"))
     of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
     folders = {Path.cwd(), *([] if store is None else [store.absolute().parent])}
-    for name in FILES:
+    for name in OUTPUTS:
         given = settings.get(name)
         if not given:
             continue
@@ -219,24 +184,15 @@ def _check_outputs(settings: BaseSettings) -> None:
             raise ConfigError(f"{name}={given} is outside of the folder of the crawl; name a file below {Path.cwd()}")
 
 
-def scrapys_numbers() -> list[str]:
-    """Return the settings of Scrapy that are numbers of 0 or more; most of them are read as fractions as well."""
-    return [
-        name
-        for name, value in vars(scrapy_defaults).items()
-        if type(value) in (int, float) and name.isupper() and name not in SIGNED and not name.endswith("_ENABLED")
-    ]
-
-
 def _wrong_names(settings: BaseSettings) -> Iterator[str]:
-    """Yield what is wrong with names that are nearly those of settings, or reserved: Scrapy would ignore them."""
-    known = types_of_settings().keys()
+    """Yield what is wrong with names that are nearly those of settings, or were some: Scrapy would ignore them."""
+    known = kinds_of_settings().keys()
     for name in settings:
         if settings.getpriority(name) != CMDLINE or name in known:
             continue
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
-        if name in RESERVED:
-            yield f"{name} has no effect yet; leave it out"
+        if name in REMOVED:
+            yield f"{name} is no setting any more; {REMOVED[name]}"
         elif near:
             yield f"Unknown setting {name}; did you mean {near[0]}?"
         elif not name.isupper():  # those in capitals may be read by components of a user
@@ -271,59 +227,22 @@ def _is_given(name: str, settings: BaseSettings) -> bool:
 def _wrong_texts(texts: Mapping[str, str]) -> Iterator[str]:
     """Yield values that are not valid text: a terminal may pass any bytes, but databases and file names can't."""
     for name, value in texts.items():
-        if _SURROGATE.search(value) or ("\0" in value and name in FILES):
+        if _SURROGATE.search(value) or ("\0" in value and name in OUTPUTS):
             yield f"{name}={shown(value)} is not valid text; write it in UTF-8"
 
 
-def _length_problem(name: str, value: str, example: Any) -> str:
-    """Return what is wrong with a value of more characters than any sensible one has; "" if nothing is."""
-    is_list = isinstance(example, (list, tuple, dict)) or name == "SCOPE"
-    most = MAX_LIST_CHARS if is_list else MAX_CHARS
-    return f"{name} has {len(value):,} characters; write at most {most:,}" if len(value) > most else ""
+def _too_long(name: str, value: str, kind: Kind) -> str:
+    return f"{name} has {len(value):,} characters; write at most {kind.most_chars:,}"
 
 
-def _check(name: str, example: Any, settings: BaseSettings) -> None:
+def _check(name: str, kind: Kind, settings: BaseSettings) -> None:
     value = settings.get(name)
-    if name in OR_NONE and value in (None, "", "None"):
+    if name in SETTINGS and value == SETTINGS[name].default:
         return
-    if name in FILES:
-        try:
-            Path(value or "").exists()
-        except OSError as error:
-            raise ConfigError(f"{name}={shown(value)} can't be a file ({error.strerror}); name another one") from None
-    elif name in CLASSES:
+    if name in CLASSES:
         try:
             load_object(value)
         except (ImportError, NameError, TypeError, ValueError):
             raise ConfigError(f"{name}={shown(str(value))} can't be imported; write module.Class") from None
-    elif name == "HTML_TYPES":
-        types = settings.getlist(name)
-        if not types or not all(_TYPE.fullmatch(one.strip()) for one in types):
-            raise ConfigError(f"{name}={shown(str(value))} has no content types; write some, such as text/html")
-    elif isinstance(example, dict):
-        try:
-            is_object = isinstance(json.loads(value) if isinstance(value, str) else value, Mapping)
-        except (ValueError, RecursionError):
-            is_object = False
-        if not is_object:
-            raise ConfigError(f'{name}={shown(str(value))} is not an object of JSON; write {{"name": value}}')
-    elif isinstance(example, bool):
-        if str(value).lower() not in ("0", "1", "false", "true"):  # Scrapy takes other numbers for true
-            raise ConfigError(f"{name}={shown(str(value))} must be 0 or 1")
-    elif isinstance(example, (int, float)):
-        least = 1 if name in AT_LEAST_ONE else 0
-        kind = "whole number" if isinstance(example, int) else "number"
-        most = AT_MOST.get(name, MOST)
-        try:
-            number = type(example)(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if name in AT_MOST or most < number < math.inf:
-            wanted = f"a {kind} from {least} to {most}"
-        else:
-            wanted = "a number above 0" if name in ABOVE_ZERO else f"a {kind} of {least} or more"
-        if math.isnan(number):
-            raise ConfigError(f"{name}={shown(str(value))} is not a {kind}; write {wanted}")
-        is_endless = number == math.inf and name == "AOPIC_UNCRAWLED_WEIGHT"
-        if not (least <= number <= most or is_endless) or (name in ABOVE_ZERO and number == 0):
-            raise ConfigError(f"{name}={shown(str(value))} is out of range; write {wanted}")
+    elif problem := kind.problem(value):
+        raise ConfigError(f"{name}={shown(str(value))}{problem}")

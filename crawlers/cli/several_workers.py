@@ -15,7 +15,7 @@ from crawlers.cli.child_process import ChildProcess
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.cli.worker_processes import SUSPEND, Asked, Events, WorkerProcesses
 from crawlers.errors import ConfigError, CrawlersError
-from crawlers.extensions.progress import is_wanted
+from crawlers.extensions.progress import INTERVAL_S, is_wanted
 from crawlers.extensions.summary import show_summary
 from crawlers.extraction.pool import environment
 from crawlers.inputs.program import suggested
@@ -45,7 +45,6 @@ OF_WORKERS = (
     "--pidfile=",
 )
 ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
-LEAST_INTERVAL_S = 0.01
 CLOSING_S = 10.0  # to show the end of the crawl; if the store does not respond, the terminal is given back at the exit
 _BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 
@@ -70,7 +69,6 @@ def run_workers(settings: BaseSettings) -> int:
     """Run a crawl with WORKERS processes of this command; return the exit status."""
     number = settings.getint("WORKERS")
     events, display = Events(), _Terminal(settings)
-    interval_s = max(LEAST_INTERVAL_S, settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
     with tempfile.TemporaryDirectory(prefix="crawlers-") as folder, _signals(events):
         summary = Path(folder) / "summary.txt"
 
@@ -81,7 +79,7 @@ def run_workers(settings: BaseSettings) -> int:
             return ChildProcess(place, [sys.executable, *sys.orig_argv[1:], *OF_WORKERS], variables, events)
 
         watch = StoreWatch(settings.get("DATABASE_URL"), display, events)
-        workers = WorkerProcesses(number, start, watch, display, events, interval_s)
+        workers = WorkerProcesses(number, start, watch, display, events, INTERVAL_S)
         try:
             status = workers.run()
         finally:

@@ -128,7 +128,7 @@ class Command(ProjectCommand, ScrapyCrawl):
         logger.info("The same command begins again in this process as soon as the store can be reached")
         stopped = Event() if worker_place() is None else ParentPipe().ended
         try:
-            wait_for_store(settings.get("DATABASE_URL"), settings.getfloat("WORKER_REJOIN_SECONDS"), stopped)
+            wait_for_store(settings.get("DATABASE_URL"), 20 * settings.getfloat("WORKER_DEADLINE_SECONDS"), stopped)
         except ConfigError as error:
             self._report(error)
             self._abort(store_failed=True)

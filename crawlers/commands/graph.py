@@ -17,10 +17,10 @@ from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
+from crawlers.graphs.analysis import AnalysedGraph, analyse
 from crawlers.graphs.comparison.comparison_files import COMPARISON_FORMATS
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
-from crawlers.graphs.export import no_graph_of, write_laid_out, write_site_graphs
+from crawlers.graphs.export import ALL_MEASURES, no_graph_of, write_laid_out, write_site_graphs
 from crawlers.graphs.files import ALL_FORMATS, PARQUET, graph_paths
 from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import count_fragment
@@ -30,16 +30,15 @@ from crawlers.graphs.looks import COMMUNITY, LAYOUTS, MAX_NODES, GraphLayout, gr
 from crawlers.graphs.seen_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
-from crawlers.inputs.rule_settings import virtual_share
 from crawlers.inputs.text_file import shortened_list
-from crawlers.pipelines.url_tables import chosen_tables
+from crawlers.options.file_kinds import HTML, PICTURE
 from crawlers.reports.map_picture import draw_map
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.crawl_results import has_pages, latest_with_pages
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.storage.files.writable import HTML, PICTURE, check_file
+from crawlers.storage.files.writable import check_file
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
 from crawlers.storage.queries import sites_of
@@ -110,7 +109,7 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
         )
-        parser.add_argument("--measure", action="append", choices=(*MEASURES, *SEEN), help="node attributes to compute")
+        parser.add_argument("--measure", action="append", choices=ALL_MEASURES, help="node attributes to compute")
         parser.add_argument(
             "--layout", action="append", choices=LAYOUTS, help="colours and sizes of GEXF nodes, which get positions"
         )
@@ -175,7 +174,7 @@ class Command(ProjectCommand):
         if opts.top:
             chosen = [site.id for site in chosen_sites(database, sites, wanted, crawl.name)] if wanted else []
             if opts.pagerank:
-                share = virtual_share(self.settings)
+                share = self.settings.getfloat("AOPIC_VIRTUAL_SHARE")
                 _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
             else:
                 _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
@@ -188,7 +187,7 @@ class Command(ProjectCommand):
             print(f"{folder / DATASET}: {dataset}")
         if formats:
             _write_site_graphs(database, crawl, named, sites, folder, formats, measures, layout, is_named=bool(wanted))
-        usual = [name for name in chosen_tables(self.settings) if name in DEFAULTS.get(crawl.mission, ())]
+        usual = [name for name in self.settings.getlist("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
         tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
         for path, rows, noun in tables:
             print(f"{path}: {counted(rows, noun)}")

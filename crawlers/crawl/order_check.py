@@ -25,7 +25,7 @@ def check_order(name: str, order: PageOrder, mission: CrawlSpec, rule: SiteRule)
     given = {ARTICLES: mission.start_slot, REWARDS: mission.counts_rewards, TOPIC: mission.topic}
     if order.needs is not None and not given[order.needs]:
         is_learnt_topic = order.needs == REWARDS and mission.topic is not None
-        use = "use TOPIC_STRATEGY=learnt" if is_learnt_topic else f"use it with {_MISSIONS[order.needs]}"
+        use = "write strategy: learnt in its file" if is_learnt_topic else f"use it with {_MISSIONS[order.needs]}"
         raise ConfigError(f"ORDER={name} needs {order.needs}, which {mission.name} does not have; {use}")
     if isinstance(order.link_values, LinkValues) and rule.weighs_pages:
         raise ConfigError(

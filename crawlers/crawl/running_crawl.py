@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.retries import RestPolicy, RetryPolicy
+from crawlers.algorithms.retries import RetryPolicy, robots_rests
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.addresses import AddressGuard
@@ -24,7 +24,7 @@ from crawlers.crawl.site_sitemaps import SitemapNeeded, SiteSitemaps
 from crawlers.crawl.start_urls import StartUrls
 from crawlers.crawl.stats import CrawlStats
 from crawlers.crawl.trials import Trials
-from crawlers.crawl.url_filter import StoredSelection, UrlFilter
+from crawlers.crawl.url_filter import UrlFilter
 from crawlers.crawl.worker_rounds import WorkerRounds
 from crawlers.errors import CrawlersError, FrontierError, StoreError
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
@@ -34,6 +34,7 @@ from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
+from crawlers.storage.page_selection import StoredSelection
 from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, SiteCertificate, SiteRest, SiteRobots
 from crawlers.storage.site_rows import networks_of_seeds
 from crawlers.storage.worker_status import Wait
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.crawl.stats import StatsCounter
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.protocols import Lease
     from crawlers.inputs.crawl_command import CrawlOrigin
@@ -62,9 +62,9 @@ MAX_REJECTING_S = 0.1
 class Crawl:
     """Open from construction until `close`.
 
-    *open_policy* creates the policy of the mission, once the store is open. *stop* ends the program that runs the
-    crawl, for a reason; *wake* makes it call `next` again. *origin* is what is stored of its command.
-    If *share* processes begin it together, the first one claims a part of its sites;
+    *open_policy* creates the policy of the mission, once the store is open. *count* adds to a stat. *stop* ends the
+    program that runs the crawl, for a reason; *wake* makes it call `next` again. *origin* is what is stored of its
+    command. If *share* processes begin it together, the first one claims a part of its sites;
     *joins* is the number of the only crawl that this process may work on.
 
     Raises `ConfigError`, `CrawlEnded`, `StoreUnavailable` and, with *joins*, `StoreError`.
@@ -75,7 +75,7 @@ class Crawl:
         settings: SettingValues,
         spec: CrawlSpec,
         open_policy: Callable[[CrawlSession, CrawlControl], CrawlPolicy],
-        stats: StatsCounter,
+        count: Callable[..., None],
         clock: Callable[[], float],
         *,
         stop: Callable[[str], None],
@@ -90,11 +90,7 @@ class Crawl:
             settings.getint("RETRY_REST_TIMES"),
             settings.getfloat("RETRY_BACKOFF_SECONDS"),
         )
-        self.robots_rests = RestPolicy(
-            settings.getint("ROBOTS_REST_TIMES"),
-            settings.getfloat("ROBOTS_REST_SECONDS"),
-            settings.getfloat("ROBOTS_MAX_REST_SECONDS"),
-        )
+        self.robots_rests = robots_rests(settings.getfloat("ROBOTS_REST_SECONDS"))
         self.robots_token = robots_token(settings)
         self.rendered = RenderedSites(settings, spec.sites)
         self.clock = clock
@@ -120,7 +116,7 @@ class Crawl:
             options=options,
         )
         logs = log_paths(settings)
-        stored = StoredSelection(url_filter, selection, options)
+        stored = StoredSelection(url_filter.reason_against, selection, options)
         session = CrawlSession(settings, spec, self._reason_against, now, origin, clock, stored, share, joins)
         self.session = session
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
@@ -128,7 +124,7 @@ class Crawl:
         with ExitStack() as on_error:
             on_error.callback(session.close_all)
             on_error.callback(self._never_began)
-            counts = CrawlStats(stats, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
+            counts = CrawlStats(count, CsvLogs(*logs.values()), warns_of_home_pages=not spec.is_foreign)
             self._stats = counts
             on_error.callback(counts.close)
             policy = self._policy = open_policy(session, control)
@@ -140,8 +136,6 @@ class Crawl:
             self.sitemaps = SiteSitemaps(
                 *(session, control, sites, trials, counts, spec.addresses, url_filter, options, clock),
                 is_enabled=spec.reads_sitemaps,
-                most_files=settings.getint("SITEMAPS_MAX_FILES"),
-                most_urls=settings.getint("SITEMAPS_MAX_URLS"),
             )
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
@@ -425,7 +419,7 @@ class Crawl:
         """Whether the page budget ends the crawl although URLs wait."""
         if self._members.others:
             return self.control.failure is None and self._members.is_spent and not self._members.is_over
-        return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_spent
+        return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:

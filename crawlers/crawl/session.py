@@ -34,9 +34,10 @@ from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
+from crawlers.options import RECORDED
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
-from crawlers.storage.files.writable import CSV_LOG, check_file
+from crawlers.storage.files.writable import check_setting_file
 from crawlers.storage.joining import ANOTHER
 from crawlers.storage.levels import settle_levels
 from crawlers.storage.locks import WorkerLock
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.topic_file import TopicSpec
     from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
-    from crawlers.storage.page_selection import Selection
+    from crawlers.storage.page_selection import StoredSelection
     from crawlers.storage.pulls import Pull
 
 
@@ -72,50 +73,10 @@ logger = logging.getLogger(__name__)
 
 LEAST_SILENCE_S = 2.0  # of a busy server that runs
 PULLS_PER_BEAT = 10_000  # that a rule learns before a round; they take some 0.1 s
+MOST_SITES = 100_000  # of a crawl; links to further ones are stored as external links
+# Known URLs in memory for each one that waits in memory, and for each external URL there that was rewarded:
+URLS_PER_WAITING_URL, URLS_PER_REWARDED_URL = 120, 12
 SITE_BLOCK = 500  # numbers of discovered sites that are reserved at a time
-
-# Settings that results depend on; they are stored with each crawl.
-RECORDED = (
-    "RULE",
-    "PROFILE",
-    "ORDER",
-    "REWARD",
-    "PAGE_BUDGET",
-    "RULE_INDEX_SHARE",
-    "RULE_WAIT_SECONDS",
-    "RULE_SEED",
-    "ROUNDROBIN_QUANTUM_PAGES",
-    "ROUNDROBIN_QUANTUM_SECONDS",
-    "GITTINS_BATCH_PAGES",
-    "UCB1_INITIAL_PAGES",
-    "SCOPE",
-    "SCOPE_MAX_SITES",
-    "SITEMAPS_ENABLED",
-    "SITEMAPS_MAX_FILES",
-    "SITEMAPS_MAX_URLS",
-    LINK_PRIOR,
-    "FIT_FACTOR",
-    "FIT_ELSE_FACTOR",
-    "EXPLORE_SHARE",
-    "ARCHIVE_SHARE",
-    "NEWS_RULES_ENABLED",
-    "NEWS_LEARN_RULES",
-    "NEWS_PRIOR_ENABLED",
-    "AOPIC_VIRTUAL_SHARE",
-    "AOPIC_WINDOW_VISITS",
-    "AOPIC_UNCRAWLED_WEIGHT",
-    "LINK_TAGS",
-    "MAX_LEVEL",
-    "USER_AGENT",
-    "ROBOTSTXT_USER_AGENT",
-    "ROBOTSTXT_OBEY",
-    "ROBOTS_MAX_DELAY_SECONDS",
-    "URL_INCLUDE",
-    "URL_EXCLUDE",
-    "RENDER",
-    "RESULT_FOLDER",
-    "WARC_FILE",
-)
 
 
 def log_paths(settings: SettingValues) -> dict[str, Path | None]:
@@ -123,7 +84,7 @@ def log_paths(settings: SettingValues) -> dict[str, Path | None]:
     paths = {name: settings.get(name) for name in ("COMMON_LOG_FILE", "ERROR_LOG_FILE")}
     for name, path in paths.items():
         if path:
-            check_file(Path(path), name, CSV_LOG)
+            check_setting_file(name, path)
     return {name: Path(path) if path else None for name, path in paths.items()}
 
 
@@ -145,7 +106,7 @@ class CrawlSession:
         now: float,
         origin: CrawlOrigin,
         clock: Callable[[], float],
-        selection: Selection | None = None,
+        selection: StoredSelection | None = None,
         share: int = 1,
         joins: int | None = None,
     ) -> None:
@@ -161,6 +122,7 @@ class CrawlSession:
         self._settings = settings
         self._options = normalization(settings)
         self._addresses = mission.addresses
+        self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
         self.name = crawl_name(settings, mission)
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
@@ -207,7 +169,7 @@ class CrawlSession:
                 self.row.id,
                 self.row.worker_id,
                 page_budget=mission.page_budget,
-                most_sites=settings.getint("SCOPE_MAX_SITES") + len(self.row.excluded),
+                most_sites=self.most_sites + len(self.row.excluded),
                 deadline_s=deadline_s,
                 clock=clock,
                 distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
@@ -218,11 +180,11 @@ class CrawlSession:
             self._check_store = StoreCheck(self.database, self._lock)
             self._writer = self.writer = Writer(
                 self.database,
-                batch_size=settings.getint("STORE_BATCH_PAGES"),
                 batch_s=settings.getfloat("STORE_BATCH_SECONDS"),
                 check=self._check_store,
                 fence=self.members.fence,
             )
+            cache_urls = settings.getint("FRONTIER_CACHE_URLS")
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
                 self._site_ids.reserve()  # more of them will be discovered
@@ -233,8 +195,8 @@ class CrawlSession:
                 rule,
                 self._order,
                 reason_against=reason_against,
-                cache_urls=settings.getint("FRONTIER_CACHE_URLS"),
-                head_urls=settings.getint("FRONTIER_HEAD_URLS"),
+                cache_urls=cache_urls,
+                head_urls=max(1, cache_urls // URLS_PER_WAITING_URL),
                 page_budget=mission.page_budget,
                 patience=patience,
                 records_pulls=self._records_pulls,
@@ -245,7 +207,7 @@ class CrawlSession:
                 reward if counts_rewards else None,
                 self.database,
                 self.writer,
-                cache_keys=settings.getint("REWARD_CACHE_KEYS"),
+                cache_keys=max(1, cache_urls // URLS_PER_REWARDED_URL),
             )
         except StoreUnavailable:
             self.close_all()
@@ -338,7 +300,7 @@ class CrawlSession:
         if is_finished:
             return "is finished"
         ending = "ended" if reason == "finished" else f"stopped ({reason})"
-        if self.frontier.budget.is_spent:
+        if self.frontier.budget.is_exhausted:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"
 

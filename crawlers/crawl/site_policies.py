@@ -70,8 +70,7 @@ class SitePolicies:
         self._robots_token = robots_token
         self._addresses = addresses if addresses is not None else SiteAddresses()
         self._longest_delay_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
-        self._longest_rest_s = settings.getfloat("ROBOTS_MAX_REST_SECONDS")
-        self._most_sites = settings.getint("SCOPE_MAX_SITES")
+        self._longest_rest_s = 48 * (settings.getfloat("ROBOTS_REST_SECONDS") or 300.0)
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock
@@ -193,7 +192,7 @@ class SitePolicies:
     def open_cross_site(self, page: Page, now: float, changes: ChangeSet, *, adds_sites: bool = True) -> Page:
         """Open the sites of the scope to which *page* leads, and return it; rows are added to *changes*.
 
-        Links to other sites become external ones: to those that the host list omits, those beyond SCOPE_MAX_SITES, and
+        Links to other sites become external ones: to those that the host list omits, those beyond the most sites, and
         without *adds_sites*, all new ones: of an unchanged page, no links are stored that could begin a site.
         """
         names = dict.fromkeys(target.site for target, _ in page.cross_site_links)
@@ -209,7 +208,7 @@ class SitePolicies:
         """
         unknown, number = self._unknown(names)
         new = [name for name in unknown if name not in self._session.row.excluded]
-        room = max(0, self._most_sites - number)
+        room = max(0, self._session.most_sites - number)
         for name in new[:room]:
             if self._session.members.is_divided:
                 changes.extend(self._session.add_site_elsewhere(name))
@@ -246,10 +245,10 @@ class SitePolicies:
     def _warn_of_most_sites(self, name: str) -> None:
         if not self._is_full:
             logger.warning(
-                "%s and other new sites are not opened because of SCOPE_MAX_SITES=%d; links to them are stored as "
-                "external ones. Further occurrences are not logged",
+                "%s and other new sites are not opened, because a crawl has at most %d sites; links to them are stored "
+                "as external ones. Further occurrences are not logged",
                 name,
-                self._most_sites,
+                self._session.most_sites,
             )
         self._is_full = True
 

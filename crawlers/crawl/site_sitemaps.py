@@ -108,8 +108,12 @@ class _Reading:
         return changed
 
 
+MOST_FILES = 100  # sitemaps of a site, indexes among them; pages wait until all are read
+MOST_URLS = 1_000_000  # of the sitemaps of a site, some 100 bytes each in the store
+
+
 class SiteSitemaps:
-    """Reads at most *most_files* sitemaps of a site, and at most *most_urls* URLs of them; none unless *is_enabled*.
+    """Reads at most `MOST_FILES` sitemaps of a site, and at most `MOST_URLS` URLs of them; none unless *is_enabled*.
 
     *url_filter* decides which URLs the crawl leaves out, *options* are the steps of their normal form.
     """
@@ -127,8 +131,6 @@ class SiteSitemaps:
         clock: Callable[[], float],
         *,
         is_enabled: bool,
-        most_files: int,
-        most_urls: int,
     ) -> None:
         self._session = session
         self._frontier = session.frontier
@@ -141,8 +143,6 @@ class SiteSitemaps:
         self._options = options
         self._clock = clock
         self.is_enabled = is_enabled
-        self._most_files = most_files
-        self._most_urls = most_urls
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
         self._read: dict[int, str] = {}  # the addresses of sites whose sitemaps were read
@@ -238,8 +238,8 @@ class SiteSitemaps:
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
             return "not requested: those before it gave no response"
-        if reading.urls >= self._most_urls:
-            return f"not requested: those before it list {reading.urls:,} URLs (SITEMAPS_MAX_URLS)"
+        if reading.urls >= MOST_URLS:
+            return f"not requested: those before it list {reading.urls:,} URLs"
         return self._sites.robots_against(reading.address, row.url)
 
     def _begun(self, row: SiteRow) -> _Reading:
@@ -261,7 +261,7 @@ class SiteSitemaps:
             url = named if place is None else place
             if (key := url_key(url)) in reading.known:
                 continue
-            if len(reading.known) >= self._most_files:
+            if len(reading.known) >= MOST_FILES:
                 left_out.append(url)
                 continue
             reading.add(
@@ -357,14 +357,14 @@ class SiteSitemaps:
             reading.changed.append(row._replace(state=SitemapState.UNREAD, reason=reason))
         else:
             left_out = self._name(reading, site, content.named, row)
-            listed = content.listed[: max(0, self._most_urls - reading.urls)]
+            listed = content.listed[: max(0, MOST_URLS - reading.urls)]
             reading.urls += len(listed)
             problems = [content.problem] if content.problem else []
             if left_out:
-                problems.append(f"{len(left_out):,} of its sitemaps are not read (SITEMAPS_MAX_FILES)")
+                problems.append(f"{len(left_out):,} of its sitemaps are not read")
                 self._warn(site, left_out)
             if cut := len(content.listed) - len(listed):
-                problems.append(f"{cut:,} of its URLs are ignored (SITEMAPS_MAX_URLS)")
+                problems.append(f"{cut:,} of its URLs are ignored")
             reading.changed.append(
                 row._replace(
                     state=SitemapState.READ,
@@ -387,9 +387,9 @@ class SiteSitemaps:
 
     def _warn(self, row: SiteRow, left_out: Sequence[str]) -> None:
         logger.warning(
-            "%s names more than %d sitemaps: %s and others are not read; to read more of them, set SITEMAPS_MAX_FILES",
+            "%s names more than %d sitemaps: %s and others are not read",
             row.site,
-            self._most_files,
+            MOST_FILES,
             left_out[0],
         )
 

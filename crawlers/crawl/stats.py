@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.error_classes import error_class
 from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.items import ANNOUNCERS, Page, State
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlers.frontier.protocols import Lease
     from crawlers.storage.files.csv_logs import CsvLogs
 
@@ -18,61 +20,55 @@ logger = logging.getLogger(__name__)
 UNAVAILABLE = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
-class StatsCounter(Protocol):
-    """The part of Scrapy's stats collector that is used here."""
-
-    def inc_value(self, key: str, count: int = 1) -> None: ...
-
-
 class CrawlStats:
-    """Counts pages in the stats of Scrapy, and logs them.
+    """Counts pages, and logs them. *inc_value* adds 1, or a second argument, to a stat of Scrapy.
 
     With *warns_of_home_pages*, unavailable sites are logged as warnings, because the user listed them.
     """
 
-    def __init__(self, stats: StatsCounter, logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
-        self._stats = stats
+    def __init__(self, inc_value: Callable[..., None], logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
+        self._inc_value = inc_value
         self._logs = logs
         self._warns = warns_of_home_pages
 
     def rewarded(self, reward: float) -> None:
         """Count the *reward* of a page."""
         if reward:
-            self._stats.inc_value("harvest/reward", int(reward))
+            self._inc_value("harvest/reward", int(reward))
 
     def retried(self, page: Page, now: float) -> None:
         """Count a *page* that will be requested again."""
-        self._stats.inc_value("pages/retried")
+        self._inc_value("pages/retried")
         self._count_error(page)
         self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
 
     def rested(self) -> None:
         """Count a site whose robots.txt could not be read, and will be requested again."""
-        self._stats.inc_value("robots/rests")
+        self._inc_value("robots/rests")
 
     def sitemap_ended(self, *, is_read: bool) -> None:
         """Count a sitemap that was requested."""
         if is_read:
-            self._stats.inc_value("sitemaps/read")
+            self._inc_value("sitemaps/read")
         else:
-            self._stats.inc_value("sitemaps/unread")
+            self._inc_value("sitemaps/unread")
 
     def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:
-            self._stats.inc_value("pages/not_modified")
+            self._inc_value("pages/not_modified")
         else:
             state = State.MOVED if page.state is State.WAITING else page.state  # it redirects to another variant
-            self._stats.inc_value(f"pages/{state.name.lower()}")
+            self._inc_value(f"pages/{state.name.lower()}")
         if page.state in (State.REFUSED, State.FAILED):
             self._count_error(page)
         if page.reason.startswith(TOO_MANY_LINKS):
-            self._stats.inc_value("pages/cut")
+            self._inc_value("pages/cut")
             logger.warning("%s has %s", page.url, page.reason)
         if lease.is_revisit:
-            self._stats.inc_value("pages/again")
+            self._inc_value("pages/again")
         if new:
-            self._stats.inc_value("pages/found", new)
+            self._inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
         is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
@@ -80,11 +76,11 @@ class CrawlStats:
             logger.warning("%s is not available: %s", page.url, page.reason)
 
     def _count_error(self, page: Page) -> None:
-        self._stats.inc_value(f"errors/{error_class(page.status, page.reason)}")
+        self._inc_value(f"errors/{error_class(page.status, page.reason)}")
 
     def robots_failed(self, site: str, status: int, reason: str, now: float) -> None:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
-        self._stats.inc_value("robots/failed")
+        self._inc_value("robots/failed")
         url = f"{site}/robots.txt"
         self._logs.write(Page(0, url, 0, State.FAILED, status, reason or f"status {status}"), now, is_error=True)
 

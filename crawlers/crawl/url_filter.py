@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawlers.algorithms.traps.url_shapes import shape_reason
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.storage.page_selection import NOT_SELECTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from crawlers.items import Target
-    from crawlers.storage.site_rows import SiteRow
 
 
 class UrlFilter:
@@ -80,25 +77,3 @@ class UrlFilter:
             return True
         prefix = self._folders[target.site][1]
         return path.startswith(prefix) or f"{path}/" == prefix
-
-
-class StoredSelection:
-    """The `Selection` of stored pages by *url_filter*, which has this *selection* and these *options*."""
-
-    def __init__(self, url_filter: UrlFilter, selection: UrlSelection, options: Normalization) -> None:
-        self._url_filter = url_filter
-        self._selection = selection
-        self._options = options
-
-    def fingerprint(self, row: SiteRow) -> str:
-        parts = [row.folder, sorted(row.aliases), self._selection.include, self._selection.exclude]
-        return json.dumps(parts) if any(parts) else ""
-
-    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
-        if (address := site_of(url)) not in row.addresses:
-            return f"{NOT_SELECTED}: {address} is not an address of {row.site}"
-        if level == 0:  # start pages, and pages to which they redirect
-            return None
-        addresses = SiteAddresses()
-        addresses.set(row.site, row.addresses, row.address)
-        return self._url_filter.reason_against(addresses.of_site(resolve(url, "", self._options)))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CHECKS = 144  # while a feed may fail: by default one in ten minutes
 PAUSE_FACTOR = 50  # the pause between two checks, as a multiple of the duration of the last one
 
 
@@ -76,17 +77,15 @@ class AlarmChecks:
             raise NotConfigured  # other missions have no sources, so that no warning is needed
         settings = crawler.settings
         limits = Limits(
-            settings.getfloat("NEWS_ALARM_DEAD_FEED_HOURS") * 3600.0,
-            settings.getfloat("NEWS_ALARM_SILENT_DAYS") * DAY_S,
-            settings.getfloat("NEWS_ALARM_DISCOVERY_DAYS") * DAY_S,
-            settings.getfloat("NEWS_ALARM_UNREACHABLE_HOURS") * 3600.0,
+            failing_s=settings.getfloat("NEWS_ALARM_HOURS") * 3600.0,
+            silent_s=settings.getfloat("NEWS_ALARM_SILENT_DAYS") * DAY_S,
         )
         extension = cls(
             crawler,
             settings.get("DATABASE_URL"),
             crawl_name(settings, crawler.spider),
             limits,
-            settings.getfloat("NEWS_ALARM_MINUTES") * 60.0,
+            limits.failing_s / CHECKS,
             fails=settings.getbool("NEWS_FAIL_ON_ALARM"),
         )
         crawler.signals.connect(extension._opened, signals.spider_opened)

@@ -46,6 +46,9 @@ CHANCE = """
     window.open = () => null;
 """
 
+VIRTUAL_S = 5.0  # of the clock of a page, in which its scripts may act
+MEMORY_MB = 512  # of the objects of the scripts of one page
+
 
 class Rendered(NamedTuple):
     """What became of a page: its document as HTML, or the redirect that its scripts demanded."""
@@ -62,9 +65,7 @@ class Browser:
         self._crawler = crawler
         self._pages = asyncio.Semaphore(settings.getint("RENDER_PAGES"))
         self._timeout_s = settings.getfloat("RENDER_TIMEOUT_SECONDS")
-        self._virtual_s = settings.getfloat("RENDER_VIRTUAL_SECONDS")
         self._largest = settings.getint("DOWNLOAD_MAXSIZE")
-        self._memory_mb = settings.getint("RENDER_MEMORY_MB")
         self._chromiums = Chromiums(self._launch)
         self._hosts: Hosts | None = None
         self._handler: ScrapyPlaywrightDownloadHandler | None = None  # None: no site is rendered
@@ -98,7 +99,7 @@ class Browser:
                 *("--proxy-server=http://127.0.0.1:1", "--proxy-bypass-list=<-loopback>"),
                 "--webrtc-ip-handling-policy=disable_non_proxied_udp",  # else STUN and TURN go past the proxy
                 *("--blink-settings=imagesEnabled=false", "--disable-gpu", "--disable-dev-shm-usage"),
-                f"--js-flags=--max-old-space-size={self._memory_mb}",
+                f"--js-flags=--max-old-space-size={MEMORY_MB}",
             ],
         }
         logger.info("Pages are rendered by %s", owner.crawl.rendered.browser)
@@ -157,13 +158,13 @@ class Browser:
 
     async def _watch(self, chromium: Chromium, opened: _OpenedPage) -> None:
         """Kill the browser if its page needs too much memory; V8 limits only the objects of scripts."""
-        await chromium.exceeds((self._memory_mb + OTHER_MB) * 1_000_000)
+        await chromium.exceeds((MEMORY_MB + OTHER_MB) * 1_000_000)
         opened.is_too_large = True
         chromium.kill()
 
     def _ended(self, opened: _OpenedPage) -> Exception:
         if opened.is_too_large:
-            return DownloadRefusedError("it needs more memory than RENDER_MEMORY_MB allows", FAILED)
+            return DownloadRefusedError("it needs more memory than a page may have", FAILED)
         if opened.has_crashed:
             return DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED)
         return RenderingInterruptedError("the browser was closed or killed")
@@ -221,7 +222,7 @@ class Browser:
                 },
             )
         )
-        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": self._virtual_s * 1000}
+        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": VIRTUAL_S * 1000}
         await devtools.send(VIRTUAL_TIME, policy)
         await is_over.wait()
         if await page.evaluate("document.documentElement.outerHTML.length") > self._largest:

@@ -13,7 +13,6 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 
-from crawlers.algorithms.typed_values import typed
 from crawlers.algorithms.urls.domains import suffixes_in_use
 from crawlers.crawl.clock import ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
@@ -21,8 +20,9 @@ from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, CrawlersError, FrontierError
 from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
-from crawlers.inputs.offered_settings import offered_settings
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
+from crawlers.options import OFFERED
+from crawlers.options.typed_values import typed
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.result_folders import claimed_folder
 
@@ -101,7 +101,7 @@ class CrawlOwner:
                 settings,
                 _spec_of(spider),
                 spider.crawl_policy if isinstance(spider, SiteSpider) else _no_policy,
-                stats,
+                stats.inc_value,
                 ForwardClock(),
                 stop=self._stop,
                 wake=wake,
@@ -201,7 +201,7 @@ def _origin(spider: Spider, workers: int) -> CrawlOrigin:
         with suppress(PackageNotFoundError):  # a library that was copied instead of installed
             versions[name.lower()] = version(name)
     versions["public_suffix_list"] = suffixes_in_use().version
-    in_force = {name: settings.get(name) for name in offered_settings()}
+    in_force = {name: settings.get(name) for name in OFFERED}
     by_spider = [name for name in in_force if settings.getpriority(name) == SETTINGS_PRIORITIES["spider"]]
     return CrawlOrigin(versions, _command(spider, workers), in_force, by_spider)
 
@@ -214,8 +214,8 @@ def _command(spider: Spider, workers: int) -> CrawlCommand:
     settings, names = spider.settings, spider.arguments if isinstance(spider, SiteSpider) else ()
     arguments = {name: str(vars(spider)[name]) for name in names if vars(spider).get(name)}
     typed_names = [name for name in settings if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
-    given = {name: typed(settings.get(name)) for name in offered_settings() if name in typed_names and name != WORKERS}
-    left_out = sorted({*typed_names} - {*offered_settings(), *OF_THE_RUN})
+    given = {name: typed(settings.get(name)) for name in OFFERED if name in typed_names and name != WORKERS}
+    left_out = sorted({*typed_names} - {*OFFERED, *OF_THE_RUN})
     return CrawlCommand(spider.name, arguments, given | ({WORKERS: str(workers)} if workers > 1 else {}), left_out)
 
 

@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 TICK_S = 0.1
 PORTS = 100  # that are tried: one for each worker of a machine
+THIS_MACHINE = "127.0.0.1"  # only programs on it can read metrics, unless METRICS_PORT names another address
 MAX_PORT = 65_535
 
 
@@ -58,12 +59,13 @@ class MetricsServer:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        port = crawler.settings.getint("METRICS_PORT")
+        address, _, named = str(crawler.settings.get("METRICS_PORT")).rpartition(":")
+        port = int(named)
         if not port:
             raise NotConfigured  # not requested, so that no warning is needed
         place = worker_place()
         first = port if place is None else port + place.number - 1  # so that a worker that is replaced keeps its port
-        server = cls(crawler, crawler.settings.get("METRICS_ADDRESS"), first)
+        server = cls(crawler, address.strip("[]") or THIS_MACHINE, first)
         crawler.signals.connect(server._opened, signals.spider_opened)
         crawler.signals.connect(server._closed, signals.spider_closed)
         return server
@@ -117,7 +119,7 @@ def _listening(registry: CollectorRegistry, address: str, port: int) -> tuple[WS
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise ConfigError(
-                    f"METRICS_ADDRESS={address}: port {number} can't be opened: {error.strerror or error}; name an "
+                    f"METRICS_PORT={address}:{number} can't be opened: {error.strerror or error}; name an "
                     "address of this machine, and a port that you may use"
                 ) from error
     raise ConfigError(f"METRICS_PORT={port}: no port from {port} to {last} of {address} is free; name another one")

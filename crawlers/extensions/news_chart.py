@@ -11,10 +11,11 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.options.file_kinds import RESULT
 from crawlers.reports.news_curves import curves_of, draw_curves
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
-from crawlers.storage.files.writable import RESULT, check_file
+from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.iterations import last_iteration
 from crawlers.storage.queries import crawl_named
 

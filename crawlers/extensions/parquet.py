@@ -15,7 +15,7 @@ from crawlers.reports.document_parquet import write_documents
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.parquet_files import check_parquet
-from crawlers.storage.files.writable import PARQUET, check_file
+from crawlers.storage.files.writable import check_setting_file
 from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ParquetExport:
         if not path or not isinstance(crawler.spider, NewsSpider):
             raise NotConfigured  # not requested, so that no warning is needed
         check_parquet("DOCUMENTS_PARQUET")
-        check_file(Path(path), "DOCUMENTS_PARQUET", PARQUET)
+        check_setting_file("DOCUMENTS_PARQUET", path)
         name = crawl_name(settings, crawler.spider)
         extension = cls(settings.get("DATABASE_URL"), name, Path(path))
         add_output(crawler, extension._write)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+INTERVAL_S = 0.5  # between two queries of the store: a reader follows no faster
+
 
 def is_wanted(settings: BaseSettings) -> bool:
     """Return whether PROGRESS_ENABLED, or a terminal at standard error, asks for a display."""
@@ -28,11 +30,10 @@ def is_wanted(settings: BaseSettings) -> bool:
 
 
 class Progress:
-    """Redraws the display every *interval_s* seconds, independently of the crawl."""
+    """Redraws the display every `INTERVAL_S` seconds, independently of the crawl."""
 
-    def __init__(self, crawler: Crawler, interval_s: float) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._interval_s = interval_s
         self._loop = create_looping_call(self._refresh)
         self._display: LiveDisplay | None = None  # None: there is nothing to display
 
@@ -40,7 +41,7 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not is_wanted(crawler.settings) or not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured
-        extension = cls(crawler, crawler.settings.getfloat("PROGRESS_INTERVAL_SECONDS"))
+        extension = cls(crawler)
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
@@ -51,7 +52,7 @@ class Progress:
             self._display = LiveDisplay(settings.get("DATABASE_URL"), crawl_name(settings, self._crawler.spider))
         except CrawlersError:
             return  # the crawl could not begin, and reports that itself
-        self._loop.start(self._interval_s)
+        self._loop.start(INTERVAL_S)
 
     def _closed(self) -> None:
         if self._loop.running:

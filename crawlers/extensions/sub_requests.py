@@ -153,6 +153,9 @@ class Hosts:
         return answer
 
 
+MAX_REQUESTS = 100  # of the scripts of one page; further ones are refused
+
+
 class SubRequests:
     """The requests of the page that was downloaded for *lease* as *response*, to *hosts*."""
 
@@ -163,7 +166,7 @@ class SubRequests:
         self._hosts = hosts
         self._options = normalization(crawler.settings)
         self._domain = domain_group(site_of(response.url))
-        self._left = crawler.settings.getint("RENDER_REQUESTS")
+        self._left = MAX_REQUESTS
         self._turn = asyncio.Lock()
         self._is_open = False  # whether the browser has got the page
         self.redirect: Redirect | None = None  # where scripts want to go instead

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlers import settings as defaults
 from crawlers.errors import CrawlersError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.json_log import prints_for_people
 from crawlers.inputs.program import program, suggested
 from crawlers.inputs.worker_place import worker_place
+from crawlers.options import SETTINGS
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -65,7 +65,9 @@ class CrawlSummary:
                     settings.get("ERROR_LOG_FILE") or "",
                     settings.get("STOP_FILE") or "",
                     program(),
-                    "" if url == defaults.DATABASE_URL else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
+                    ""
+                    if url == SETTINGS["DATABASE_URL"].default
+                    else f" -s {shlex.quote('DATABASE_URL=' + database.name)}",
                 )
                 crawl = crawl_numbered(database, row.id)
                 assert crawl is not None

@@ -17,7 +17,7 @@ from crawlers.extensions.crawl_owner import owner_of
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.storage.files.names import of_worker
 from crawlers.storage.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
-from crawlers.storage.files.writable import WARC, check_file
+from crawlers.storage.files.writable import check_setting_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ class Warc:
         if not path:
             raise NotConfigured  # not requested, so that no warning is needed
         check_warc("WARC_FILE")
-        check_file(Path(path), "WARC_FILE", WARC)
+        check_setting_file("WARC_FILE", path)
         about = {
             "software": f"crawlers/{__version__} Scrapy/{scrapy.__version__}",
             "format": "WARC File Format 1.0",

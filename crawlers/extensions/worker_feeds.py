@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
+from crawlers.options.file_kinds import FEED
 from crawlers.storage.files.names import of_worker
-from crawlers.storage.files.writable import FEED, check_file
+from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     from scrapy import Spider

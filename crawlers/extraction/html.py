@@ -37,6 +37,8 @@ _ONLY_A = frozenset({"a"})
 _ROBOTS_SEPARATOR = re.compile(r"[\s,]+")
 
 _MAX_DEPTH = 512  # as in browsers
+_MAX_TAGS = 200_000  # start and end tags, up to 300 bytes each in the tree; of 42,000 real pages one has more
+_PART_BYTES = 1 << 20  # in which tags are removed together, since each takes 100 bytes meanwhile
 _HARMLESS_BYTES = 8192  # too short to take more than 70 MB and 70 ms
 _PROBE_EVERY = 16384  # harmful nesting is longer than this
 _PROBE_BYTES = 2048
@@ -266,7 +268,7 @@ def _strip(value: str | None) -> str:
 
 
 def _flatten(body: bytes) -> bytes:
-    """Return *body*, with only link and metadata tags if its elements nest too deeply to be parsed.
+    """Return *body*, with only link and metadata tags if its elements are too many, or nest too deeply, to be parsed.
 
     Lexbor takes quadratic time in the depth, as the HTML Standard requires (1 MB of <div>: 174 s), and much
     memory if styles are left open (30 kB of <p><font color=…>: 540 MB). Browsers stop at a depth of 512. A page
@@ -274,12 +276,23 @@ def _flatten(body: bytes) -> bytes:
     """
     if len(body) < _HARMLESS_BYTES:
         return body
+    if body.count(b"<") > _MAX_TAGS:
+        return _only_links(body)
     for start in range(0, len(body), _PROBE_EVERY):
         # Each level opens an element that this probe does not close; <br> and <p> look the same.
         end = start + _PROBE_BYTES
         if body.count(b"<", start, end) - 2 * body.count(b"</", start, end) > _PROBE_OPEN:
-            return _OTHER_TAG.sub(b" ", body) if _depth(body) > _MAX_DEPTH else body
+            return _only_links(body) if _depth(body) > _MAX_DEPTH else body
     return body
+
+
+def _only_links(body: bytes) -> bytes:
+    parts, start = list[bytes](), 0
+    while start < len(body):
+        end = body.find(b"<", start + _PART_BYTES) % (len(body) + 1)  # none: the end
+        parts.append(_OTHER_TAG.sub(b" ", body[start:end]))
+        start = end
+    return b"".join(parts)
 
 
 def _depth(body: bytes) -> int:

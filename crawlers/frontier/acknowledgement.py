@@ -24,8 +24,9 @@ from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, Page
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.discovery import UrlDiscovery
-    from crawlers.frontier.frontier_store import PreviousVisit, ScoredFrontierStore
+    from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.protocols import Decision, Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
@@ -66,7 +67,7 @@ class Acknowledgements:
         discovery: UrlDiscovery,
         scoring: Scoring | None,
         site_by_name: Callable[[str], SiteQueue | None],
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         elsewhere: Container[str],
     ) -> None:
         self._store = store

@@ -63,7 +63,7 @@ class PullBudget:
         return self._granted == UNLIMITED or self._ended + self._in_flight < self._granted
 
     @property
-    def is_spent(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether what is granted is used up, without counting pulls in flight, which may be cancelled."""
         return self._granted != UNLIMITED and self._granted <= self._ended
 
@@ -103,9 +103,9 @@ class PullBudget:
         """Return the time until which the crawl waits for a site of which a pull starts *now*."""
         return now + self._patience.longest_s if self._waits else -math.inf
 
-    def is_near(self, arm: Hashable) -> bool:
+    def is_close_to_best(self, arm: Hashable) -> bool:
         """Return whether the index of the site *arm* is so near the best that a patient crawl chooses it."""
-        return self._rule.is_near(arm, self._patience.index_share)
+        return self._rule.is_close_to_best(arm, self._patience.index_share)
 
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return the greatest index of the arms for which *is_wanted* returns True; None if there are none."""
@@ -137,7 +137,7 @@ class PullBudget:
         if site.rule is not None:
             site.rule.started(lease.group)
 
-    def ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
+    def record_reward(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self._ended += 1

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import FrontierStore
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
@@ -51,7 +51,7 @@ class UrlDiscovery:
 
     def __init__(
         self,
-        store: FrontierStore,
+        store: SqlFrontierStore,
         order: PageOrder,
         reason_against: Callable[[Target], str | None],
         cache_urls: int,

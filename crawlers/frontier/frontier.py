@@ -33,7 +33,8 @@ from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
-from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
@@ -50,10 +51,11 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import ScoredFrontierStore, SiteStart
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue
+    from crawlers.frontier.site_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
@@ -76,7 +78,7 @@ class QueuedFrontier:
 
     def __init__(
         self,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         rule: SiteRule,
         order: PageOrder,
         *,
@@ -104,7 +106,7 @@ class QueuedFrontier:
             )
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
-            self._learning = LinkLearning(order.link_values, store, self._held)
+            self._learning = LinkLearning(order.link_values, store)
         sites, of_order = self._schedule.sites, (self._scoring, self._learning)
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
         self._elsewhere: set[str] = set()
@@ -128,7 +130,7 @@ class QueuedFrontier:
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without a further event; O(1) on average."""
-        return not self._schedule.is_idle and not self.budget.is_spent
+        return not self._schedule.is_idle and not self.budget.is_exhausted
 
     @property
     def is_waiting(self) -> bool:
@@ -232,7 +234,7 @@ class QueuedFrontier:
             self._writes.submit(changes, now)
             self._discovery.forget_reasons()
         for site in touched.values():
-            self._schedule.settle(site, now)
+            self._schedule.reschedule(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
@@ -259,7 +261,7 @@ class QueuedFrontier:
         resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
         if self._scoring is not None:
             if self._scoring.is_divided:
-                self._scoring.come(state.id, start.scored, start.unscored, start.base)
+                self._scoring.open_site(state.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self._scoring.recalled(state.id)
         rule = self._order.groups() if start.rule is None else start.rule
         scores = self._order.scores
@@ -299,7 +301,7 @@ class QueuedFrontier:
         site = self._schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
-        rows = self._scoring.leave(site_id) if self._scoring is not None else ()
+        rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
         self._schedule.close(site)
         self._discovery.closed(site)
         if self._learning is not None:
@@ -337,11 +339,12 @@ class QueuedFrontier:
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
+        stored = (self._store, self._held, spill_limit)
         if self._learning is not None:
-            return self._learning.make_queue(site_id, group, spill_limit)
+            return ValueQueue(site_id, group, self._learning, *stored)
         if self._scoring is not None:
-            return self._scoring.make_queue(site_id, group, spill_limit)
-        return BoundedQueue(site_id, group, self._store, self._held, spill_limit)
+            return HeapQueue(site_id, group, *stored, self._scoring.scores, self._scoring.rewrite)
+        return HeapQueue(site_id, group, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.
@@ -370,7 +373,7 @@ class QueuedFrontier:
             new += self._discovery.discover(*where, slots=slots)[1]
         self._writes.submit(changes, now)
         for site in sites.values():
-            self._schedule.settle(site, now)
+            self._schedule.reschedule(site, now)
         return new
 
     def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
@@ -385,7 +388,7 @@ class QueuedFrontier:
             return []
         for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
-            self._schedule.settle(rested, now)
+            self._schedule.reschedule(rested, now)
         self._schedule.wake(now)
         if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
             self._schedule.value_again(now)
@@ -404,7 +407,7 @@ class QueuedFrontier:
         previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
         lease = Lease(*identity, now, entry.group, previous)
         self._leases[entry.id] = lease
-        site.began(self._priority(lease))
+        site.add_outstanding(self._priority(lease))
         site.gate.started(now)
         self.budget.started(site, lease)
         return lease
@@ -473,9 +476,9 @@ class QueuedFrontier:
             if self._learning is not None:
                 self._learning.forget([lease.id])
             risen += self._writes.write(changes)
-        self._writes.settle(dict.fromkeys(risen), now)
+        self._writes.raise_sites(dict.fromkeys(risen), now)
         for other in self._acknowledgements.touched(site, page):
-            self._schedule.settle(other, now)
+            self._schedule.reschedule(other, now)
         if lease.id in self._fetched_again:
             self._fetched_again.discard(lease.id)
             if page.state is State.DONE:
@@ -490,7 +493,7 @@ class QueuedFrontier:
         self._failed(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
-        self._schedule.settle(site, now)
+        self._schedule.reschedule(site, now)
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
@@ -508,7 +511,7 @@ class QueuedFrontier:
         else:
             self._wait(site, self._entry(lease))
         site.pending += 1
-        self._schedule.settle(site, lease.leased_at)
+        self._schedule.reschedule(site, lease.leased_at)
 
     def _failed(
         self,
@@ -528,9 +531,9 @@ class QueuedFrontier:
         self._writes.submit(changes, now)
 
     def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
-        self.budget.ended(site, lease, earned, now, changes)
+        self.budget.record_reward(site, lease, earned, now, changes)
         if self._learning is not None:
-            self._learning.ended(lease.id, earned.reward)
+            self._learning.learn_reward(lease.id, earned.reward)
 
     def _site_of(self, lease: Lease) -> SiteQueue:
         """Return the site of an open lease."""
@@ -541,7 +544,7 @@ class QueuedFrontier:
     def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
         site = self._site_of(lease)
         del self._leases[lease.id]
-        site.ended(self._priority(lease))
+        site.remove_outstanding(self._priority(lease))
         if requested:
             site.gate.ended()
         else:
@@ -592,7 +595,7 @@ class QueuedFrontier:
             queue = site.queues[group]
             while queue.is_empty and queue.has_more:
                 queue.refill(limit)
-            site.settle(group, queue)
+            site.update_group(group, queue)
         site.needs_refill.clear()
 
     # Requeueing known pages -------------------------------------------------------------------------
@@ -670,7 +673,7 @@ class QueuedFrontier:
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
         self._writes.submit(changes, now)
-        self._schedule.settle(site, now)
+        self._schedule.reschedule(site, now)
 
     def counts(self) -> dict[int, Counts]:
         """Return the numbers of pages by site id and state; leased ones count as waiting."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from crawlers.algorithms.slices import Slices
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.discovery import UrlDiscovery
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.site_schedule import SiteSchedule
@@ -30,7 +30,7 @@ class FrontierWrites:
     """
 
     def __init__(
-        self, store: ScoredFrontierStore, scoring: Scoring | None, discovery: UrlDiscovery, schedule: SiteSchedule
+        self, store: SqlFrontierStore, scoring: Scoring | None, discovery: UrlDiscovery, schedule: SiteSchedule
     ) -> None:
         self._store = store
         self._scoring = scoring
@@ -50,27 +50,27 @@ class FrontierWrites:
 
     def submit(self, changes: ChangeSet, now: float) -> None:
         """Submit *changes*."""
-        self.settle(self.write(changes), now)
+        self.raise_sites(self.write(changes), now)
 
     def write(self, changes: ChangeSet, most: int | None = None) -> Iterable[SiteQueue]:
-        """Submit *changes* and the scores that changed, of *most* pages; return the sites to `settle` after it."""
+        """Submit *changes* and the scores that changed, of *most* pages; return the sites for `raise_sites`."""
         head_urls = self._discovery.head_urls
         risen = self._scoring.write(changes, head_urls, most) if self._scoring is not None else ()
         self._store.submit(changes)
         return risen
 
-    def settle(self, risen: Iterable[SiteQueue], now: float) -> None:
+    def raise_sites(self, risen: Iterable[SiteQueue], now: float) -> None:
         """Note that the sites *risen* have better pages, once everything is submitted."""
         self._discovery.trim()
         for site in risen:
-            self._schedule.rose(site, now)
+            self._schedule.raise_index(site, now)
 
     def in_slices(
         self, work: Slices[Any], changes: ChangeSet, complete: Callable[[], object]
     ) -> Generator[None, None, tuple[list[SiteQueue], ExitStack | None]]:
         """Submit what *work* adds to *changes*, but for the last slice.
 
-        Returns the sites to `settle` in the end, and the transaction that the caller ends after the last slice; None if
+        Returns the sites for `raise_sites`, and the transaction that the caller ends after the last slice; None if
         there is only one. Everything that anyone submits until then belongs to it. *complete* does all that is left.
         """
         risen: list[SiteQueue] = []

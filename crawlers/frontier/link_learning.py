@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import link_features, text_of
-from crawlers.algorithms.ranking.link_values import MOST_COMPARED, LinkValues
-from crawlers.frontier.queues.learnt_queue import LearntQueue
-from crawlers.frontier.queues.relevance_queue import RelevanceQueue
+from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import LinkFeaturesRow
 from crawlers.storage.stored_features import read_features
@@ -17,9 +15,12 @@ from crawlers.storage.stored_features import read_features
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-    from crawlers.frontier.frontier_store import ScoredFrontierStore
+    from crawlers.algorithms.ranking.link_values import Rows
+    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.storage.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
@@ -31,19 +32,21 @@ class LinkLearning:
     Those of a page are in its site's queue while it waits there, else in this object. Home pages have none.
     """
 
-    def __init__(self, values: LinkValues | LinkRelevance, store: ScoredFrontierStore, held: Collection[int]) -> None:
+    def __init__(self, values: LinkValues | LinkRelevance, store: SqlFrontierStore) -> None:
         self.compared = MOST_COMPARED  # waiting URLs of a site whose values are compared, at most
+        self.scores = None if isinstance(values, LinkValues) else values.scores  # of pages, which values add to
+        self.close = CLOSE if isinstance(values, LinkValues) else 0.0  # of values that differ by less, the oldest wins
+        self.learnt = 0  # downloads; as long as it is the same, what is learnt changes no value
         self._values = values
         self._store = store
-        self._held = held
         self._features: dict[int, Features] = {}  # of pages that are in no queue
-        self._has_learnt = False
+        self._reported = 0
 
-    def make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> LearntQueue | RelevanceQueue:
-        """Return the queue of a site, whose pages are all in one *group*."""
+    def values(self, pages: NDArray[np.int64], features: Rows) -> NDArray[np.float64]:
+        """Return the values of links to *pages*, one for each row of *features*."""
         if isinstance(self._values, LinkValues):
-            return LearntQueue(site_id, self, self._values, self._store, self._held, spill_limit)
-        return RelevanceQueue(site_id, group, self, self._values, self._store, self._held, spill_limit)
+            return self._values.scores(features)
+        return self._values.values(pages, features)
 
     def found(
         self,
@@ -75,27 +78,27 @@ class LinkLearning:
         """Note the stored features of pages that wait or rest, by number."""
         self._features.update(features)
 
-    def read(self, page_ids: Collection[int]) -> None:
+    def load_features(self, page_ids: Collection[int]) -> None:
         """Read the features of pages that wait from the store."""
         self.recall(self._store.link_features(page_ids))
 
-    def keep(self, page_id: int, features: Features) -> None:
+    def keep_features(self, page_id: int, features: Features) -> None:
         """Keep the features of a page that leaves its queue."""
         self._features[page_id] = features
 
-    def take(self, page_id: int) -> Features | None:
+    def pop_features(self, page_id: int) -> Features | None:
         """Return the features of a page that enters its queue, and forget them here; None for a home page."""
         return self._features.pop(page_id, None)
 
-    def ended(self, page_id: int, reward: float) -> None:
+    def learn_reward(self, page_id: int, reward: float) -> None:
         """Learn the *reward* of a download of a leased page."""
         features = self._features.get(page_id)
-        self._has_learnt = True
+        self.learnt += 1
         self._values.learn([] if features is None else features.tolist(), reward)
 
     def has_learnt(self) -> bool:
         """Return whether anything was learnt since the last call."""
-        has_learnt, self._has_learnt = self._has_learnt, False
+        has_learnt, self._reported = self.learnt > self._reported, self.learnt
         return has_learnt
 
     def forget(self, page_ids: Iterable[int]) -> None:
@@ -106,7 +109,7 @@ class LinkLearning:
     def learn(self, pulls: Iterable[Pull]) -> Iterator[Pull]:
         """Learn from *pulls* of earlier runs and of other workers; yield each of them. Raises `StoreError`."""
         for pull in pulls:
-            self._has_learnt = True
+            self.learnt += 1
             features = [] if pull.features is None else read_features(pull.features, "the store").tolist()
             self._values.learn(features, pull.reward)
             yield pull

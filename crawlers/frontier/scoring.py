@@ -12,7 +12,6 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, News
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.errors import FrontierError
-from crawlers.frontier.queues.scored_queue import ScoredQueue
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredFrontierStore, ScoredPage, Unscored
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import QueueEntry, ScoredPage, Unscored
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
-    If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `come`; otherwise all are
+    If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `open_site`; otherwise all are
     recalled now. Those of divisible orders that share nothing, such as `NewsScores`, always come with their sites.
     """
 
     def __init__(
         self,
         scores: PageScores,
-        store: ScoredFrontierStore,
+        store: SqlFrontierStore,
         sites: Mapping[int, SiteQueue],
         held: Collection[int],
         worker_id: int = 0,
@@ -82,7 +82,7 @@ class Scoring:
         for page in self._store.scored(scores.table, scores.columns):
             if was_divided:
                 base = bases.get(page.site_id, self._divisible().base())
-                self._divisible().came(page.id, page.queue, page.record, base)
+                self._divisible().add_page(page.id, page.queue, page.record, base)
                 self._changed[page.id] = None
             else:
                 scores.recall(page.id, page.queue, page.record)
@@ -107,10 +107,6 @@ class Scoring:
     def has_changes(self) -> bool:
         """Whether there is something to `write`."""
         return bool(self._changed or self._rows_to_write)
-
-    def make_queue(self, site_id: int, queue: int, spill_limit: tuple[float, int]) -> ScoredQueue:
-        """Return the scored queue of a site's *queue*."""
-        return ScoredQueue(site_id, queue, self.scores, self._store, self._held, self._rewrite, spill_limit)
 
     def recalled(self, site_id: int) -> tuple[list[int], int]:
         """Return the queues in which pages of a site wait, and the number of revisits."""
@@ -214,7 +210,7 @@ class Scoring:
         self._changed.update(dict.fromkeys(self._shared.share(others, own.part.given if own else 0.0)))
         self._rows_to_write.append(self._totals())
 
-    def come(
+    def open_site(
         self, site_id: int, pages: Iterable[ScoredPage], unscored: Iterable[Unscored], base: Sequence[float] | None
     ) -> None:
         """Recall the pages of a site that is being opened, and whose records are relative to *base*.
@@ -224,7 +220,7 @@ class Scoring:
         shared = self._divisible()
         waiting: Counter[int] = Counter()
         for page in pages:
-            shared.came(page.id, page.queue, page.record, base if base is not None else shared.base())
+            shared.add_page(page.id, page.queue, page.record, base if base is not None else shared.base())
             self._site_of[page.id] = site_id
             if self._shared is not None:  # else the record is the same
                 self._changed[page.id] = None
@@ -241,11 +237,11 @@ class Scoring:
         if base is not None:
             self._rows_to_write.append(SiteBase(site_id, None))
 
-    def leave(self, site_id: int) -> list[Row]:
+    def close_site(self, site_id: int) -> list[Row]:
         """Forget the pages of a site; return the rows by which another worker can recall them."""
         pages = [page_id for page_id, of in self._site_of.items() if of == site_id]
         base = SiteBase(site_id, json.dumps(self._divisible().base()))
-        self._divisible().left(pages)
+        self._divisible().remove_pages(pages)
         for page_id in pages:
             self._site_of[page_id] = 0
         return [base, self._totals()] if self._shared is not None else []
@@ -282,7 +278,7 @@ class Scoring:
             if queue == GONE or page_id in held:
                 continue
             site = sites.get(site_of[page_id])
-            if site is not None and site.rise(queue, page_id, head_urls):
+            if site is not None and site.raise_page(queue, page_id, head_urls):
                 improved[site.id] = site
         changes.add(*self._rows(changed))
         changes.add(*self._rows_to_write, self._totals())
@@ -291,7 +287,8 @@ class Scoring:
             del self._changed[page_id]
         return list(improved.values())
 
-    def _rewrite(self, pages: Iterable[int]) -> None:
+    def rewrite(self, pages: Iterable[int]) -> None:
+        """Write the rows of *pages*, whose scores fell since they were written."""
         self._store.submit(ChangeSet(*self._rows(pages)))
 
     def _rows(self, pages: Iterable[int]) -> Iterable[Row]:

@@ -6,10 +6,10 @@ as groups, among them `REVISIT` for pages that wait for a revisit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from crawlers.frontier.politeness import HostGate
-from crawlers.frontier.queues.bounded_queue import ALL, NONE
+from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.frontier.url_cache import MAX_GROUP, UrlCache
 from crawlers.items import State
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import Counts, SiteState
-    from crawlers.frontier.queues.bounded_queue import PageQueue, RisingQueue
+    from crawlers.frontier.queues.heap_queue import HeapQueue
+    from crawlers.frontier.queues.value_queue import ValueQueue
 
+    PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
 
 NOTHING_READY = (float("inf"), 0)
@@ -134,7 +136,7 @@ class SiteQueue:
         """Let the queue of a *group* that waits begin with its first *limit* URLs in the store."""
         queue = self.queues[group]
         queue.fill(entries, limit)
-        self.settle(group, queue)
+        self.update_group(group, queue)
 
     def share(self, head_urls: int) -> int:
         """Return the number of URLs of each group to keep in memory, of *head_urls* of the site."""
@@ -147,15 +149,15 @@ class SiteQueue:
         queue = self.queues.get(group)
         if queue is not None:
             queue.discard(page_id)
-            self.settle(group, queue)
+            self.update_group(group, queue)
 
-    def rise(self, group: int, page_id: int, head_urls: int) -> bool:
+    def raise_page(self, group: int, page_id: int, head_urls: int) -> bool:
         """Queue the number of a page whose score grew; return whether it is now the best of the site."""
         queue = self.queues.get(group)
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
         assert self._scores is not None
-        if not cast("RisingQueue", queue).rise(page_id, self.share(head_urls)):
+        if not queue.raise_page(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
         if self._best is None:  # whoever asks for it will see this page
@@ -171,7 +173,7 @@ class SiteQueue:
         if self._scores is None:
             return
         for group, queue in self.queues.items():
-            self.settle(group, queue)
+            self.update_group(group, queue)
         self._best = None
 
     def _best_page(self) -> tuple[float, int]:
@@ -187,7 +189,7 @@ class SiteQueue:
         assert self._scores is not None
         return self._scores.offset(0) - self._scores.offset(group) if group else 0.0
 
-    def settle(self, group: int, queue: PageQueue) -> None:
+    def update_group(self, group: int, queue: PageQueue) -> None:
         """Note whether the group's *queue* holds something, or needs a refill."""
         if not queue.is_empty:
             self.ready.add(group)
@@ -205,7 +207,7 @@ class SiteQueue:
         queue = self.queues[group]
         entry = queue.pop()
         if queue.is_empty:
-            self.settle(group, queue)
+            self.update_group(group, queue)
         return entry if entry.group == group else entry._replace(group=group)
 
     @property
@@ -238,10 +240,10 @@ class SiteQueue:
             return next(iter(self.ready))
         return self.rule.choose((group, self._first(group)[1]) for group in self.ready)
 
-    def began(self, priority: float) -> None:
+    def add_outstanding(self, priority: float) -> None:
         self.outstanding[priority] = self.outstanding.get(priority, 0) + 1
 
-    def ended(self, priority: float) -> None:
+    def remove_outstanding(self, priority: float) -> None:
         left = self.outstanding[priority] - 1
         if left:
             self.outstanding[priority] = left

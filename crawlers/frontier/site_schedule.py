@@ -64,7 +64,7 @@ class SiteSchedule:
         self._waiting: OrderedDict[int, None] = OrderedDict()
 
     def open(self, site: SiteQueue) -> None:
-        """Add *site*; it sleeps until it is settled. Raises `FrontierError` if it is open."""
+        """Add *site*; it sleeps until it is rescheduled. Raises `FrontierError` if it is open."""
         if site.id in self.sites:
             raise FrontierError(f"site {site.id} is open already; call close_site first")
         self.sites[site.id] = site
@@ -119,7 +119,7 @@ class SiteSchedule:
         return site is not None and bool(site.ready) and not site.is_paused and site.gate.next_at <= at
 
     def leased(self, site: SiteQueue, now: float) -> None:
-        """Note a lease of *site*, and settle it."""
+        """Note a lease of *site*, and reschedule it."""
         self._waiting[site.id] = None
         self._waiting.move_to_end(site.id)
         self.await_from(site, now)
@@ -135,11 +135,11 @@ class SiteSchedule:
             raise FrontierError(f"site {site_id} is not open; call open_site first") from None
 
     def select(self, now: float) -> SiteQueue | None:
-        """Return the site that the rule chooses among those awake, settled; None if all sleep, or the crawl waits."""
+        """Return the awake site that the rule chooses, rescheduled; None if all sleep, or the crawl waits."""
         tried: list[SiteQueue] = []
         while (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
-            if not self.settle(site, now):
+            if not self.reschedule(site, now):
                 continue
             # Scores may have fallen since they were reported to the rule, which may then choose another site.
             if self._rule.weighs_pages and self._rule.select(now) != arm:
@@ -165,23 +165,23 @@ class SiteSchedule:
                 self._in_turn = sorted(self._awake, reverse=True)
             site = self.sites.get(self._in_turn.pop())
             if site is not None and site.id in self._awake:
-                self.settle(site, now)
+                self.reschedule(site, now)
                 urls += sum(map(len, site.queues.values()))
                 if urls > MOST_VALUED_URLS:
                     return
 
     def _must_wait(self, arm: Hashable, now: float) -> bool:
         """Return whether to wait for better sites, or for results, rather than to choose the awake site *arm*."""
-        return now < self._pulls.patient_until(now) and not self._pulls.is_near(arm)
+        return now < self._pulls.patient_until(now) and not self._pulls.is_close_to_best(arm)
 
     def await_from(self, site: SiteQueue, now: float) -> None:
-        """Settle a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
+        """Reschedule a site that was opened or leased *now*: while it sleeps, a patient crawl waits for it a while."""
         site.awaited_until = self._pulls.awaited_until(now)
         if site.awaited_until > now:
             heapq.heappush(self._awaited, (site.awaited_until, site.id))
-        self.settle(site, now)
+        self.reschedule(site, now)
 
-    def settle(self, site: SiteQueue, now: float) -> bool:
+    def reschedule(self, site: SiteQueue, now: float) -> bool:
         """Wake the site, or let it sleep, possibly until it is due; return whether it is awake."""
         site.refresh()
         if site.needs_refill and not site.is_paused:
@@ -190,7 +190,7 @@ class SiteSchedule:
         self._note(site)
         gate = site.gate
         if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
-            self._sleep(site)  # a further event will settle it again: a page, a response, `resume`
+            self._sleep(site)  # a further event will reschedule it: a page, a response, `resume`
             if not site.is_paused:
                 self.waits.set(site.id, event_of(site))
             site.due_at = None
@@ -217,10 +217,10 @@ class SiteSchedule:
             self._waiting[site.id] = None
             self._waiting.move_to_end(site.id, last=site.gate.asked_at > float("-inf"))
 
-    def rose(self, site: SiteQueue, now: float) -> None:
+    def raise_index(self, site: SiteQueue, now: float) -> None:
         """Note that a page of *site* now has a better score than all its others."""
         if site.id not in self._awake:
-            self.settle(site, now)
+            self.reschedule(site, now)
         else:
             self._value(site)
 
@@ -243,17 +243,17 @@ class SiteSchedule:
         self._paused += not site.is_paused
         site.is_paused = True
         self.waits.set(site.id, wait)
-        site.due_at = None  # `resume` settles it
+        site.due_at = None  # `resume` reschedules it
         self._sleep(site)
 
     def resume(self, site: SiteQueue, now: float) -> None:
         self._paused -= site.is_paused
         site.is_paused = False
-        self.settle(site, now)
+        self.reschedule(site, now)
 
     def rest(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
         """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
-        site.began(entry.priority)
+        site.add_outstanding(entry.priority)
         site.resting.add(entry.id)
         self._serial += 1
         heapq.heappush(self._resting, (until, self._serial, entry, site))
@@ -277,11 +277,11 @@ class SiteSchedule:
         while (rested_at := self._first_rested()) is not None and rested_at <= now:
             _, _, entry, site = heapq.heappop(self._resting)
             site.resting.remove(entry.id)
-            site.ended(entry.priority)
+            site.remove_outstanding(entry.priority)
             yield site, entry
 
     def wake(self, now: float) -> None:
-        """Settle the sites that have become due, and wait no longer for those that sleep for too long."""
+        """Reschedule the sites that have become due, and wait no longer for those that sleep for too long."""
         while (until := self._first_awaited()) is not None and until <= now:
             site = self.sites[heapq.heappop(self._awaited)[1]]
             site.awaited_until = float("-inf")
@@ -290,7 +290,7 @@ class SiteSchedule:
         while (due_at := self._first_due()) is not None and due_at <= now:
             site = self.sites[heapq.heappop(self._due)[1]]
             site.due_at = None
-            self.settle(site, now)
+            self.reschedule(site, now)
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something is due; None if nothing will be without a further event."""
@@ -324,7 +324,7 @@ class SiteSchedule:
             site = self.sites.get(site_id)
             if site is not None and site.due_at == due_at:
                 return due_at
-            heapq.heappop(self._due)  # the site was closed, or settled differently, in the meantime
+            heapq.heappop(self._due)  # the site was closed, or rescheduled, in the meantime
         return None
 
     def _first_awaited(self) -> float | None:

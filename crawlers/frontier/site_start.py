@@ -14,7 +14,7 @@ import numpy as np
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.page_scores import SharedScores
 from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
-from crawlers.frontier.queues.bounded_queue import NONE
+from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import share
 from crawlers.frontier.url_cache import KnownUrls
 from crawlers.items import State
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_orders import GroupRule, PageOrder
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry, ScoredFrontierStore
+    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
     from crawlers.frontier.protocols import Counts
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
@@ -47,7 +48,7 @@ class _Known(NamedTuple):
 
 
 def read_starts(
-    store: ScoredFrontierStore,
+    store: SqlFrontierStore,
     order: PageOrder,
     site_ids: Sequence[int],
     *,
@@ -77,7 +78,7 @@ def read_starts(
     return list(starts.values())
 
 
-def _rule(store: ScoredFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> GroupRule | None:
+def _rule(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> GroupRule | None:
     rule = order.groups()
     if rule is not None and has_pulls:
         for group, reward in store.pulls(site_id):
@@ -86,7 +87,7 @@ def _rule(store: ScoredFrontierStore, order: PageOrder, site_id: int, *, has_pul
     return rule
 
 
-def _with_queues(store: ScoredFrontierStore, site_id: int, start: SiteStart, head_urls: int) -> SiteStart:
+def _with_queues(store: SqlFrontierStore, site_id: int, start: SiteStart, head_urls: int) -> SiteStart:
     """Return the start of a site under an order without scores."""
     names: list[str] = []
     groups = [0] if start.counts.get(State.WAITING) else []
@@ -97,7 +98,7 @@ def _with_queues(store: ScoredFrontierStore, site_id: int, start: SiteStart, hea
     return replace(start, names=names, heads=heads)
 
 
-def _with_features(store: ScoredFrontierStore, start: SiteStart) -> SiteStart:
+def _with_features(store: SqlFrontierStore, start: SiteStart) -> SiteStart:
     """Return the start of a site under an order that learns from links."""
     waiting = [entry.id for head in start.heads.values() for entry in head.entries]
     resting = [retry.entry.id for retry in start.retries]
@@ -105,7 +106,7 @@ def _with_features(store: ScoredFrontierStore, start: SiteStart) -> SiteStart:
 
 
 def _with_scores(
-    store: ScoredFrontierStore, scores: PageScores, starts: Mapping[int, SiteStart], head_urls: int
+    store: SqlFrontierStore, scores: PageScores, starts: Mapping[int, SiteStart], head_urls: int
 ) -> dict[int, SiteStart]:
     """Return the starts of sites whose scores are not in memory."""
     sites = list(starts)
@@ -134,7 +135,7 @@ def _with_scores(
     }
 
 
-def _revived(store: ScoredFrontierStore, unscored: Mapping[int, Sequence[Unscored]]) -> dict[int, Sequence[QueueEntry]]:
+def _revived(store: SqlFrontierStore, unscored: Mapping[int, Sequence[Unscored]]) -> dict[int, Sequence[QueueEntry]]:
     """Return the *unscored* pages that wait, of the sites where they are few: the others read their queues later."""
     few = {site_id: [page.id for page in its if page.waits] for site_id, its in unscored.items()}
     few = {site_id: pages for site_id, pages in few.items() if len(pages) <= MOST_REVIVED}
@@ -149,7 +150,7 @@ def _by_site(rows: Iterable[P]) -> dict[int, list[P]]:
     return found
 
 
-def _read_known(store: ScoredFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, _Known]:
+def _read_known(store: SqlFrontierStore, site_ids: Sequence[int], room: int) -> dict[int, _Known]:
     """Return the URLs of sites, in the order of *site_ids*; those of small sites are read together."""
     numbers = store.numbers_known(site_ids)
     small: list[list[int]] = [[]]
@@ -170,7 +171,7 @@ def _read_known(store: ScoredFrontierStore, site_ids: Sequence[int], room: int) 
     }
 
 
-def _chunks(store: ScoredFrontierStore, site_id: int) -> Iterator[KnownRows]:
+def _chunks(store: SqlFrontierStore, site_id: int) -> Iterator[KnownRows]:
     """Yield the URLs of a large site, some at a time."""
     first = LEAST_KEY
     while True:

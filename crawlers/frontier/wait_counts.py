@@ -39,7 +39,7 @@ class WaitCounts:
 
 
 def event_of(site: SiteQueue) -> Wait:
-    """Return what a site waits for that sleeps, without being paused, until an event settles it again."""
+    """Return what a site waits for that sleeps, without being paused, until an event reschedules it."""
     if site.gate.in_flight:
         return Wait.RESPONSE
     if site.pending > site.revisiting:

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import plural
-from crawlers.graphs.analysis import AnalysedGraph, analyse
+from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
 from crawlers.graphs.files import graph_format, graph_paths, write_graph
 from crawlers.graphs.importance_columns import ImportanceGraph
 from crawlers.graphs.looks import laid_out
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+ALL_MEASURES = (*MEASURES, *SEEN)  # the names of GRAPH_MEASURES
 NAMES_SHOWN = 5
 
 
@@ -73,7 +74,7 @@ def write_site_graphs(
     """Write the graphs of *sites* in all *formats*; yield each site with the paths and the size of its graph.
 
     A site without a page that was read is left out, and its files of earlier crawls stay as they are.
-    *measures* are names of `MEASURES` and `SEEN`.
+    *measures* are names of `ALL_MEASURES`.
     Nodes carry their importance if the crawl computed it. *crawled*, all sites of the crawl, determines whether a
     file name must contain https. With a *layout*, the graphs of formats that can hold it look like a map.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlers.algorithms.typed_values import typed
-from crawlers.inputs.offered_settings import offered_settings
+from crawlers.options import OFFERED
+from crawlers.options.typed_values import typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +41,7 @@ def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
     if command is not None:
         return CrawlCommand(mission, command["arguments"], command["settings"], command.get("left_out", ()))
     recorded = {name: typed(value) for name, value in manifest.get("settings", {}).items()}
-    offered = offered_settings()
-    changed = {name: text for name, text in recorded.items() if name in offered and text != offered[name].default_text}
+    changed = {name: text for name, text in recorded.items() if name in OFFERED and text != OFFERED[name].default_text}
     return CrawlCommand(mission, {"hosts": ",".join(manifest.get("seeds", ()))}, changed)
 
 

@@ -6,12 +6,11 @@ from ast import literal_eval
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from crawlers import settings as defaults
 from crawlers.algorithms.crawl_rules import CrawlRules
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.rule_settings import rule_name, rule_options
-from crawlers.inputs.url_settings import normalization_recorded
+from crawlers.inputs.url_settings import normalization
+from crawlers.options import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +31,7 @@ class RecordedSettings:
         value = self._values.get(name)
         if value is not None:
             return None if value == "None" else value
-        return vars(defaults).get(name)
+        return SETTINGS[name].default if name in SETTINGS else None
 
     def getbool(self, name: str) -> bool:
         """Return whether the setting is on."""
@@ -62,7 +61,6 @@ class RecordedSettings:
 def crawl_rules(values: Mapping[str, str | None]) -> CrawlRules:
     """Return what a crawl that recorded *values* did with URLs; what it did not record is as in our defaults."""
     settings = RecordedSettings(values)
-    options = normalization_recorded(values, Normalization())
     c = values.get("RAW_UCB_C")  # a setting of earlier versions
     rule = rule_options(settings) if c is None else replace(rule_options(settings), raw_ucb_c=float(c))
-    return CrawlRules(options, rule_name(settings), rule, robots_token(settings))
+    return CrawlRules(normalization(settings), rule_name(settings), rule, robots_token(settings))

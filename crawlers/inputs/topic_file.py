@@ -70,15 +70,13 @@ class TopicSpec:
     budget: int | None  # pages; None = not given in the file
 
 
-def read_topic(path: str, language: str = AUTO) -> TopicSpec:
+def read_topic(path: str) -> TopicSpec:
     """Return the topic that the file *path* describes; see `parse_topic`. Raises `ConfigError`."""
-    return parse_topic(read_text(path, MAX_BYTES, TOO_LARGE), path, language)
+    return parse_topic(read_text(path, MAX_BYTES, TOO_LARGE), path)
 
 
-def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
+def parse_topic(text: str, origin: str) -> TopicSpec:
     """Return the topic that *text* describes; messages name the file as *origin*.
-
-    *language* (TOPIC_LANGUAGE) applies to a topic that names none.
 
     Raises `ConfigError` with a line for each problem: its place, the problem, and the remedy.
 
@@ -88,7 +86,7 @@ def parse_topic(text: str, origin: str, language: str = AUTO) -> TopicSpec:
     """
     try:
         problems = _Problems()
-        spec = _spec(read_fields(text, FIELDS), language_code(language), problems)
+        spec = _spec(read_fields(text, FIELDS), problems)
     except Problem as problem:
         raise ConfigError(problem.at(origin)) from None
     if problems.found:
@@ -119,8 +117,8 @@ class _Problems:
         return sorted(self.found, key=lambda problem: problem.line or 0)
 
 
-def _spec(fields: dict[str, Field], language: str, problems: _Problems) -> TopicSpec:
-    code = problems.read(lambda: _language(fields["language"]), language) if "language" in fields else language
+def _spec(fields: dict[str, Field], problems: _Problems) -> TopicSpec:
+    code = problems.read(lambda: _language(fields["language"]), AUTO) if "language" in fields else AUTO
     keywords = _keywords(fields["keywords"], Terms(code), problems) if "keywords" in fields else {}
     examples = _examples(fields["examples"], problems) if "examples" in fields else ()
     if not (keywords or examples or problems.found):

@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-from ast import literal_eval
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.domains import suffix_list, use_suffixes
-from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.algorithms.urls.normalization import Normalization, named_steps
 from crawlers.errors import ConfigError, CrawlersError
 from crawlers.inputs.text_file import read_text, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from crawlers.inputs.setting_values import SettingValues
 
 MOST_LIST_BYTES = 10_000_000  # thirty times the Public Suffix List
 
 
+def url_steps(settings: SettingValues) -> dict[str, bool]:
+    """Return which steps URL_NORMALIZATION names; raises `ConfigError` for an unknown one."""
+    return named_steps(name.strip() for name in settings.getlist("URL_NORMALIZATION") if name.strip())
+
+
 def normalization(settings: SettingValues) -> Normalization:
-    """Return the steps that *settings* enable: `URL_ADD_TRAILING_SLASH` is add_trailing_slash, and so on."""
-    steps = {
-        field.name: settings.getbool(f"URL_{field.name.upper()}")
-        for field in fields(Normalization)
-        if field.init and field.type == "bool"
-    }
+    """Return the normal form that *settings* describe; raises `ConfigError` for an unknown step."""
     return Normalization(
-        **steps,
+        **url_steps(settings),
         ip_names=settings.getdict("URL_IP_NAMES"),
         ignored_parameters=tuple(settings.getlist("URL_IGNORED_PARAMETERS")),
     )
 
 
 def recorded(options: Normalization) -> dict[str, str]:
-    """Return *options* as settings, in one notation; the keys of a crawl depend on them."""
-    values = {field.name: getattr(options, field.name) for field in fields(options) if field.init}
-    values["ignored_parameters"] = list(options.ignored_parameters)
-    return {f"URL_{name.upper()}": str(value) for name, value in values.items()}
+    """Return *options* as settings, in one notation: the keys of a crawl depend on them.
 
-
-def normalization_recorded(values: Mapping[str, str | None], default: Normalization) -> Normalization:
-    """Return the steps that a crawl `recorded` among its settings *values*; those that it did not are as in *default*.
-
-    >>> normalization_recorded({"URL_IGNORED_PARAMETERS": "['ref']"}, Normalization()).ignored_parameters
-    ('ref',)
+    >>> recorded(Normalization(ignored_parameters=("ref",)))["URL_IGNORED_PARAMETERS"]
+    "['ref']"
     """
-    steps: dict[str, Any] = {}
-    for name in recorded(default):
-        if (value := values.get(name)) is not None:
-            step = name.removeprefix("URL_").lower()
-            steps[step] = literal_eval(value) if value[:1] in ("[", "{") else value.lower() in ("true", "1")
-    if "ignored_parameters" in steps:
-        steps["ignored_parameters"] = tuple(steps["ignored_parameters"])
-    return replace(default, **steps)
+    return {
+        "URL_NORMALIZATION": str([name for name in named_steps(()) if getattr(options, name)]),
+        "URL_IP_NAMES": str(options.ip_names),
+        "URL_IGNORED_PARAMETERS": str(list(options.ignored_parameters)),
+    }
 
 
 def url_selection(settings: SettingValues) -> UrlSelection:

@@ -22,11 +22,11 @@ from crawlers.lab.link_regression import (
     regression,
 )
 from crawlers.lab.options import check
+from crawlers.options.file_kinds import JSON
 from crawlers.reports.pull_log import settings_of
 from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.writable import JSON
 from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of
 
 if TYPE_CHECKING:

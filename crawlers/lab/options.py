@@ -12,7 +12,8 @@ from crawlers.cli.project_command import whole_number
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import rule_options
-from crawlers.storage.files.writable import CSV_TABLE, PICTURE, check_file
+from crawlers.options.file_kinds import CSV_TABLE, PICTURE
+from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import RuleOptions
     from crawlers.inputs.setting_values import SettingValues
-    from crawlers.storage.files.writable import Kind
+    from crawlers.options.file_kinds import FileKind
 
 
 PAGE_BUDGET = 2000
@@ -89,7 +90,7 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
     parser.add_argument("--picture", metavar="FILE.svg", help="draw them (svg or png)")
 
 
-def check(opts: argparse.Namespace, settings: BaseSettings, table: Kind = CSV_TABLE) -> None:
+def check(opts: argparse.Namespace, settings: BaseSettings, table: FileKind = CSV_TABLE) -> None:
     """Raise `ConfigError` for a setting out of range, and for a file that can't be written; `--out` is a *table*."""
     check_settings(settings)
     for name, kind in (("out", table), ("picture", PICTURE)):

@@ -73,8 +73,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
             runs = as_they_ran(database, [name.strip() for name in opts.crawls.split(",")])
         else:
             name = named_by(opts.crawl, settings)
-            language = settings.get("TOPIC_LANGUAGE")
-            runs = replayed(database, name, opts.topic, language, strategies, most)
+            runs = replayed(database, name, opts.topic, strategies, most)
         found = compare(runs.topic, runs.read, runs.documents, runs.links, important)
     finally:
         database.close()

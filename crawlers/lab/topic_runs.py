@@ -82,20 +82,19 @@ def replayed(
     database: Database,
     name: str | None,
     topic_file: str | None,
-    language: str,
     strategies: Sequence[str],
     most: int,
 ) -> Runs:
     """Return replays of *strategies* on the web of the crawl called *name*, *most* pages each.
 
-    The topic is that of the crawl, or the keywords of *topic_file*; *language* is the default language of the topic.
+    The topic is that of the crawl, or the keywords of *topic_file*.
     Raises `ConfigError`.
     """
     crawl = crawl_named(database, name)
     topic = Topic(_terms(database, crawl))
     terms = Terms(language_of(database, crawl.id))
     if topic_file is not None:
-        spec = read_topic(topic_file, language)
+        spec = read_topic(topic_file)
         if spec.examples:
             raise ConfigError(f"--topic {topic_file}: a replay does not read examples; describe the topic by keywords")
         topic, terms = topic_of(spec.keywords, ()), Terms(spec.language)

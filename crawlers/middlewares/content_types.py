@@ -17,6 +17,7 @@ from crawlers.errors import BadBody, DamagedBody
 from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.extraction.decompression import decompressed
 from crawlers.items import LEASE
+from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,10 +44,9 @@ class ContentTypeMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        settings = crawler.settings
-        middleware = cls(
-            settings.getlist("HTML_TYPES"), settings.getlist("FEED_TYPES"), settings.getint("DOWNLOAD_MAXSIZE")
-        )
+        settings, spider = crawler.settings, crawler.spidercls
+        parts = spider.read_types if issubclass(spider, SiteSpider) else ()
+        middleware = cls(settings.getlist("HTML_TYPES"), parts, settings.getint("DOWNLOAD_MAXSIZE"))
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware
 

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
-from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.graphs.analysis import MEASURES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
-from crawlers.graphs.files import ALL_FORMATS, PARQUET
+from crawlers.graphs.files import PARQUET
 from crawlers.graphs.looks import graph_layout
-from crawlers.graphs.seen_columns import SEEN
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -29,7 +26,7 @@ from crawlers.storage.files.writable import check_folder
 from crawlers.storage.queries import crawl_named, sites_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -55,16 +52,9 @@ class GraphPipeline:
         formats = [name for name in settings.getlist("GRAPH_FORMATS") if name]
         if not formats:
             raise NotConfigured  # no graphs are requested
-        strange = set(formats) - set(ALL_FORMATS)
-        if strange:
-            raise _unknown("GRAPH_FORMATS", strange, ALL_FORMATS)
         if PARQUET in formats:
             check_parquet("GRAPH_FORMATS")
         measures = [name for name in settings.getlist("GRAPH_MEASURES") if name]
-        known = (*MEASURES, *SEEN)
-        unknown = set(measures) - set(known)
-        if unknown:
-            raise _unknown("GRAPH_MEASURES", unknown, known)
         layout = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
         pipeline = cls(crawler, formats, measures, layout)
         if not isinstance(crawler.spider, SiteSpider):
@@ -104,7 +94,3 @@ class GraphPipeline:
             yield from paths
         if unread:
             logger.warning("%s", no_graph_of(list(unread)))
-
-
-def _unknown(setting: str, names: Iterable[str], known: Iterable[str]) -> ConfigError:
-    return ConfigError(f"{setting}={','.join(sorted(names))} is unknown; choose one of: {', '.join(known)}")

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
-from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import graph_layout
 from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.options.file_kinds import RESULT
 from crawlers.reports.topic_list import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.database import Database
-from crawlers.storage.files.writable import RESULT, check_file
+from crawlers.storage.files.writable import check_file
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topic_similarity import settle_similarities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -37,12 +36,11 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 
 
 class TopicPipeline:
-    """Writes the results of the crawl *name*, of all *kinds*; only for topic crawls."""
+    """Writes the results of the crawl *name*; only for topic crawls."""
 
-    def __init__(self, crawler: Crawler, name: str, kinds: list[str], layout: GraphLayout | None) -> None:
+    def __init__(self, crawler: Crawler, name: str, layout: GraphLayout | None) -> None:
         self._crawler = crawler
         self._name = name
-        self._kinds = kinds
         self._layout = layout
 
     @classmethod
@@ -50,15 +48,10 @@ class TopicPipeline:
         settings = crawler.settings
         if not isinstance(crawler.spider, TopicSpider):
             raise NotConfigured  # the crawl has no topic
-        kinds = [kind for kind in settings.getlist("TOPIC_RESULTS") if kind]
-        unknown = set(kinds) - set(ENDINGS)
-        if unknown:
-            known = ", ".join(ENDINGS)
-            raise ConfigError(f"TOPIC_RESULTS={','.join(sorted(unknown))} is unknown; choose one of: {known}")
         name = crawl_name(settings, crawler.spider)
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
-        pipeline = cls(crawler, name, kinds, layout)
-        for kind in kinds:
+        pipeline = cls(crawler, name, layout)
+        for kind in ENDINGS:
             check_file(result_path(Path(settings.get("RESULT_FOLDER")), name, kind), "RESULT_FOLDER", RESULT)
         add_output(crawler, pipeline._write)
         return pipeline
@@ -72,7 +65,7 @@ class TopicPipeline:
                 return []
             logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
             folder = owner_of(self._crawler).result_folder()
-            written = write_topic_results(database, crawl.id, crawl.name, folder, self._kinds, self._layout)
+            written = write_topic_results(database, crawl.id, crawl.name, folder, self._layout)
             for path, content in written.items():
                 logger.info("%s: %s in %s", crawl.name, content, path)
             return list(written)
@@ -95,19 +88,13 @@ def write_topic_results(
     crawl_id: int,
     name: str,
     folder: Path,
-    kinds: Collection[str],
     layout: GraphLayout | None = None,
 ) -> dict[Path, str]:
-    """Write the results of a topic crawl called *name* in all *kinds*; return a description of each file.
+    """Write the results of a topic crawl called *name*; return a description of each file.
 
     Raises as `write_graph`.
     """
-    written = {}
-    if "csv" in kinds:
-        path = result_path(folder, name, "csv")
-        written[path] = counted(write_topic_list(database, crawl_id, path), "page")
-    if "gexf" in kinds:
-        path = result_path(folder, name, "gexf")
-        size = write_laid_out(TopicGraph(database, crawl_id, name), path.with_suffix(""), "gexf", layout)
-        written[path] = f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}"
-    return written
+    pages, graph = (result_path(folder, name, kind) for kind in ENDINGS)
+    number = write_topic_list(database, crawl_id, pages)
+    size = write_laid_out(TopicGraph(database, crawl_id, name), graph.with_suffix(""), "gexf", layout)
+    return {pages: counted(number, "page"), graph: f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}"}

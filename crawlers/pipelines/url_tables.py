@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.plurals import counted
-from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.graphs.tables.result_tables import TABLES, write_tables
+from crawlers.graphs.tables.result_tables import write_tables
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +35,7 @@ class TablePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        names = chosen_tables(crawler.settings)
+        names = [name for name in crawler.settings.getlist("RESULT_TABLES") if name]
         if not names or not isinstance(crawler.spider, SiteSpider):
             raise NotConfigured  # no tables are requested; the links of plain Scrapy spiders are not stored
         pipeline = cls(crawler, names)
@@ -55,12 +53,3 @@ class TablePipeline:
                 logger.debug("%s in %s", counted(rows, noun), path)  # the summary names the files
                 written.append(path)
         return written
-
-
-def chosen_tables(settings: BaseSettings) -> list[str]:
-    """Return the names in RESULT_TABLES; raises `ConfigError` for an unknown one."""
-    names = [name for name in settings.getlist("RESULT_TABLES") if name]
-    unknown = sorted(set(names) - set(TABLES))
-    if unknown:
-        raise ConfigError(f"RESULT_TABLES={','.join(unknown)} is unknown; choose one of: {', '.join(TABLES)}")
-    return names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select
 
-from crawlers.algorithms.typed_values import typed
+from crawlers.options.typed_values import typed
 from crawlers.storage.schema.tables import crawl, crawler_setting
 
 if TYPE_CHECKING:

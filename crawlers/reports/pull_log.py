@@ -53,8 +53,7 @@ def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
         return {name: value for name, value in connection.execute(statement)}
 
 
-def is_on(connection: Connection, crawl_id: int, name: str) -> bool:
-    """Return whether the setting *name* was on in the crawl's last run."""
+def recorded_value(connection: Connection, crawl_id: int, name: str) -> str | None:
+    """Return what the crawl's last run recorded of the setting *name*."""
     of_crawl = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name)
-    value = connection.execute(select(crawler_setting.c.value).where(*of_crawl)).scalar()
-    return str(value).lower() in ("true", "1")
+    return connection.execute(select(crawler_setting.c.value).where(*of_crawl)).scalar()

@@ -8,12 +8,13 @@ from sqlalchemy import select
 
 from crawlers.algorithms.robots_groups import product_token
 from crawlers.extraction.robots_rules import RobotsRules
-from crawlers.settings import ROBOTS_MAX_DELAY_SECONDS
+from crawlers.options import SETTINGS
 from crawlers.storage.schema.tables import crawler_setting
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+LONGEST_S: float = SETTINGS["ROBOTS_MAX_DELAY_SECONDS"].default
 NAMES = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "ROBOTSTXT_OBEY", "ROBOTS_MAX_DELAY_SECONDS")
 NOT_GIVEN = ("", "None")  # as values of settings are stored
 
@@ -22,7 +23,7 @@ class RobotsDelays(NamedTuple):
     """What decides the Crawl-delay of a crawl besides the files."""
 
     token: str  # product token of the crawl
-    longest_s: float = ROBOTS_MAX_DELAY_SECONDS  # 0: robots.txt is not obeyed
+    longest_s: float = LONGEST_S  # 0: robots.txt is not obeyed
 
     def of(self, status: int | None, text: str | None) -> float:
         """Return the delay by a robots.txt with its *status* and *text*, in seconds; 0: none, or it was not read.
@@ -43,5 +44,5 @@ def robots_delays(connection: Connection, crawl_id: int) -> RobotsDelays:
     stored = {name: value for name, value in connection.execute(of_crawl) if value not in NOT_GIVEN}
     agent = stored.get("ROBOTSTXT_USER_AGENT") or stored.get("USER_AGENT") or ""
     obeys = stored.get("ROBOTSTXT_OBEY", "True") in ("True", "true", "1")
-    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS", ROBOTS_MAX_DELAY_SECONDS)) if obeys else 0.0
+    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS", LONGEST_S)) if obeys else 0.0
     return RobotsDelays(product_token(agent) or "*", longest_s)

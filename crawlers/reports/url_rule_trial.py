@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
+from crawlers.algorithms.news.url_classifier import LEARNT_RULES
 from crawlers.algorithms.news.url_prior import MAX_LABELS, UrlPrior
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_set import RuleSet
@@ -17,7 +18,7 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reports.catalogue.text_filter import contains
-from crawlers.reports.pull_log import is_on
+from crawlers.reports.pull_log import recorded_value
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import stored_rules_of
 from crawlers.storage.schema.news_tables import document, page_label
@@ -112,17 +113,16 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
     As in the crawl, it is 0 for URLs of archives.
     """
-    if not is_on(connection, crawl_id, "NEWS_PRIOR_ENABLED"):
+    if recorded_value(connection, crawl_id, "NEWS_RULES") != LEARNT_RULES:
         return None
     if is_archive(url):
         return 0.0
     domain, prior = rule_domain(site_of(url)), UrlPrior(shipped_weights(OF_URLS))
-    if is_on(connection, crawl_id, "NEWS_LEARN_RULES"):
-        for labelled, odds in _labels_of(connection, crawl_id, domain):
-            if (found := label(odds)) is not None:
-                prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
-            if prior.labels(domain) == MAX_LABELS:
-                break
+    for labelled, odds in _labels_of(connection, crawl_id, domain):
+        if (found := label(odds)) is not None:
+            prior.label(domain, target_of_url(labelled), found.is_article, found.weight)
+        if prior.labels(domain) == MAX_LABELS:
+            break
     return prior.probability(domain, target_of_url(url))
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.protocols import Lease
     from crawlers.schedulers.wakeup import Wakeup
 
+LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
 MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
 
 
@@ -51,7 +52,7 @@ class RequestFlow:
             crawl.robots_waits,
             begin=crawl.sites.begin_robots,
             rests=crawl.robots_rests,
-            last_wait_s=settings.getfloat("ROBOTS_LAST_WAIT_SECONDS"),
+            last_wait_s=min(LAST_WAIT_S, crawl.robots_rests.first_s),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )

@@ -82,6 +82,7 @@ class SiteSpider(Spider):
     arguments = ("hosts",)  # of -a
     can_be_shared = False  # whether several workers can work on one crawl
     revisits = False  # whether an order may fetch pages again
+    read_types: tuple[str, ...] = ()  # parts of content types whose bodies are read besides pages
     reads_sitemaps = False  # whether sitemaps are compared with pages, with SITEMAPS_ENABLED
     hosts: str | None = None
     site_limits: list[SiteLimits]

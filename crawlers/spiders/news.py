@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawlers.algorithms.news.sources import SourceLeaders
+from crawlers.algorithms.news.url_classifier import NO_RULES
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ARTICLES
 from crawlers.algorithms.urls.scope import Scope
@@ -27,7 +28,7 @@ from crawlers.items import LEASE
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.database import Database
 from crawlers.storage.news import stored_rules
-from crawlers.storage.news.redis_keys import RedisDocumentKeys, open_document_keys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.news.stored_polls import excluded_sites
 from crawlers.storage.news.stored_sources import save_sources, stored_sources
 
@@ -44,12 +45,13 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.news_policy import NewsPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.storage.news.document_keys import DocumentKeys
 
 logger = logging.getLogger(__name__)
 
 FEED_EXTENSIONS = frozenset(["atom", "gz", "json", "rdf", "rss", "txt", "xml"])  # ignored by the other missions
 DOCUMENT = "crawlers.pipelines.document_items.Document"  # the items that feeds contain
+
+EXTRACTION_TIMEOUT_S = 30.0  # of a page, which occupies a process for as long
 
 
 class NewsSpider(SiteSpider):
@@ -58,11 +60,11 @@ class NewsSpider(SiteSpider):
     name = "news"
     can_be_shared = True
     arguments = ("sources",)
+    read_types = ("xml", "json", "gzip", "octet-stream", "text/plain")  # feeds and sitemaps have many types
     sources: str | None = None
     custom_settings = {  # noqa: RUF012 - Scrapy's convention
         **SiteSpider.custom_settings,
         "ORDER": "fit*opic",
-        "FEED_TYPES": ["xml", "json", "gzip", "octet-stream", "text/plain"],
         # Responses that wait for the pool count as active; beyond this many bytes Scrapy requests nothing more.
         "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
         "GRAPH_FORMATS": [],  # `scrapy graph` writes graphs of whole sites when they are needed
@@ -70,7 +72,6 @@ class NewsSpider(SiteSpider):
     }
     scope: Scope
     _policy: NewsPolicy
-    _keys: DocumentKeys | None = None  # None: the crawl could not begin
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -97,9 +98,7 @@ class NewsSpider(SiteSpider):
         self.scope = Scope.of_hosts(hosts, [limits.site for limits in self.site_limits])
         self._leaders = SourceLeaders(self._sources)
         self._settings = settings
-        self._pool = ExtractionPool(
-            settings.getint("EXTRACTION_PROCESSES"), settings.getfloat("EXTRACTION_TIMEOUT_SECONDS")
-        )
+        self._pool = ExtractionPool(settings.getint("EXTRACTION_PROCESSES"), EXTRACTION_TIMEOUT_S)
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds come before all articles.
@@ -108,7 +107,6 @@ class NewsSpider(SiteSpider):
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
         settings, database, writer = self._settings, session.database, session.writer
-        self._keys = open_document_keys(settings.get("DOCUMENT_KEYS_URL"), database, writer)
         self._run = session.reader.run
         self.scope = self.scope.excluding(excluded_sites(database, session.row.id))
         policy = self._policy = open_news_policy(
@@ -116,7 +114,7 @@ class NewsSpider(SiteSpider):
             session.row.id,
             writer,
             session.frontier,
-            self._keys,
+            DocumentKeys(database, writer),
             self._sources,
             self.scope,
             news_options(settings),
@@ -149,8 +147,6 @@ class NewsSpider(SiteSpider):
 
     async def _close(self) -> None:
         await self._pool.close()
-        if self._keys is not None:
-            self._keys.close()
 
 
 def _check(settings: BaseSettings) -> None:
@@ -163,8 +159,6 @@ def _check(settings: BaseSettings) -> None:
         )
     if settings.getfloat("FEED_MIN_SECONDS") > settings.getfloat("FEED_MAX_SECONDS"):
         raise ConfigError("FEED_MIN_SECONDS is more than FEED_MAX_SECONDS; give a smaller one")
-    if url := settings.get("DOCUMENT_KEYS_URL"):
-        RedisDocumentKeys(url).close()
 
 
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
@@ -192,5 +186,5 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
 
 
 def _check_rules(database: Database, settings: BaseSettings) -> None:
-    if settings.getbool("NEWS_RULES_ENABLED"):
+    if settings.get("NEWS_RULES") != NO_RULES:
         stored_rules.check_stored_rules(database)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from crawlers.algorithms.topic.terms import Terms
-from crawlers.algorithms.topic.vectors import STRATEGIES, topic_of
+from crawlers.algorithms.topic.vectors import topic_of
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.topic.topic_policy import TopicPolicy
 from crawlers.errors import ConfigError, StoreError
 from crawlers.extraction.html import parse_page
-from crawlers.inputs.rule_settings import chosen
 from crawlers.inputs.topic_file import read_topic
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.spiders.base import SiteSpider
@@ -58,10 +57,7 @@ class TopicSpider(SiteSpider):
         path = self.topic
         if not path:
             raise ConfigError("no topic is given: add -a topic=topic.yaml")
-        spec = read_topic(path, settings.get("TOPIC_LANGUAGE"))
-        strategy = settings.get("TOPIC_STRATEGY")
-        if strategy:
-            spec = replace(spec, weights=chosen(STRATEGIES, "TOPIC_STRATEGY", strategy))
+        spec = read_topic(path)
         self._spec = spec
         firsts = {site_of(url): url for url in reversed(spec.roots)}
         self.site_limits = [SiteLimits(site, start_url=url) for site, url in reversed(firsts.items())]

@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.storage.database import Database
-    from crawlers.storage.page_selection import Selection
+    from crawlers.storage.page_selection import StoredSelection
     from crawlers.storage.site_rows import SiteRow
 
 # The stored pages and rewards depend on these settings, so a crawl can't change them when it is resumed.
 FIXED_SETTINGS = ("LINK_TAGS", "ORDER", "REWARD", "LINK_PRIOR", TOPIC)
 URL_SETTINGS = "URL_"  # the beginning of the names of settings on which the keys of URLs depend, so they are fixed, too
-SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `Selection`
+SELECTION_SETTINGS = ("URL_INCLUDE", "URL_EXCLUDE")  # except for these, see `StoredSelection`
 GROWN = "grown"  # stored like a setting, see `CrawlRow.has_grown`
 COMMAND = "command"  # part of the manifest: of the latest run
 RUNNING, INTERRUPTED, FINISHED = "running", "interrupted", "finished"
@@ -86,7 +86,7 @@ def begin(
     keeps: Callable[[SiteRow], bool] | None = None,
     further: Sequence[SiteRow] = (),
     leader_of: Callable[[str], str | None] = lambda site: None,
-    selection: Selection | None = None,
+    selection: StoredSelection | None = None,
     hold: Callable[[int], object] = lambda _: None,
     can_be_joined: bool = True,
     share: int = 1,

@@ -6,18 +6,24 @@ before wait again, as if today's limits had always applied.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import json
+from typing import TYPE_CHECKING
 
 from sqlalchemy import String, bindparam, cast, literal, select, update
 
+from crawlers.algorithms.urls.resolution import resolve, site_of
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import State
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy import Connection
 
+    from crawlers.algorithms.url_rules.url_selection import UrlSelection
+    from crawlers.algorithms.urls.normalization import Normalization
+    from crawlers.items import Target
     from crawlers.storage.site_rows import SiteRow
 
 LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
@@ -30,14 +36,33 @@ REVIVABLE_REASONS = (
 RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
 
 
-class Selection(Protocol):
-    """The URLs of a site that are fetched, by its folder, its addresses, and patterns."""
+class StoredSelection:
+    """The URLs of a site that are fetched, by its folder, its addresses, and the patterns of *selection*.
+
+    *reason_against* is that of the filter of new URLs, *options* are the steps of their normal form.
+    """
+
+    def __init__(
+        self, reason_against: Callable[[Target], str | None], selection: UrlSelection, options: Normalization
+    ) -> None:
+        self._reason_against = reason_against
+        self._selection = selection
+        self._options = options
 
     def fingerprint(self, row: SiteRow) -> str:
         """Return a text that changes with the selection; "" if all URLs of the site are selected."""
+        parts = [row.folder, sorted(row.aliases), self._selection.include, self._selection.exclude]
+        return json.dumps(parts) if any(parts) else ""
 
     def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
-        """Return why a stored URL is not selected, beginning with `NOT_SELECTED`, or None."""
+        """Return why a stored URL is not selected, or None."""
+        if (address := site_of(url)) not in row.addresses:
+            return f"{NOT_SELECTED}: {address} is not an address of {row.site}"
+        if level == 0:  # start pages, and pages to which they redirect
+            return None
+        addresses = SiteAddresses()
+        addresses.set(row.site, row.addresses, row.address)
+        return self._reason_against(addresses.of_site(resolve(url, "", self._options)))
 
 
 def too_deep(level: int | str, max_level: int | None) -> str:
@@ -68,7 +93,9 @@ def move_level_limit(connection: Connection, site_id: int, max_level: int | None
     )
 
 
-def reselect(connection: Connection, crawl_id: int, rows: Iterable[SiteRow], selection: Selection, now: float) -> bool:
+def reselect(
+    connection: Connection, crawl_id: int, rows: Iterable[SiteRow], selection: StoredSelection, now: float
+) -> bool:
     """Queue or reject the pages of sites whose selection changed; return whether any wait that did not before."""
     of_crawl = select(site.c.id, site.c.selection, site.c.home_addresses).where(site.c.crawl_id == crawl_id)
     stored = {row.id: row for row in connection.execute(of_crawl)}
@@ -88,7 +115,7 @@ def reselect(connection: Connection, crawl_id: int, rows: Iterable[SiteRow], sel
     return any([_reselect_site(connection, row, selection, now) for row, _ in changed if not row.is_new])
 
 
-def _reselect_site(connection: Connection, row: SiteRow, selection: Selection, now: float) -> bool:
+def _reselect_site(connection: Connection, row: SiteRow, selection: StoredSelection, now: float) -> bool:
     """Queue or reject the pages of a site; return whether any wait that did not before."""
     has_grown = False
     waits = page.c.state == int(State.WAITING)

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from crawlers.storage.writer import Writer
+
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-class Commits(Protocol):
-    """The progress of the writer."""
-
-    @property
-    def submitted(self) -> int:
-        """The number of submitted change sets."""
-
-    def wait_for(self, number: int) -> None:
-        """Wait until the first *number* change sets are committed."""
 
 
 class Uncommitted(Generic[K, V]):
@@ -31,7 +22,7 @@ class Uncommitted(Generic[K, V]):
     once.
     """
 
-    def __init__(self, commits: Commits | None, most: int) -> None:
+    def __init__(self, commits: Writer | None, most: int) -> None:
         self.young: dict[K, V] = {}
         self.old: dict[K, V] = {}
         self.forgotten = 0  # number of generations; a query that began before one was forgotten may lack its entries

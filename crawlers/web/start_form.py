@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
-from crawlers.algorithms.ranking.page_orders import ORDERS
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.inputs.hosts_file import format_hosts, parse_hosts
-from crawlers.inputs.link_prior_file import WORDS
-from crawlers.inputs.offered_settings import FILES, check_offered, offered_settings
+from crawlers.inputs.offered_settings import check_offered
 from crawlers.inputs.program import suggested
-from crawlers.inputs.rule_settings import PROFILES
 from crawlers.inputs.topic_file import parse_topic
+from crawlers.options import OFFERED, OUTPUTS
 from crawlers.storage.seeds import crawl_seeds
 from crawlers.web.starting import FOLDER, NAME
 
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from crawlers.inputs.offered_settings import OfferedSetting
+    from crawlers.options.setting import Setting
     from crawlers.storage.database import Database
 
 LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
@@ -66,16 +62,6 @@ MISSIONS = {
 }
 # In the open part of the form, in this order; the others are below "All settings".
 MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
-CHOICES = {
-    "RULE": tuple(CRAWL_RULES),
-    "ORDER": tuple(ORDERS),
-    "REWARD": tuple(REWARDS),
-    "LINK_PRIOR": WORDS,
-    "PROFILE": tuple(name for name in PROFILES if name),
-    "HTTP_CLIENT": ("curl", "twisted"),
-    "RENDER": ("playwright",),
-    "LOG_LEVEL": ("DEBUG", "INFO", "WARNING", "ERROR"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +78,7 @@ class StartForm:
     @property
     def wrong(self) -> dict[str, str]:
         """The errors in the order of the fields; those of no field come first."""
-        places = {name: place for place, name in enumerate(("", "spider", "name", "sites", *MAIN, *offered_settings()))}
+        places = {name: place for place, name in enumerate(("", "spider", "name", "sites", *MAIN, *OFFERED))}
         return dict(sorted(self.errors.items(), key=lambda one: places[one[0]]))
 
     @property
@@ -101,23 +87,23 @@ class StartForm:
         return next((name for name in self.wrong if name), "")
 
     @property
-    def groups(self) -> dict[str, list[OfferedSetting]]:
+    def groups(self) -> dict[str, list[Setting]]:
         """The settings that are not in the open part of the form, by their group."""
-        groups: dict[str, list[OfferedSetting]] = {}
-        for one in offered_settings().values():
-            if one.name not in (*MAIN, *FILES):
+        groups: dict[str, list[Setting]] = {}
+        for one in OFFERED.values():
+            if one.name not in (*MAIN, *OUTPUTS):
                 groups.setdefault(one.group, []).append(one)
         return groups
 
     @property
-    def main(self) -> list[OfferedSetting]:
+    def main(self) -> list[Setting]:
         """The settings of the open part."""
-        return [offered_settings()[name] for name in MAIN]
+        return [OFFERED[name] for name in MAIN]
 
     @property
     def has_errors_below(self) -> bool:
         """Whether a setting of the closed part is wrong, or was given."""
-        return any(name in offered_settings() and name not in MAIN for name in (*self.errors, *self.settings))
+        return any(name in OFFERED and name not in MAIN for name in (*self.errors, *self.settings))
 
 
 class Start(NamedTuple):
@@ -216,7 +202,7 @@ def errors_of(message: str) -> dict[str, str]:
     {'RULE': 'RULE=x is unknown', 'sites': 'hosts=x: there is no such file', '': 'it is broken'}
     """
     errors: dict[str, str] = {}
-    fields = offered_settings().keys() - FILES
+    fields = OFFERED.keys() - OUTPUTS
     for line in message.splitlines():
         word = line.partition("=")[0].partition(":")[0].partition(" ")[0]
         name = word if word in fields else "sites" if word in ("hosts", "topic", "sources") else ""

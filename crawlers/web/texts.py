@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from crawlers.algorithms.maps.graph_map import MEANINGS
-from crawlers.inputs.offered_settings import offered_settings
+from crawlers.options import OFFERED
 from crawlers.reports.catalogue.crawl_report import Group
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.histories.history import STATES, Topic
@@ -66,8 +66,8 @@ def _names() -> Iterator[str]:
     yield from MEANINGS
     yield from (column.title for column in NODE_COLUMNS)
     yield from (mission.about for mission in MISSIONS.values())
-    for setting in offered_settings().values():
-        yield from (setting.group, setting.comment)
+    for setting in OFFERED.values():
+        yield from (setting.group, setting.help)
 
 
 def updated(language: str) -> tuple[bytes, int]:

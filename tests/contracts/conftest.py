@@ -8,22 +8,23 @@ import pytest
 
 from tests.contracts.engines import Engine, HeldSqlEngine, MemoryEngine, SqlEngine
 from tests.contracts.site import Site
+from tests.support.services import store_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests of the engines in memory and on the kinds of stores of the test."""
+    if "engine" in metafunc.fixturenames:
+        metafunc.parametrize("engine", ["memory", *store_kinds(metafunc)], indirect=True)
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Each engine in turn."""
-    engine: Engine
-    if request.param == "memory":
-        engine = MemoryEngine()
-    elif request.param == "sqlite":
-        engine = SqlEngine(request.getfixturevalue("sqlite_url"))
-    else:
-        engine = SqlEngine(request.getfixturevalue("postgresql_url"))
+    kind = request.param
+    engine = MemoryEngine() if kind == "memory" else SqlEngine(request.getfixturevalue(f"{kind}_url"))
     yield engine
     engine.close()
 

@@ -14,8 +14,7 @@ from crawlers.algorithms.ranking.page_orders import LearntLinks, RelevantFirst
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
-from crawlers.frontier.queues.learnt_queue import LearntQueue
-from crawlers.frontier.queues.relevance_queue import RelevanceQueue
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from crawlers.storage.pulls import Pull, pulls_of
 from tests.contracts.engines import HeldSqlEngine, MemoryEngine
@@ -210,8 +209,8 @@ class Accidents:
         assert all(one.level == 0 or one.id in self._frontier._learning._features for one in self._leases)
         for site in sites:
             for queue in site.queues.values():
-                assert isinstance(queue, LearntQueue | RelevanceQueue)
-                queued = [*queue._links.ids.tolist(), *(queue._homes if isinstance(queue, LearntQueue) else ())]
+                assert isinstance(queue, ValueQueue)
+                queued = [*queue._links.ids.tolist(), *queue._homes]
                 assert len(queued) == len(set(queued))
                 assert leased.isdisjoint(queued)
 

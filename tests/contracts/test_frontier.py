@@ -13,6 +13,8 @@ from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, VARIANTS, Site
 
+pytestmark = pytest.mark.both_stores
+
 # Each URL once, near ones first
 
 

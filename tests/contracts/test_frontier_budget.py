@@ -35,7 +35,7 @@ def test_no_more_is_leased_than_the_budget_allows(site):
 def test_spent_budget_leaves_the_rest_waiting(site):
     for lease in site.lease():
         site.end(lease)
-    assert site.frontier.budget.is_spent
+    assert site.frontier.budget.is_exhausted
     assert not site.frontier.has_pending
     assert site.frontier.is_waiting
     assert site.frontier.counts()[site.id] == {State.DONE: 3, State.WAITING: 2}
@@ -55,7 +55,7 @@ def test_failed_download_costs_a_page(site):
     site.end(two, State.FAILED)
     assert site.lease() == []
     site.end(three, State.REFUSED)
-    assert site.frontier.budget.is_spent
+    assert site.frontier.budget.is_exhausted
 
 
 def test_worker_requests_what_it_was_granted_over_its_life(engine):
@@ -63,12 +63,12 @@ def test_worker_requests_what_it_was_granted_over_its_life(engine):
     site.add(*(f"/{n}" for n in range(9)))
     for lease in site.lease():
         site.end(lease)
-    assert site.frontier.budget.is_spent
+    assert site.frontier.budget.is_exhausted
     assert site.frontier.next_due(NOW) is None
     site.frontier.budget.grant(1)  # a round that was late
     assert site.lease() == []
     site.frontier.budget.grant(4)
-    assert not site.frontier.budget.is_spent
+    assert not site.frontier.budget.is_exhausted
     assert len(site.lease()) == 2
 
 

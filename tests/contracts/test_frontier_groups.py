@@ -73,6 +73,7 @@ def test_group_with_the_highest_rewards_is_read_first(engine):
         assert [path for path in paths if path[1] == group] == [f"/{group}/{n}" for n in range(4)]
 
 
+@pytest.mark.both_stores
 def test_groups_are_kept_with_their_names_and_their_pages(durable):
     site = GroupedSite(durable)
     site.begin("/b/1", "/a/1", "/b/2")
@@ -108,6 +109,7 @@ def test_groups_beyond_the_greatest_number_share_one(durable):
     )
 
 
+@pytest.mark.both_stores
 def test_groups_share_the_memory_of_their_site(engine):
     site = GroupedSite(engine)
     site.begin(*(f"/{n % 50}/{n}" for n in range(5_000)))

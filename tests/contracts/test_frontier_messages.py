@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.support.workers_of_web import Workers
 
+pytestmark = pytest.mark.both_stores
+
 SITES, PAGES = 5, 6
 
 

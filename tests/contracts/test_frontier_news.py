@@ -158,6 +158,7 @@ def test_page_without_a_next_visit_is_finished(engine: Engine) -> None:
     assert not site.frontier.is_waiting
 
 
+@pytest.mark.both_stores
 def test_queue_slots_and_times_of_revisits_survive_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60)
@@ -185,6 +186,7 @@ def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable: SqlE
     assert again.frontier.lease(later, 9) == []
 
 
+@pytest.mark.both_stores
 def test_revisit_that_was_leased_at_a_kill_is_due_again(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, revisit_at=NOW + 60)
@@ -203,6 +205,7 @@ def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 
+@pytest.mark.both_stores
 def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
@@ -293,6 +296,7 @@ def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_anoth
     assert site.frontier.next_due(NOW) == 60
 
 
+@pytest.mark.both_stores
 def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, "/x1")

@@ -32,7 +32,7 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "SLICE_LINKS", SLICE)
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite"])
 def held(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Each engine that loses uncommitted changes."""
     with opened(request) as engine:

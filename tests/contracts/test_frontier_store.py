@@ -12,6 +12,8 @@ from crawlers.items import State
 from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
 from tests.contracts.site import NOW, Site
 
+pytestmark = pytest.mark.both_stores
+
 # What is known of a crawl
 
 

@@ -77,7 +77,7 @@ class Visits:
         return {numbers[target]: count for (_, target), count in self.crawl.engine.links().items()}
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite"])
 def visits(request: pytest.FixtureRequest) -> Iterator[Visits]:
     with opened(request) as engine:
         yield Visits(engine)

@@ -191,6 +191,7 @@ def test_site_whose_first_results_are_awaited_is_waited_for(engine: Engine) -> N
     assert leased(slow, NOW) == [slow.id]
 
 
+@pytest.mark.both_stores
 def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
     good, poor = opened(engine, {"delay_s": 2.0}, {})
     assert leased(good, NOW) == []
@@ -237,7 +238,7 @@ class Simulation:
             for lease in leases:
                 self._take(lease)
             if not leases and not self._advance():
-                assert self.frontier.budget.is_spent or not self.frontier.is_waiting, "the crawl stalls"
+                assert self.frontier.budget.is_exhausted or not self.frontier.is_waiting, "the crawl stalls"
                 return
         raise AssertionError("the crawl does not end")
 

@@ -6,6 +6,7 @@ import os
 import random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -204,6 +205,7 @@ def test_any_crawl_in_memory_ends_as_the_model_predicts(web: Web, max_level: int
     check(HeldMemoryEngine(), web, max_level, seed)
 
 
+@pytest.mark.both_stores
 @budget(max(EXAMPLES // 5, 1))
 @accidents
 def test_any_crawl_in_a_database_ends_as_the_model_predicts(

@@ -20,6 +20,8 @@ from tests.support.interleaving import interleaved
 if TYPE_CHECKING:
     from tests.support.services import PostgresqlStore
 
+pytestmark = pytest.mark.both_stores
+
 HOME, ITS, KNOWN, NEW, GONE = range(1, 6)  # pages: the home page has links to the others, or had
 THERE = "http://b.test"
 

@@ -80,7 +80,7 @@ def test_a_binary_hosts_file_is_refused(refusal):
         ({"GRAPH_MEASURES": "beauty"}, ("GRAPH_MEASURES", "beauty", "pagerank")),
         ({"MAX_LEVEL": "deep"}, ("MAX_LEVEL", "deep")),
         ({"TIMEOUT_SECONDS": "soon"}, ("TIMEOUT_SECONDS", "soon")),
-        ({"STORE_BATCH_PAGES": "0"}, ("STORE_BATCH_PAGES", "0")),
+        ({"UCB1_INITIAL_PAGES": "0"}, ("UCB1_INITIAL_PAGES", "0")),
         ({"TRAPS_ENABLED": "perhaps"}, ("TRAPS_ENABLED", "perhaps")),
         ({"DATABASE_URL": "crawl.sqlite"}, ("DATABASE_URL", "sqlite:///crawl.sqlite")),
         ({"DATABASE_URL": "mysql://localhost/x"}, ("DATABASE_URL", "sqlite", "postgresql")),

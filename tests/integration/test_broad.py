@@ -94,7 +94,7 @@ def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
 
 def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
     """Run it until the web receives a request that it leaves without a response; return the exit status."""
-    run = crawl.start(STORE_BATCH_PAGES=rng.choice((1, 5, 20)), FRONTIER_HEAD_URLS=heads)
+    run = crawl.start(STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)), FRONTIER_CACHE_URLS=120 * heads)
     left = rng.randint(15, 40)
 
     def count() -> None:
@@ -112,7 +112,7 @@ def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) ->
 def kill_before_commit(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
     """Run the crawl until it is about to commit a transaction; return the exit status."""
     where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(8, 20)}
-    return crawl.run(STORE_BATCH_PAGES=2, FRONTIER_HEAD_URLS=heads, **where).status
+    return crawl.run(STORE_BATCH_SECONDS=0.002, FRONTIER_CACHE_URLS=120 * heads, **where).status
 
 
 def test_killed_crawl_keeps_all_its_cash_and_the_sites_that_it_found(town, crawl_in):

@@ -59,7 +59,7 @@ def test_results_do_not_depend_on_the_size_of_caches(everything, crawl_in):
     for urls in (2_000_000, 50):
         crawl = crawl_in(
             str(urls), everything.hosts("library", "mirror", "corner"), FRONTIER_CACHE_URLS=urls,
-            FRONTIER_HEAD_URLS=urls, RETRY_BACKOFF_SECONDS=0.01,
+            RETRY_BACKOFF_SECONDS=0.01,
         )  # fmt: skip
         assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]

@@ -61,7 +61,7 @@ def test_no_results_are_written_without_formats_and_tables(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS=dot is unknown; choose one of: gexf"),
+        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS='gexf,dot' has 'dot'; choose out of: gexf"),
         ({"GRAPH_FORMATS": "gexf", "GRAPH_MEASURES": "beauty"}, "GRAPH_MEASURES=beauty is unknown"),
         ({"GRAPH_FORMATS": "gexf", "GRAPH_LAYOUT": "beauty"}, "GRAPH_LAYOUT=beauty is unknown"),
     ],

@@ -232,7 +232,7 @@ def tree(on_request=lambda site: None):
 
 
 def test_waiting_requests_survive_kill_9(tmp_path):
-    project = project_in(tmp_path, STORE_BATCH_PAGES=3, STORE_BATCH_SECONDS=0.01)
+    project = project_in(tmp_path, STORE_BATCH_SECONDS=0.01)
     victims = []
 
     def kill(site):

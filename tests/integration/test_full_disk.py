@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.running import add_on, differences
 
-SMALL = {"STORE_BATCH_PAGES": 10, "STORE_BATCH_SECONDS": 0.02}
+SMALL = {"STORE_BATCH_SECONDS": 0.02}
 
 
 def limit_files():

@@ -77,7 +77,7 @@ def test_a_kill_while_graphs_are_written_costs_no_page(everything, undisturbed, 
 def test_a_kill_at_each_transaction_of_a_small_crawl_changes_nothing(everything, crawl_in, first):
     """Transactions are as small as possible; each run is killed at its n-th, with increasing n, until one finishes."""
     hosts = everything.hosts("corner", "dead")
-    settings = {**SETTINGS, "STORE_BATCH_PAGES": 1, "STORE_BATCH_SECONDS": 0.001}
+    settings = {**SETTINGS, "STORE_BATCH_SECONDS": 0.001}
     whole = crawl_in("whole", hosts, **settings)
     assert whole.run(is_fresh=True).status == 0
     crawl = crawl_in("killed", hosts, **settings)

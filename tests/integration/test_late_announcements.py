@@ -87,7 +87,7 @@ def paper():
 
 
 def crawl_of(crawl_in: Callable[..., Crawl], paper: LatePaper, name: str) -> Crawl:
-    crawl = crawl_in(name, (), spider="news", **{**SETTINGS, "NEWS_RULES_ENABLED": 0, "NEWS_LEARN_RULES": 0})
+    crawl = crawl_in(name, (), spider="news", **{**SETTINGS, "NEWS_RULES": "none"})
     (crawl.folder / "sources.yaml").write_text(f"sources:\n  - {{site: '{paper.origin}'}}\n", "utf-8")
     assert run(crawl) == 0
     assert documents(crawl) == []

@@ -21,7 +21,6 @@ from tests.support.services import ADMIN, running_postgresql
 STOPPED_AFTER = 30  # requests of some 200
 SETTINGS = {
     "ADDONS": add_on("FrequentStoreChecks"),
-    "STORE_BATCH_PAGES": 10,
     "STORE_BATCH_SECONDS": 0.02,
     "DOWNLOAD_TIMEOUT": 1,
     "RETRY_TIMES": 0,
@@ -146,7 +145,7 @@ def test_a_crawl_notices_that_its_server_stops(web, paced, crawl_in):
     paced(WRITING_S)
     with running_postgresql() as folder:
         url = f"postgresql+psycopg://{ADMIN}@/postgres?host={folder}"
-        crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=url, WORKER_REJOIN_SECONDS=0, **SETTINGS)
+        crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=url, **{**SETTINGS, "WORKER_DEADLINE_SECONDS": 0.5})
         run = crawl.start()
         until(lambda: web.requests > STOPPED_AFTER, "the pages")
         os.kill(int((folder / "data/postmaster.pid").read_text("utf-8").split()[0]), signal.SIGQUIT)

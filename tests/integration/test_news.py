@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.algorithms.dedup.document_fingerprints import body_key128, domain_of
 from crawlers.algorithms.urls.keys import content_hash
-from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.redis_keys import RedisDocumentKeys
 from tests.support.running import add_on
-from tests.support.services import running_redis
 from tests.support.sites.server import Web
 
 if TYPE_CHECKING:
@@ -176,7 +172,7 @@ def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in)
 
 
 def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
-    started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_PAGES=rng.choice((1, 5, 20)))
+    started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)))
     left = rng.randint(3, 20)
 
     def count() -> None:
@@ -193,7 +189,7 @@ def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
 
 def kill_before_commit(crawl: Crawl, press: Press, rng: random.Random) -> int:
     where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(3, 12)}
-    return run(crawl, STORE_BATCH_PAGES=2, **where)
+    return run(crawl, STORE_BATCH_SECONDS=0.002, **where)
 
 
 def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, crawl_in):
@@ -214,20 +210,6 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     announced = {url for (url,) in items}
     assert announced <= {url for url, _ in documents(crawl)}
     assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
-
-
-def test_claims_in_redis_of_a_killed_run_hide_no_document(press, crawl_in):
-    """The claims belong to pages whose rows were lost with the run; the same URLs have other numbers now."""
-    lost = [f"{press.web['bare'].origin}{press.path(number)}" for number in range(1, OLD + 1)]
-    bodies = [url_history("bare", number).encode() for number in range(1, OLD + 1)]
-    with running_redis() as url:
-        keys = RedisDocumentKeys(url)
-        for page, (address, body) in enumerate(zip(lost, bodies, strict=True), 1_000_000):
-            keys.claim([body_key128(domain_of(address), content_hash(body))], page, ChangeSet())
-        keys.close()
-        crawl = news_in(crawl_in, press, "claims", DOCUMENT_KEYS_URL=url)
-        assert run(crawl) == 0
-    assert set(lost) <= {url for url, _ in documents(crawl)}
 
 
 def test_sources_of_the_store_need_no_file(press, crawl_in):
@@ -264,7 +246,7 @@ def test_invalid_stored_rule_is_reported_before_the_first_request(press, crawl_i
 
 def test_article_that_was_read_before_a_feed_announced_it_is_read_again(press, crawl_in):
     press.is_plain = True
-    crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_LEARN_RULES=0)
+    crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_RULES="manual")
     for _ in range(3):
         assert run(crawl) == 0
     origin = press.web["fed"].origin

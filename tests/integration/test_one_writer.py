@@ -105,7 +105,7 @@ def test_news_are_queried_off_the_reactor_and_learnt_rules_are_written_by_the_wr
         sources = f"sources:\n  - {{site: '{web['a'].origin}'}}\n"
         (tmp_path / "sources.yaml").write_text(sources, "utf-8")
         often = {"FEED_MIN_SECONDS": 0.1, "FEED_MAX_SECONDS": 0.2, "FEED_POLLS_PER_SECOND": 50}
-        project = Project(tmp_path, **SETTINGS, **often, NEWS_ONCE=1, EXTRACTION_PROCESSES=1, NEWS_ALARM_MINUTES=0.002)
+        project = Project(tmp_path, **SETTINGS, **often, NEWS_ONCE=1, EXTRACTION_PROCESSES=1, NEWS_ALARM_HOURS=0.005)
         for _ in range(2):  # the second run polls the feed again
             assert project.run("crawl", "news", "-a", "sources=sources.yaml").status == 0
             executed = statements(project)

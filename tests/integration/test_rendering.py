@@ -105,7 +105,7 @@ def test_second_crawl_has_the_same_results(web, crawled, tmp_path):
 
 
 def test_crawl_goes_on_after_a_kill_and_leaves_no_browser(web, crawled, tmp_path):
-    with Crawl(tmp_path / "killed", [web["site"].origin + FIELDS], **SETTINGS, STORE_BATCH_PAGES=1) as crawl:
+    with Crawl(tmp_path / "killed", [web["site"].origin + FIELDS], **SETTINGS, STORE_BATCH_SECONDS=0.001) as crawl:
         run = crawl.start()
         assert run.until(lambda: crawl.stored > 2, "three pages")
         browsers = children(run.pid)
@@ -149,8 +149,8 @@ LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e
     ("body", "settings", "state", "reason"),
     [
         (ENDLESS, {**SETTINGS, "RENDER_TIMEOUT_SECONDS": 3}, State.FAILED, "not rendered within 3 s"),
-        (GREEDY, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "its scripts crashed the browser"),
-        (BUFFERS, {**SETTINGS, "RENDER_MEMORY_MB": 32}, State.FAILED, "it needs more memory"),
+        (GREEDY, SETTINGS, State.FAILED, "its scripts crashed the browser"),
+        (BUFFERS, SETTINGS, State.FAILED, "it needs more memory"),
         (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too large once rendered"),
     ],
     ids=["endless", "greedy", "buffers", "large"],

@@ -290,7 +290,7 @@ def _lines(path):
 
 def test_lines_are_whole_above_one_display(crawl):
     with Terminal(100, 30) as terminal:
-        run = crawl.start(before=terminal.before, PROGRESS_INTERVAL_SECONDS=0.05)
+        run = crawl.start(before=terminal.before)
         assert run.until(lambda: b" workers" in terminal.output and have_both_sites(crawl), "a display of two workers")
         terminal.press(b"\x03")
         ended = run.wait()
@@ -325,7 +325,7 @@ def test_store_that_is_removed_ends_all_workers_and_is_not_created_again(crawl):
 
 def test_full_disk_ends_all_workers(gate, crawl):
     gate.set()
-    ended = crawl.run(before=limit_files, STORE_BATCH_PAGES=10, STORE_BATCH_SECONDS=0.02)
+    ended = crawl.run(before=limit_files, STORE_BATCH_SECONDS=0.02)
     assert ended.status == 1, ended.log
     assert "free some space" in ended.log
     assert "another one takes its place" not in ended.log

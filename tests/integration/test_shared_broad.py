@@ -58,7 +58,7 @@ def check_links(crawl: Crawl, town: Town) -> None:
 def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
     server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
     # So that all workers find pages that wait, and are granted pulls whatever their sites promise.
-    settings = {**OPEN, **OFTEN, "SITE_DELAY_SECONDS": 0.1, "RULE_INDEX_SHARE": 0, **server}
+    settings = {**OPEN, **OFTEN, "SITE_DELAY_SECONDS": 0.1, "RULE_WAIT_SECONDS": 0, **server}
     hosts = [f"{town.origins[name]};2;;100" for name in ("tagged", "plain")]
     crawl = crawl_in("shared", hosts, spider="broad", PAGE_BUDGET=300, **settings)
     crew = Crew(crawl, town, 3)

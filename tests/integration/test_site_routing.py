@@ -57,7 +57,7 @@ FOREIGN = {
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0.01,
     "STORE_BATCH_SECONDS": 0.02,
-    "RULE_INDEX_SHARE": 0,
+    "RULE_WAIT_SECONDS": 0,
     "RETRY_REST_TIMES": 1000,  # until both workers have sites
     "WORKERS": 2,
     "EXTENSIONS": json.dumps({"tests.support.executed_statements.ExecutedStatements": 0}),

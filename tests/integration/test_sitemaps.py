@@ -110,7 +110,7 @@ def test_a_crawl_killed_at_each_transaction_reads_each_sitemap(crawl_in):
     files["/sitemap.xml"] = (
         f"<sitemapindex>{''.join(f'<sitemap><loc>{one}</loc></sitemap>' for one in maps)}</sitemapindex>"
     )
-    settings = {"STORE_BATCH_PAGES": 1, "STORE_BATCH_SECONDS": 0.001}
+    settings = {"STORE_BATCH_SECONDS": 0.001}
     with Web(a=site({"/": links("/a/"), "/a/": "A"}, files=files)) as web:
         hosts = [f"{web['a'].origin}{LIMITS}"]
         whole, crawl = crawl_in("whole", hosts, **settings), crawl_in("killed", hosts, **settings)

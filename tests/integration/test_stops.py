@@ -158,7 +158,7 @@ def test_a_second_process_with_other_sites_is_refused(web, crawl, undisturbed):
 
 
 def test_another_process_reads_the_database_while_the_crawl_runs(web, crawl, undisturbed):
-    run = crawl.start(STORE_BATCH_PAGES=5, STORE_BATCH_SECONDS=0.01)
+    run = crawl.start(STORE_BATCH_SECONDS=0.01)
     seen = set()
 
     def has_grown() -> bool:

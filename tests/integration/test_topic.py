@@ -94,7 +94,7 @@ def undisturbed(request, sites, tmp_path_factory):
     return request.param, project, list(sites.order)
 
 
-SMALL = {"STORE_BATCH_PAGES": 1}  # so that nearly all that was read is stored
+SMALL = {"STORE_BATCH_SECONDS": 0.001}  # so that nearly all that was read is stored
 
 
 @pytest.mark.parametrize(("kill_at", "settings"), [(17, {}), (24, SMALL), (24, {**SMALL, "PAGE_BUDGET": 1000})])

@@ -11,10 +11,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
-from crawlers.errors import ConfigError
 from crawlers.pipelines.topic import TopicPipeline
 from crawlers.spiders.base import SiteSpider
-from crawlers.spiders.topic import TopicSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
 
@@ -82,15 +80,6 @@ def test_results_are_named_after_the_crawl(project):
     assert found == ["my_own.gexf", "my_own.pages.csv"]
 
 
-def test_one_kind_of_results_or_none_may_be_chosen(project):
-    assert project.run(*LINE, TOPIC_RESULTS="csv").status == 0
-    assert files(project) == ["topic.pages.csv"]
-    assert project.run(*LINE, TOPIC_RESULTS="", CRAWL="silent", RESULT_FOLDER="none").status == 0
-    assert not (project.folder / "none").exists()
-    similarities = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
-    assert similarities[:3] == similarities[3:], "they are settled nevertheless"
-
-
 def test_crawl_of_irrelevant_pages_has_results(project):
     topic = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
     (project.folder / "topic.yaml").write_text(json.dumps({**topic, "keywords": ["weather"]}), "utf-8")
@@ -113,11 +102,4 @@ def test_spider_without_a_topic_has_no_results():
     crawler = Crawler(Spider, {})
     crawler.spider = SiteSpider(name="x")
     with pytest.raises(NotConfigured, match=r"^$"):
-        TopicPipeline.from_crawler(crawler)
-
-
-def test_unknown_kinds_are_named(tmp_path):
-    crawler = Crawler(Spider, {"TOPIC_RESULTS": "csv,pdf,dot", "RESULT_FOLDER": str(tmp_path)})
-    crawler.spider = TopicSpider()
-    with pytest.raises(ConfigError, match="TOPIC_RESULTS=dot,pdf is unknown; choose one of: csv, gexf"):
         TopicPipeline.from_crawler(crawler)

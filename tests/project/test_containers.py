@@ -14,7 +14,7 @@ import yaml
 
 from crawlers import __version__
 from crawlers import settings as defaults
-from crawlers.cli.setting_checks import types_of_settings
+from crawlers.cli.setting_checks import kinds_of_settings
 from crawlers.inputs.settings_file import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,11 +78,11 @@ def test_password_stands_in_no_file():
 
 
 def test_settings_of_jobs_exist_and_name_the_service_of_the_store():
-    found = read_settings(str(ROOT / "deploy/docker/crawl.toml"), types_of_settings())
+    found = read_settings(str(ROOT / "deploy/docker/crawl.toml"), kinds_of_settings())
     assert {name for name in found if not hasattr(defaults, name)} == set()
     store = SERVICES["postgres"]["environment"]
     assert found["DATABASE_URL"] == f"postgresql+psycopg://{store['POSTGRES_USER']}@postgres/{store['POSTGRES_DB']}"
-    assert str(found["METRICS_PORT"]) in steps("EXPOSE")[0].split()
+    assert found["METRICS_PORT"].rpartition(":")[2] in steps("EXPOSE")[0].split()
 
 
 def test_files_that_are_copied_exist_and_are_not_ignored():

@@ -10,7 +10,6 @@ import re
 import shlex
 import sqlite3
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,18 +18,9 @@ from scrapy.settings import Settings, default_settings
 from scrapy.spiderloader import SpiderLoader
 
 from crawlers import settings as ours
-from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES
 from crawlers.algorithms.error_classes import ErrorClass
-from crawlers.algorithms.ranking.page_orders import ORDERS
-from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.cli.without_crawl import WithoutCrawl
 from crawlers.commands.sites import ACTIONS
-from crawlers.graphs.analysis import MEASURES
-from crawlers.graphs.files import ALL_FORMATS
-from crawlers.graphs.looks import LAYOUTS
-from crawlers.graphs.seen_columns import SEEN
-from crawlers.inputs.rule_settings import PROFILES
 from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.storage.database import Database
@@ -52,7 +42,7 @@ NO_SETTINGS = {
 CODE = {
     path: ast.parse(path.read_text("utf-8"))
     for path in sorted((ROOT / "crawlers").rglob("*.py"))
-    if path.name != "settings.py"
+    if path.name not in ("settings.py", "removed.py")
 }
 
 
@@ -63,52 +53,6 @@ def _sections(path: Path) -> dict[str, str]:
 
 
 # Settings -------------------------------------------------------------------------------------------
-
-SECTIONS = _sections(ROOT / "docs" / "reference" / "settings.md")
-
-
-def _default(section: str) -> object:
-    """Return the value after "Default:", a literal or a block of words."""
-    inline = re.search(r"^Default: `(.+?)`", section, re.MULTILINE)
-    if inline:
-        return ast.literal_eval(inline[1])
-    block = re.search(r"^Default:\n\n```(\w+)\n(.*?)```", section, re.MULTILINE | re.DOTALL)
-    assert block, f"no default in {section[:60]!r}"
-    return block[2].split() if block[1] == "text" else ast.literal_eval(block[2])
-
-
-def test_every_setting_has_a_heading_and_every_heading_a_setting():
-    assert sorted(SECTIONS) == sorted(OURS)
-
-
-def test_documented_defaults_are_the_actual_ones():
-    stated = {name: _default(SECTIONS[name]) for name in OURS}
-    wrong = [name for name, true in OURS.items() if (type(stated[name]), stated[name]) != (type(true), true)]
-    assert wrong == []
-
-
-def test_examples_of_settings_contain_them():
-    examples = {name: re.search(r"^Example: (.+)$", SECTIONS[name], re.MULTILINE) for name in OURS}
-    wrong = [
-        name
-        for name, example in examples.items()
-        if not example or not (example[1] == "none." or re.match(rf"`-s '?{name}=", example[1]))
-    ]
-    assert wrong == []
-
-
-def test_all_values_of_settings_with_names_are_documented():
-    for setting, names in (
-        ("RULE", CRAWL_RULES),
-        ("PROFILE", [name for name in PROFILES if name]),
-        ("REWARD", REWARDS),
-        ("ORDER", ORDERS),
-        ("GRAPH_FORMATS", ALL_FORMATS),
-        ("GRAPH_LAYOUT", LAYOUTS),
-        ("GRAPH_MEASURES", (*MEASURES, *SEEN)),
-    ):
-        missing = [name for name in names if name not in SECTIONS[setting]]
-        assert not missing, setting
 
 
 def _setting_names(tree: ast.AST) -> set[str]:
@@ -124,9 +68,6 @@ def _setting_names(tree: ast.AST) -> set[str]:
                 isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.isupper()
             ):
                 found.add(first.value)
-        elif isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith("f'URL_{"):
-            # inputs/url_settings.py, in its loop over these
-            found |= {f"URL_{field.name.upper()}" for field in fields(Normalization) if field.init}
     return found
 
 
@@ -152,7 +93,7 @@ def test_every_project_setting_is_read():
 
 # Stats ----------------------------------------------------------------------------------------------
 
-COUNTING = {"inc_value", "set_value", "max_value", "min_value"}
+COUNTING = {"inc_value", "_inc_value", "set_value", "max_value", "min_value"}
 STATES = [state.name.lower() for state in State if state is not State.WAITING]  # a page that ended does not wait
 
 

@@ -67,8 +67,11 @@ class LinkedSites:
         return project
 
 
-def crawl(project: Project, **settings) -> list[str]:
+def crawl(project: Project, strategy: str = "", **settings) -> list[str]:
     """Crawl, and return the URLs of the pages read, in order."""
+    if strategy:
+        text = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
+        (project.folder / "topic.yaml").write_text(json.dumps({**text, "strategy": strategy}), "utf-8")
     ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
     assert ended.status == 0, ended.log
     return [url for (url,) in project.query(READ, name=settings["CRAWL"])]

@@ -75,14 +75,14 @@ class DividedOPIC:
             if self.owner[page]:
                 mine = self.part(page)
                 self._free[page] = (mine.queue(page), mine.record(page), mine.base())
-                mine.left([page])
+                mine.remove_pages([page])
                 self.owner[page] = 0
 
     def claims(self, worker: int, pages: Iterable[int]) -> None:
         for page in pages:
             if not self.owner[page]:
                 queue, record, base = self._free.pop(page)
-                self.parts[worker].came(page, queue, record, base)
+                self.parts[worker].add_page(page, queue, record, base)
                 self.owner[page] = worker
 
     def ends(self, worker: int) -> None:

@@ -84,7 +84,6 @@ class Killer:
         self.toll.began_s.append(time.monotonic())
         # Transactions of many sizes, so that kills fall before, within and after many of them.
         run = self._crawl.start(
-            STORE_BATCH_PAGES=self._rng.choice((1, 5, 20, 200)),
             STORE_BATCH_SECONDS=self._rng.choice((0.005, 0.02, 0.05)),
         )
         getattr(self, f"_at_{kind}")(run)

@@ -29,7 +29,7 @@ from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
 from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
@@ -115,7 +115,7 @@ class Crawl:
         self.polls = Polls(PollPlan(1.0, PollLimits(60.0, 6 * HOUR, 12 * HOUR)), most_pages=2)
         rejudging = Rejudging(classifier, self.frontier, database, self.commits, explore=0.05)
         requeue = Requeue(classifier, self.frontier, rejudging, self.commits)
-        keys = SqlDocumentKeys(database, self.writer)
+        keys = DocumentKeys(database, self.writer)
         duplicates = Duplicates(database, keys, self.writer)
         self.articles = ArticlePolicy(classifier, duplicates, database, {}, has_earlier=False)
         feeds = FeedRegistry(
@@ -131,7 +131,7 @@ class Crawl:
         self.policy = NewsPolicy(
             parts,
             self.articles,
-            Iterations(database, begun.id, 1000, 0.0),
+            Iterations(database, begun.id, 1000),
             NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,

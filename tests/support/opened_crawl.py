@@ -38,7 +38,7 @@ QUICK = {
     "COMMON_LOG_FILE": "",
     "ERROR_LOG_FILE": "",
     "ROBOTSTXT_OBEY": False,
-    "ROBOTS_LAST_WAIT_SECONDS": 0.0,
+    "ROBOTS_REST_SECONDS": 0,
     "SITE_DELAY_SECONDS": 0.0,
     "STORE_BATCH_SECONDS": 0.001,
     "WORKER_DEADLINE_SECONDS": 1e9,  # tests set the clock forward, and have no rounds
@@ -95,7 +95,10 @@ class OpenedCrawl:
         values = quick_settings(url, **settings)
         clock = lambda: self.now  # noqa: E731
         self.crawl = Crawl(
-            *(values, spec, open_policy, self, clock), stop=self.stopped.append, wake=self._wake, origin=ORIGIN
+            *(values, spec, open_policy, self.inc_value, clock),
+            stop=self.stopped.append,
+            wake=self._wake,
+            origin=ORIGIN,
         )
 
     def inc_value(self, key: str, count: int = 1) -> None:

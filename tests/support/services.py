@@ -1,4 +1,4 @@
-"""Temporary PostgreSQL and Redis servers for the tests, started once from the installed programs."""
+"""Temporary PostgreSQL servers for the tests, started once from the installed programs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import psycopg
 import pytest
-import redis
-from redis.backoff import ConstantBackoff
-from redis.retry import Retry
 
 from crawlers.storage.database import Database
 from tests.support.processes import until
@@ -38,6 +35,11 @@ def unavailable(why: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(why)
     pytest.skip(why)
+
+
+def store_kinds(metafunc: pytest.Metafunc) -> list[str]:
+    """Return the kinds of stores on which a test is run."""
+    return ["sqlite", "postgresql"] if metafunc.definition.get_closest_marker("both_stores") else ["sqlite"]
 
 
 def postgresql_programs() -> Path | None:
@@ -106,28 +108,6 @@ def restart_postgresql(folder: Path) -> None:
     stop_postgresql(folder, signal.SIGKILL)
     # It does not start until the last process of the killed one has noticed the end of its parent.
     until(lambda: start_postgresql(folder), "the start of the server")
-
-
-@contextmanager
-def running_redis() -> Iterator[str]:
-    """Yield the URL of an empty Redis server that runs during the block, and stores nothing on disk."""
-    program = shutil.which("redis-server") or shutil.which("valkey-server")
-    if program is None:
-        unavailable("no Redis server installed")
-    assert program is not None
-    folder = Path(tempfile.mkdtemp(prefix="redis-"))
-    socket, pid = folder / "socket", folder / "pid"
-    command = [program, "--port", "0", "--unixsocket", str(socket), "--pidfile", str(pid), "--daemonize", "yes"]
-    command += ["--dir", str(folder), "--save", "", "--appendonly", "no", "--logfile", str(folder / "server.log")]
-    stop = f"kill -9 $(cat {shlex.quote(str(pid))}); rm -rf {shlex.quote(str(folder))}"  # a graceful stop takes seconds
-    with _at_the_end(stop, {}):
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=60)
-        client = redis.Redis(
-            unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.05), 200, (redis.ConnectionError,))
-        )
-        with client:
-            client.ping()  # the server is ready a moment after the command ended
-        yield f"unix://{socket}"
 
 
 @contextmanager

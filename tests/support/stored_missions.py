@@ -42,11 +42,10 @@ def add_mission_rows(database: Database, crawl_id: int, name: str) -> None:
     with database.read() as connection:
         pages = select(page.c.id, page.c.url, page.c.site_id).join(site, site.c.id == page.c.site_id)
         of_site = connection.execute(pages.where(site.c.site == name).order_by(page.c.id)).all()
-    for number, (page_id, url, site_id) in enumerate(of_site[:60]):
-        write_rows(database, _document(number, page_id, url, site_id))
     first = of_site[0].id
     write_rows(
         database,
+        *(_document(number, page_id, url, site_id) for number, (page_id, url, site_id) in enumerate(of_site[:60])),
         DocumentVersionRow(first, 1, "Before", "Old text.", None, 0.0),
         *(
             row

@@ -78,7 +78,7 @@ class ArmRule(Generic[A]):
         """Make *arm* unavailable for a short time; the same as `sleep` for rules that never wait for a site."""
         self.sleep(arm)
 
-    def is_near(self, arm: Hashable, share: float) -> bool:
+    def is_close_to_best(self, arm: Hashable, share: float) -> bool:
         """Return whether the value of *arm* is at least *share*, in [0, 1], of the greatest one of all other sites.
 
         Sites that sleep do not count, but those that rest do.

@@ -59,7 +59,7 @@ class Best(ArmRule[SiteOfBest]):
         return None if first is None else self._arms[first].value + self._base
 
     def rest(self, arm: Hashable) -> None:
-        """Make *arm* unavailable for a short time: it still counts in `is_near`."""
+        """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
         self.sleep(arm)
         found = self._arm(arm)
         self._expected.put(found.number, (-found.value,))

@@ -7,7 +7,7 @@ depend on the pulls, not on the choices, so that a resumed crawl has the same on
 
 With several pulls in flight a site has two indices. Its *index* counts pulls in flight with reward 0: no results can
 make it lower. Its *prospect* is the index without them. A site whose index is near the prospects of all others would
-be chosen with one pull in flight as well, whatever the results in flight turn out to be: see `IndexRule.is_near`.
+be chosen with one pull in flight as well, whatever the results in flight turn out to be: see `is_close_to_best`.
 
 References
 ----------
@@ -182,7 +182,7 @@ class IndexRule(ArmRule[A]):
         return self._value(arm), self._best_prospect(arm)
 
     def rest(self, arm: Hashable) -> None:
-        """Make *arm* unavailable for a short time: it still counts in `is_near`."""
+        """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
         self.sleep(arm)
         found = self._arm(arm)
         self._resting[found.number] = found

@@ -36,9 +36,9 @@ class SiteRule(Protocol):
         """Make *arm* unavailable; no effect if it sleeps. The first call registers it as well."""
 
     def rest(self, arm: Hashable) -> None:
-        """Make *arm* unavailable for a short time, after which it will be available again; see `is_near`."""
+        """Make *arm* unavailable for a short time, after which it will be available again; see `is_close_to_best`."""
 
-    def is_near(self, arm: Hashable, share: float) -> bool:
+    def is_close_to_best(self, arm: Hashable, share: float) -> bool:
         """Return whether *arm* may be pulled, because its index is near the best: at least *share*, in [0, 1], of it.
 
         If not, it is better to wait for a site that rests, or for the results of pulls in flight.

@@ -15,7 +15,7 @@ from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import normalize, site_of
 from crawlers.errors import BadUrl
 from crawlers.items import DocumentFingerprint
-from crawlers.settings import URL_IGNORED_PARAMETERS
+from crawlers.options import SETTINGS
 
 if TYPE_CHECKING:
     from crawlers.items import Article, Key128
@@ -28,7 +28,7 @@ _CAMPAIGNS = (
     "at_* gbraid hsa_* igsh igshid itm_* matomo_* mkt_tok mtm_* ns_campaign ns_linkname ns_mchannel ns_source "
     "ocid piwik_* pk_* ttclid twclid vero_* wbraid wt_mc wt_zmc xtor _ga _gl _hsenc _hsmi"
 )
-_FORM = Normalization(ignored_parameters=(*URL_IGNORED_PARAMETERS, *_CAMPAIGNS.split()))
+_FORM = Normalization(ignored_parameters=(*SETTINGS["URL_IGNORED_PARAMETERS"].default, *_CAMPAIGNS.split()))
 # Ambiguous names, which count only with these values: `from` may also be the first page of a listing.
 _REFERRER = re.compile(
     r"(?<=[?&])(?:from|ref|referer|referrer|source|src)="

@@ -31,13 +31,19 @@ REMEDIES = {
 }
 
 
+DISCOVERY_SHARE = 2 / 3  # of the time of silence
+
+
 class Limits(NamedTuple):
     """How long a condition may last before it raises an alarm, in seconds."""
 
-    dead_feed_s: float = DAY_S
-    silent_s: float = 3 * DAY_S
-    discovery_s: float = 2 * DAY_S
-    unreachable_s: float = DAY_S
+    failing_s: float = DAY_S  # a feed, or the start page and all feeds of a source
+    silent_s: float = 3 * DAY_S  # a source, without a new article
+
+    @property
+    def discovery_s(self) -> float:
+        """Without a new URL: new URLs come before articles, so their absence is noticed earlier."""
+        return DISCOVERY_SHARE * self.silent_s
 
 
 class Failing(NamedTuple):
@@ -115,7 +121,7 @@ def alarms_of(
     failing: Iterable[Failing], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
 ) -> list[Alarm]:
     """Return all alarms at *now*; the time of *pause*, when the crawl was stopped, does not count."""
-    longest_s = {DEAD_FEED: limits.dead_feed_s, UNREACHABLE: limits.unreachable_s}
+    longest_s = {DEAD_FEED: limits.failing_s, UNREACHABLE: limits.failing_s}
     found = [
         Alarm(failure.kind, failure.subject, f"{failure.problem or 'no response'}; {REMEDIES[failure.kind]}")
         for failure in failing

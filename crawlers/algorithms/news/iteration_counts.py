@@ -15,15 +15,8 @@ MOST_DISORDER_S = 60.0  # between the times of pages of several workers in the o
 SUMMED = (*KINDS, "documents", "duplicates")
 
 
-class IterationLimits(NamedTuple):
-    """What ends an iteration; 0 = no such limit."""
-
-    most_pages: int = 0
-    most_s: float = 0.0
-
-
 class Iteration(NamedTuple):
-    """The counts of one iteration, a number of pages or of minutes; a row of the table `iteration`."""
+    """The counts of one iteration, a number of pages; a row of the table `iteration`."""
 
     number: int  # from 1
     began_at: float
@@ -36,17 +29,9 @@ class Iteration(NamedTuple):
     duplicates: int = 0
     total_documents: int = 0  # at the end of the iteration
 
-    def is_full(self, limits: IterationLimits) -> bool:
-        """Return whether it has all its pages."""
-        return 0 < limits.most_pages <= self.pages
-
-    def is_over(self, now: float, limits: IterationLimits) -> bool:
-        """Return whether a page that ended at *now* belongs to the next iteration.
-
-        Also if the clock was set back; but the pages of several workers are not counted in the order of their times.
-        """
-        is_late = bool(limits.most_s) and not -MOST_DISORDER_S <= now - self.began_at < limits.most_s
-        return is_late or self.is_full(limits)
+    def is_full(self, most_pages: int) -> bool:
+        """Return whether it has all its pages; 0 = it never has."""
+        return 0 < most_pages <= self.pages
 
     def after(self, kind: str, now: float, *, is_new: bool, is_copy: bool) -> Iteration:
         """Return the iteration with one more download of a *kind*, one of `KINDS`, which ended at *now*.

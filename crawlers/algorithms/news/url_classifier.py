@@ -41,6 +41,13 @@ class LearntRules(NamedTuple):
     is_change: bool  # of the queue slots
 
 
+LEARNT_RULES, MANUAL_RULES, NO_RULES = (
+    "learnt",
+    "manual",
+    "none",
+)  # values of NEWS_RULES
+
+
 class UrlClassifier:
     """Classifies URLs, and learns rules from labelled pages, domain by domain.
 

@@ -26,7 +26,7 @@ OPTIMISM = 0.8  # weight of the standard deviation of what is known of a site an
 CLOSE = 0.4  # values U that differ by less tell links apart no better than their age does: the oldest comes first
 MIN_ETA, MAX_ETA = -6.0, 8.0  # of predictions: 0.002 and 3,000 new links
 # Waiting links of a site whose values are compared at most: 1 MB, and 2 ms for a choice. A frontier with more than 100
-# sites compares fewer, because all share its memory (a tenth of FRONTIER_HEAD_URLS has room for 10,000 of one).
+# sites compares fewer, because all share its memory (the default of FRONTIER_CACHE_URLS has room for 10,000 of one).
 MOST_COMPARED = 10_000
 NOISE = 1.0  # phi: the variance of a reward, in means
 BLOCK = 1024  # links whose values are computed together: the temporary arrays stay in the cache

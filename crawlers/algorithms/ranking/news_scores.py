@@ -163,11 +163,11 @@ class NewsScores:
         self._queues[page] = queue
         self._values[page], self._opic[page] = record
 
-    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
         """Add a page of another worker; records are relative to nothing."""
         self.recall(page, queue, record)
 
-    def left(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*."""
         for page in pages:
             self._queues[page] = _UNKNOWN

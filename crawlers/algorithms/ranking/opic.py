@@ -314,10 +314,10 @@ class OPIC:
         return math.fsum(cash)
 
     def base(self) -> list[float]:
-        """Return the offsets, to which records are relative: `came` needs them when another worker gets the pages."""
+        """Return the offsets, to which records are relative: `add_page` needs them in another worker."""
         return list(self._offsets)
 
-    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
         """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
         self.recall(page, queue, record)
         if queue >= 0:
@@ -325,7 +325,7 @@ class OPIC:
             self._waiting[queue] += 1
         self._history += self._histories[page]
 
-    def left(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*, which are another worker's from now on, with their cash."""
         for page in pages:
             queue = self._queues[page]

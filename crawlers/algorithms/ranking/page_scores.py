@@ -108,12 +108,12 @@ class DivisibleScores(PageScores, Protocol):
         """Record that *page* is an alias of a page of another worker; return the number that a message carries."""
 
     def base(self) -> list[float]:
-        """Return the numbers to which records are relative, for `came`."""
+        """Return the numbers to which records are relative, for `add_page`."""
 
-    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
         """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
 
-    def left(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*, which are another worker's from now on."""
 
     def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:

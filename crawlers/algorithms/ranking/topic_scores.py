@@ -137,11 +137,11 @@ class TopicScores:
         """Return nothing: records are absolute."""
         return []
 
-    def came(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
+    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
         """Add a page of another worker, or of an earlier run."""
         self.recall(page, queue, record)
 
-    def left(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*."""
         for page in pages:
             self._queues[page] = _UNKNOWN

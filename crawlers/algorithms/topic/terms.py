@@ -117,7 +117,7 @@ class Terms:
         return self._stem[code](word) if code in self._stem else word
 
 
-def language_code(name: str, origin: str = "TOPIC_LANGUAGE") -> str:
+def language_code(name: str, origin: str = "language") -> str:
     """Return the code of the language *name*, which is a code or an English name.
 
     Raises `ConfigError` for an unknown one; *origin* is the setting or place in a file that the message names.

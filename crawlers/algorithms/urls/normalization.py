@@ -12,13 +12,14 @@ References
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
-from crawlers.settings import URL_IGNORED_PARAMETERS
+from crawlers.errors import ConfigError
+from crawlers.options import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _DEFAULT_PORT = {"http": 80, "https": 443}
 _LOWER_ESCAPE = re.compile(r"%(?:[a-f][0-9a-fA-F]|[0-9A-F][a-f])")
@@ -62,7 +63,7 @@ class Normalization:
     lower_case: bool = False  # the whole URL
     drop_final_slash: bool = False  # of all paths but the root; overrides add_trailing_slash
     ip_names: Mapping[str, str] = field(default_factory=dict, hash=False)
-    ignored_parameters: tuple[str, ...] = tuple(URL_IGNORED_PARAMETERS)
+    ignored_parameters: tuple[str, ...] = tuple(SETTINGS["URL_IGNORED_PARAMETERS"].default)
     _exact: frozenset[str] = field(init=False, repr=False, compare=False)
     _hex: frozenset[str] = field(init=False, repr=False, compare=False)
     _prefixes: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -85,6 +86,35 @@ class Normalization:
         if name in self._exact or name.startswith(self._prefixes) or name.endswith(self._suffixes):
             return True
         return name in self._hex and _HEX.fullmatch(value) is not None
+
+
+_STEPS = {one.name: bool(one.default) for one in fields(Normalization) if one.init and one.type == "bool"}
+PROFILES = {  # the steps of each
+    "default": _STEPS,
+    "rccrawler": {name: name not in ("decode_unreserved", "lower_case", "drop_final_slash") for name in _STEPS},
+    "beebot": _STEPS | {"lower_case": True, "drop_final_slash": True},
+}
+STEPS = (*PROFILES, *_STEPS)  # what may be named
+
+
+def named_steps(names: Iterable[str]) -> dict[str, bool]:
+    """Return which steps are on by URL_NORMALIZATION: those of a profile and other steps, without those behind `-`.
+
+    Raises `ConfigError` for an unknown name.
+
+    >>> steps = named_steps(["beebot", "-merge_slashes"])
+    >>> steps["lower_case"], steps["merge_slashes"], named_steps(["lower_case"])["sort_parameters"]
+    (True, False, False)
+    """
+    steps = dict.fromkeys(_STEPS, False)
+    for name in names:
+        if name in PROFILES:
+            steps |= {step: True for step, is_on in PROFILES[name].items() if is_on}
+        elif (step := name.removeprefix("-")) in steps:
+            steps[step] = step == name
+        else:
+            raise ConfigError(f"URL_NORMALIZATION={name!r} is unknown; choose out of: {', '.join(STEPS)}")
+    return steps
 
 
 def key_form(url: str, options: Normalization) -> str:

@@ -14,9 +14,10 @@ from crawlers.inputs.program import program
 from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_change, seed_limit
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
+from crawlers.options.file_kinds import CSV_TABLE
 from crawlers.reports.text_table import NOTHING, table
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.writable import CSV_TABLE, check_file
+from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
 from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
 

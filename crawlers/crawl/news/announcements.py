@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crawlers.items import Announced
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnreadArticle
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 MAX_REMEMBERED = 200_000  # announced URLs
 MAX_UNSURE = 10_000  # pages that may not be committed yet
@@ -35,7 +35,7 @@ class Announcements:
     """The announcements of the crawl *crawl_id* in *database*, which *commits*, the writer, writes."""
 
     def __init__(
-        self, database: Database, crawl_id: int, commits: Commits, frontier: QueuedFrontier, polls: Polls
+        self, database: Database, crawl_id: int, commits: Writer, frontier: QueuedFrontier, polls: Polls
     ) -> None:
         self._database = database
         self._crawl_id = crawl_id

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.poll_plan import PollPlan
 from crawlers.algorithms.news.sources import SourceOwners
-from crawlers.algorithms.news.url_classifier import UrlClassifier
+from crawlers.algorithms.news.url_classifier import LEARNT_RULES, MANUAL_RULES, NO_RULES, UrlClassifier
 from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.urls.resolution import resolve
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from crawlers.storage.news.document_keys import DocumentKeys
     from crawlers.storage.writer import Writer
 
+MOST_HUBS = 20  # pages of a site that are polled besides its feeds: front pages of sections
+
 
 def known_feeds(sources: Iterable[Source]) -> dict[str, str]:
     """Return the kinds of the feeds and sitemaps of *sources* by URL, feeds first."""
@@ -66,12 +68,12 @@ def open_news_policy(
         return resolve(base, path, options.normalization)
 
     classifier = UrlClassifier(
-        stored_rules.rules_by_domain(database),
-        learns=options.learns_rules,
-        applies=options.uses_rules,
+        stored_rules.rules_by_domain(database, only_manual=options.rules == MANUAL_RULES),
+        learns=options.rules == LEARNT_RULES,
+        applies=options.rules != NO_RULES,
         fit_factor=options.fit_factor,
         else_factor=options.else_factor,
-        prior=UrlPrior(shipped_weights(OF_URLS)) if options.uses_prior else None,
+        prior=UrlPrior(shipped_weights(OF_URLS)) if options.rules == LEARNT_RULES else None,
     )
     homes = [source.limits.start_url or f"{source.limits.site}/" for source in sources]
     known = known_feeds(sources)
@@ -83,7 +85,7 @@ def open_news_policy(
         left_out=scope.excluded,
         owners=SourceOwners((source.limits.site, source.hosts) for source in sources),
     )
-    polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), options.most_pages)
+    polls = Polls(PollPlan(options.polls_per_s, options.poll_limits), MOST_HUBS)
     parts = NewsParts(
         frontier,
         classifier,
@@ -101,7 +103,7 @@ def open_news_policy(
             {source.domain: source.language for source in sources if source.language},
             has_earlier=has_earlier_documents(database, crawl_id),
         ),
-        Iterations(database, crawl_id, options.iteration_pages, options.iteration_s),
+        Iterations(database, crawl_id, options.iteration_pages),
         NewsSites(database, crawl_id, writer, parts, Known(_by_site(map(target, homes)), _by_site(map(target, known)))),
         scope,
         recheck_s=options.recheck_s,

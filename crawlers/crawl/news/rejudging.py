@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnjudgedPage
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 SLICE_PAGES = 500  # read at a time; their URLs are matched in the reactor, some 2 us each
 MOST_AT_ONCE = 10  # pages of a site that has nothing else to fetch
@@ -50,7 +50,7 @@ class Rejudging:
     """
 
     def __init__(
-        self, classifier: UrlClassifier, frontier: QueuedFrontier, database: Database, commits: Commits, explore: float
+        self, classifier: UrlClassifier, frontier: QueuedFrontier, database: Database, commits: Writer, explore: float
     ) -> None:
         self._classifier = classifier
         self._frontier = frontier

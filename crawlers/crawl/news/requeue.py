@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.protocols import Position
     from crawlers.storage.news.stored_polls import QueuedSite
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 
 class Waiting(NamedTuple):
@@ -47,7 +47,7 @@ class Requeue:
     """
 
     def __init__(
-        self, classifier: UrlClassifier, frontier: QueuedFrontier, rejudging: Rejudging, commits: Commits
+        self, classifier: UrlClassifier, frontier: QueuedFrontier, rejudging: Rejudging, commits: Writer
     ) -> None:
         self._classifier = classifier
         self._commits = commits

@@ -125,7 +125,12 @@ _text = cache(text)
 
 
 class SqlFrontierStore:
-    """Writes through the single writer, reads committed rows."""
+    """The storage of a frontier: writes through the single writer, reads committed rows.
+
+    Reading methods see submitted changes after `flush`. Those that need sites, and no page numbers, may be called in
+    any thread. Sites without rows are missing from dicts. With *looks_back*, `entries` and `previous` wait until the
+    pages that they are asked for are committed. Orders with scores have a *table*.
+    """
 
     def __init__(self, database: Database, writer: Writer, crawl_id: int, *, looks_back: bool) -> None:
         self.crawl_id = crawl_id
@@ -145,12 +150,15 @@ class SqlFrontierStore:
         self._ids.reserve()
 
     def new_id(self) -> int:
+        """Return a page number that was never used before."""
         return self._ids.take()
 
     def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+        """Return the URLs of these keys that were found before."""
         return self._lists(self._known_among, site=site_id, keys=json.dumps(list(keys)))
 
     def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
+        """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
         return self._lists(self._known_from, site=site_id, key=key, limit=limit)
 
     def _lists(self, statement: str, **values: Any) -> KnownRows:
@@ -158,13 +166,16 @@ class SqlFrontierStore:
         return _known_rows(*lists)
 
     def numbers_known(self, site_ids: Collection[int]) -> dict[int, int]:
+        """Return how many URLs of each of these sites were found before."""
         return dict(tuple(row) for row in self._read_of(_NUMBERS_KNOWN, site_ids))
 
     def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
+        """Return all URLs of each of these sites, in ascending order of keys."""
         rows = self._read(self._known_of, keys=json.dumps(list(site_ids)))
         return {site_id: _known_rows(*lists) for *lists, site_id in rows}
 
     def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        """Return the waiting URLs of a group of the site behind (priority, id) *after*, in order."""
         priority, page_id = after
         if priority == float("-inf"):
             priority = -1e300  # JSON-like drivers don't agree on infinities
@@ -172,36 +183,45 @@ class SqlFrontierStore:
         return [QueueEntry(*row) for row in rows]
 
     def groups(self, site_id: int) -> list[str]:
+        """Return the names of the site's groups of links, number 1 first."""
         return [name for (name,) in self._read(_GROUPS, site=site_id)]
 
     def waiting_groups(self, site_id: int) -> list[int]:
+        """Return the groups of the site in which a URL waits."""
         return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
 
     def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that wait for another attempt."""
         return _by_site(self._read_of(_RETRIES, site_ids))
 
     def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
+        """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
         return pulls_of_site(self._database, site_id)
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
+        """Return the best URLs of a site's queue, by their written scores; the priority is minus the score."""
         rows = self._read(_BEST.format(table=table), site=site_id, queue=queue, limit=limit)
         return [QueueEntry(*row) for row in rows]
 
     def best_of(self, table: str, site_ids: Collection[int], limit: int) -> dict[int, dict[int, list[QueueEntry]]]:
+        """Return what `best` does, for all queues of each of these sites, by site and queue."""
         found: dict[int, dict[int, list[QueueEntry]]] = {}
         for site_id, queue, *entry in self._read_of(_BEST_OF, site_ids, table=table, limit=limit):
             found.setdefault(site_id, {}).setdefault(queue, []).append(QueueEntry(*entry))
         return found
 
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
+        """Return the entries of these pages, with priority 0; all must have been submitted."""
         self._wait_for(page_ids)
         return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
+        """Return the features of the links by which these pages were found, as far as they have any."""
         rows = self._read(_LINK_FEATURES + self._among, keys=json.dumps(list(page_ids)))
         return {page_id: read_features(features, self._database.name) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
+        """Return the previous visit to a page; it must have been submitted."""
         self._wait_for([page_id])
         with self._database.read() as connection:
             (last_visit,) = connection.execute(_text(_PREVIOUS), {"page": page_id})
@@ -210,6 +230,7 @@ class SqlFrontierStore:
         return PreviousVisit(dict(links), *last_visit)
 
     def numbers(self, targets: Iterable[tuple[str, int]]) -> dict[int, int]:
+        """Return the numbers by key of those *targets* (name of the site, key) that the store has committed."""
         by_site: dict[str, list[int]] = {}
         for name, key in targets:
             by_site.setdefault(name, []).append(key)
@@ -220,30 +241,39 @@ class SqlFrontierStore:
         return found
 
     def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
+        """Return number, name of the site, key and URL of those of the pages that wait, or will be revisited."""
         statement = _WAITING_ELSEWHERE.format(table=table) + self._among
         return [tuple(row) for row in self._read(statement, keys=json.dumps(list(page_ids)))]
 
     def scored(
         self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
     ) -> Iterator[ScoredPage]:
+        """Return all pages of the crawl, or of these sites, that have a row."""
         among, of_sites = self._of(site_ids)
         statement = _SCORED.format(table=table, columns=", ".join(f"s.{name}" for name in columns)) + among
         for page_id, of, queue, *record in self._streamed(statement, crawl=self.crawl_id, **of_sites):
             yield ScoredPage(page_id, of, queue, tuple(record))
 
     def unscored(self, table: str, site_ids: Collection[int] | None = None) -> list[Unscored]:
+        """Return the pages of the crawl, or of these sites, whose state changed without the order.
+
+        They wait although their row says otherwise or is missing, or they are rejected although their row waits.
+        """
         among, of_sites = self._of(site_ids)
         statement = _UNSCORED.format(table=table, of_sites=among)
         return [Unscored(*row) for row in self._read(statement, crawl=self.crawl_id, **of_sites)]
 
     def due(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
+        """Return the pages of each of these sites that have a scheduled revisit."""
         return _by_site(self._read_of(_DUE, site_ids))
 
     def parts(self) -> dict[int, StoredPart]:
+        """Return the totals of the order by worker; none if nothing was written yet."""
         with self._database.read() as connection:
             return parts_of(connection, self.crawl_id)
 
     def bases(self, site_ids: Collection[int] | None = None) -> dict[int, list[float]]:
+        """Return the numbers to which the records of sites are relative that their workers gave up, by site."""
         among, of_sites = self._of(site_ids)
         rows = self._read(_BASES + among, crawl=self.crawl_id, **of_sites)
         return {number: json.loads(base) for number, base in rows}
@@ -264,6 +294,7 @@ class SqlFrontierStore:
             yield from connection.execution_options(yield_per=10_000).execute(_text(statement), values)
 
     def submit(self, changes: ChangeSet) -> None:
+        """Queue *changes* to be written atomically, after all earlier ones."""
         self._writer.submit(changes)
         if self._looks_back:
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
@@ -283,17 +314,24 @@ class SqlFrontierStore:
             self.flush()
 
     def flush(self) -> None:
+        """Return when everything submitted is committed. Raises `StoreError` if that fails."""
         self._writer.flush()
         self._changed.clear()
 
     def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
+        """Write everything that is submitted within this context atomically; see `Writer.together`.
+
+        *complete* leaves the context; a method that has to wait for what was submitted calls it.
+        """
         return self._writer.together(complete)
 
     @property
     def is_open(self) -> bool:
+        """Whether `together` is entered."""
         return self._writer.is_open
 
     def reserve(self, count: int) -> Future[range] | None:
+        """Get *count* page numbers ready; return what `new_id` would wait for without that, if anything."""
         return self._ids.reserve(count)
 
 

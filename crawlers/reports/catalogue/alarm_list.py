@@ -10,21 +10,17 @@ from sqlalchemy import or_, select
 from crawlers.algorithms.news.alarm_rules import (
     DEAD_FEED,
     DISCOVERY,
+    DISCOVERY_SHARE,
     EXTRACTION,
     MIN_SHARE,
     SILENCE_FACTOR,
     SILENT,
     UNREACHABLE,
 )
+from crawlers.options import SETTINGS
 from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Report, Row, Step
 from crawlers.reports.catalogue.crawl_scope import NEWS
 from crawlers.reports.catalogue.text_filter import contains
-from crawlers.settings import (
-    NEWS_ALARM_DEAD_FEED_HOURS,
-    NEWS_ALARM_DISCOVERY_DAYS,
-    NEWS_ALARM_SILENT_DAYS,
-    NEWS_ALARM_UNREACHABLE_HOURS,
-)
 from crawlers.storage.schema.news_tables import alarm
 from crawlers.storage.schema.tables import crawl
 
@@ -39,13 +35,14 @@ if TYPE_CHECKING:
 ALARMS_AT_ONCE = 500
 _LAST = 2**31 - 1  # after every alarm
 _WITHIN = f"within {{}} days, or {SILENCE_FACTOR} times the usual interval"
-# What is expected, by kind, with the setting that says how long it may take, and its default.
+HOURS, DAYS = "NEWS_ALARM_HOURS", "NEWS_ALARM_SILENT_DAYS"
+# What is expected, by kind, with the setting that says how long it may take, and the share of it.
 EXPECTED = {
-    DEAD_FEED: ("a response within {} hours", "NEWS_ALARM_DEAD_FEED_HOURS", NEWS_ALARM_DEAD_FEED_HOURS),
-    UNREACHABLE: ("a response within {} hours", "NEWS_ALARM_UNREACHABLE_HOURS", NEWS_ALARM_UNREACHABLE_HOURS),
-    SILENT: (f"an article {_WITHIN}", "NEWS_ALARM_SILENT_DAYS", NEWS_ALARM_SILENT_DAYS),
-    EXTRACTION: (f"documents from {MIN_SHARE:.0%} of the pages that look like articles", "", 0.0),
-    DISCOVERY: (f"a new URL {_WITHIN}", "NEWS_ALARM_DISCOVERY_DAYS", NEWS_ALARM_DISCOVERY_DAYS),
+    DEAD_FEED: ("a response within {} hours", HOURS, 1.0),
+    UNREACHABLE: ("a response within {} hours", HOURS, 1.0),
+    SILENT: (f"an article {_WITHIN}", DAYS, 1.0),
+    EXTRACTION: (f"documents from {MIN_SHARE:.0%} of the pages that look like articles", "", 1.0),
+    DISCOVERY: (f"a new URL {_WITHIN}", DAYS, DISCOVERY_SHARE),
 }
 
 
@@ -68,7 +65,7 @@ class Alarms(Report):
     filters = frozenset({"text", "kind", "since", "until"})
     missions = NEWS
     cursor_ranges = (range(2), range(-_LAST, 1))  # whether it ended, number
-    empty = "Nothing needs attention. A news crawl checks its sources every ten minutes (NEWS_ALARM_MINUTES)."
+    empty = "Nothing needs attention. A news crawl checks its sources every ten minutes."
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         has_ended, before = (after[0], -after[1]) if after is not None else (0, _LAST)
@@ -108,5 +105,6 @@ def _limits(connection: Connection, crawl_id: int) -> dict[str, Any]:
 def _expected(kind: str, limits: Mapping[str, Any]) -> str | None:
     if kind not in EXPECTED:
         return None
-    sentence, name, default = EXPECTED[kind]
-    return sentence.format(f"{float(limits.get(name, default)):g}")
+    sentence, name, share = EXPECTED[kind]
+    limit = limits.get(name, SETTINGS[name].default) if name else 0.0
+    return sentence.format(f"{share * float(limit):.3g}")

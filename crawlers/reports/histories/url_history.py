@@ -356,7 +356,7 @@ def form_lines(url: str, options: Normalization) -> tuple[Line, ...]:
     return tuple(
         line(
             "normal form, %(step)s: %(url)s",
-            step=f"URL_{step.name.upper()}" if step.name != "url_standard" else "URL standard",
+            step="URL standard" if step.name == "url_standard" else step.name,
             url=step.url,
         )
         for step in form_steps(url, options)

@@ -8,44 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
+from crawlers.options import SETTINGS
+from crawlers.options.kinds import File
+
+if TYPE_CHECKING:
+    from crawlers.options.file_kinds import FileKind
 
 START_BYTES = 512
-_ANYTHING = re.compile(b"")
-_TEXT = re.compile(rb"[^\0]*\Z")  # not an SQLite file, nor an archive or a program
-
-
-class Kind(NamedTuple):
-    """The endings of files, and how those begin that are not empty."""
-
-    endings: tuple[str, ...]
-    start: re.Pattern[bytes] = _TEXT
-    never: tuple[str, ...] = ()  # endings of files that programs read
-
-
-CSV_LOG = Kind((".csv",), re.compile(rb"time,state,"))
-CSV_TABLE = Kind((".csv",))
-# A text may be a list of sites, unless it begins like a table: with names of columns, or with one and CR LF.
-# Exporters and compressions may be those of a user, and the ending is free: `-o pages.tsv:csv`.
-FEED = Kind(
-    ("",),
-    re.compile(rb"""[\[{<\x80\xdb\xfb\xef\xfe\xff]|\x1f\x8b|BZh|\xfd7zXZ|[\w "'-]+(\r\n|[,;\t][\w ,;\t"'-]*\r?\n)"""),
-    (".py", ".pth", ".cfg", ".toml", ".yaml", ".yml"),
-)
-HTML = Kind((".html", ".htm"), re.compile(rb"\s*<!doctype html", re.IGNORECASE))
-JSON = Kind((".json",), re.compile(rb"\s*[\[{]"))
-LOG = Kind((".log", ".jsonl"))
-PARQUET = Kind((".parquet",), re.compile(b"PAR1"))
-PICTURE = Kind((".svg", ".png"), re.compile(rb"<\?xml|<svg|\x89PNG"))
-PROCESS_NUMBER = Kind((".pid",), re.compile(rb"\d+\s*\Z"))
-PROFILE = Kind((".cprofile", ".prof", ".pstats"), re.compile(rb"[{\xfb]"))  # a dictionary of marshal
-RESULT = Kind(("",), _ANYTHING)  # a name that the program chose, in a folder that it was given
-WARC = Kind((".warc.gz",), re.compile(rb"\x1f\x8b\x08"))
 
 
 def check_folder(folder: Path, setting: str) -> None:
@@ -58,7 +32,7 @@ def check_folder(folder: Path, setting: str) -> None:
         ) from error
 
 
-def check_file(file: Path, setting: str, kind: Kind) -> None:
+def check_file(file: Path, setting: str, kind: FileKind) -> None:
     """Raise `ConfigError` that names *setting* unless *file* can be created, or is of that *kind* and can be written.
 
     A symbolic link is judged by the file that it leads to.
@@ -82,6 +56,14 @@ def check_file(file: Path, setting: str, kind: Kind) -> None:
         raise ConfigError(
             f"{setting}={file} can't be written ({error.strerror}); make it writable or name another file"
         ) from error
+
+
+def check_setting_file(name: str, path: str) -> None:
+    """Raise `ConfigError` unless *path* can be the file that the setting *name* declares, as in `check_file`."""
+    kind = SETTINGS[name].kind
+    assert isinstance(kind, File)
+    assert kind.kind is not None
+    check_file(Path(path), name, kind.kind)
 
 
 def _try_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 MAX_UNCOMMITTED = 10_000  # documents, some 1,500 bytes each
 # Pages looked up in each band, those discovered last: what a site repeats in all texts may be in thousands.
@@ -42,7 +42,7 @@ _text = cache(text)
 class DocumentBands:
     """The bands of stored documents, in the table `document_band`. *commits* is the writer."""
 
-    def __init__(self, database: Database, commits: Commits, most_uncommitted: int = MAX_UNCOMMITTED) -> None:
+    def __init__(self, database: Database, commits: Writer, most_uncommitted: int = MAX_UNCOMMITTED) -> None:
         self._database = database
         self._statement = _text(_LIKE[database.engine.dialect.name])
         self._kept: Uncommitted[int, list[int]] = Uncommitted(commits, most_uncommitted)  # pages by band

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 SAME_BYTES = "same bytes"
 SAME_URL = "same URL"
@@ -96,7 +96,7 @@ class Duplicates:
     *keys* is closed by its owner. *commits* is the writer.
     """
 
-    def __init__(self, database: Database, keys: DocumentKeys, commits: Commits) -> None:
+    def __init__(self, database: Database, keys: DocumentKeys, commits: Writer) -> None:
         self._database = database
         self._statement = _text(_DOCUMENTS[database.engine.dialect.name])
         self._keys = keys

@@ -1,13 +1,11 @@
 """Maps document keys to their holders: each key is held by the page of the first document that had it.
 
-Keys are 128-bit hashes, see `document_fingerprints`; URLs and texts are not stored here. There are two engines: the
-database of the store, and Redis (`redis_keys`) for many processes.
+Keys are 128-bit hashes, see `document_fingerprints`; URLs and texts are not stored here.
 """
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.items import Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.uncommitted import Commits
+    from crawlers.storage.writer import Writer
 
 MAX_UNCOMMITTED = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
 
@@ -39,23 +37,32 @@ _HOLDERS = {
 _text = cache(text)  # SQLAlchemy parses a statement once per object
 
 
-class DocumentKeys(ABC):
-    """The holders of keys. A key is held by one page, permanently.
+class DocumentKeys:
+    """The holders of keys, in the table `document_key` of the store. A key is held by one page, permanently.
 
-    About *most_remembered* of the latest claims are kept in memory, and uncommitted ones until *commits* has them.
+    A claim is a row of the caller's changes, so it is committed with the document or not at all. Processes that share a
+    PostgreSQL store see each other's claims after the commit, so two of them may store a document that appears twice
+    within a second. About *most_remembered* of the latest claims are kept in memory, and uncommitted ones until
+    *commits* has them.
     """
 
-    def __init__(self, commits: Commits | None, most_remembered: int) -> None:
+    def __init__(self, database: Database, commits: Writer, most_remembered: int = MAX_UNCOMMITTED) -> None:
         self._claimed: Uncommitted[Key128, int] = Uncommitted(commits, most_remembered)
+        self._database = database
+        self._statement = _text(_HOLDERS[database.engine.dialect.name])
 
     @property
     def forgotten(self) -> int:
         """The number of forgotten generations of claims; a look-up that began before the last one is outdated."""
         return self._claimed.forgotten
 
-    @abstractmethod
     def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
         """Return the stored holder of each of *keys*, without uncommitted claims. May be called in any thread."""
+        holders: list[int | None] = [None] * len(keys)
+        with self._database.read() as connection:
+            for number, page_id in connection.execute(self._statement, {"keys": json.dumps(keys)}):
+                holders[number] = page_id
+        return holders
 
     def find(self, keys: Sequence[Key128], stored: Sequence[int | None] | None = None) -> list[int | None]:
         """Return the page that holds each of *keys*, or None; *stored* is the result of `look_up`."""
@@ -82,54 +89,6 @@ class DocumentKeys(ABC):
         may repeat the claims of a killed run.
         """
         self._claimed.make_room()
-        holders = self._claim(keys, owner, changes, void, stored)
-        self._claimed.update(dict(zip(keys, holders, strict=True)))
-        return holders
-
-    @abstractmethod
-    def _claim(
-        self,
-        keys: Sequence[Key128],
-        owner: int,
-        changes: ChangeSet,
-        void: frozenset[int],
-        stored: Sequence[int | None] | None,
-    ) -> list[int]:
-        """Claim *keys*, and return their holders."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close connections."""
-
-
-class SqlDocumentKeys(DocumentKeys):
-    """Keys in the table `document_key` of the store, for one process that writes.
-
-    A claim is a row of the caller's changes, so it is committed with the document or not at all. Processes that share a
-    PostgreSQL store see each other's claims after the commit, so two of them may store a document that appears twice
-    within a second.
-    """
-
-    def __init__(self, database: Database, commits: Commits, most_remembered: int = MAX_UNCOMMITTED) -> None:
-        super().__init__(commits, most_remembered)
-        self._database = database
-        self._statement = _text(_HOLDERS[database.engine.dialect.name])
-
-    def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
-        holders: list[int | None] = [None] * len(keys)
-        with self._database.read() as connection:
-            for number, page_id in connection.execute(self._statement, {"keys": json.dumps(keys)}):
-                holders[number] = page_id
-        return holders
-
-    def _claim(
-        self,
-        keys: Sequence[Key128],
-        owner: int,
-        changes: ChangeSet,
-        void: frozenset[int],
-        stored: Sequence[int | None] | None,
-    ) -> list[int]:
         holders = []
         claimed: set[Key128] = set()
         for key, holder in zip(keys, self.find(keys, stored), strict=True):
@@ -139,7 +98,5 @@ class SqlDocumentKeys(DocumentKeys):
                 claimed.add(key)
                 holder = owner
             holders.append(holder)
+        self._claimed.update(dict(zip(keys, holders, strict=True)))
         return holders
-
-    def close(self) -> None:
-        """Do nothing, because the owner closes the store."""

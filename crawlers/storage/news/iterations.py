@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select, text
 
-from crawlers.algorithms.news.iteration_counts import Day, Iteration, IterationLimits
+from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import CHANGED, NEW, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -32,12 +32,12 @@ DAY_S = 86_400
 class Iterations:
     """Counts the downloads of the crawl *crawl_id*, for all its workers together.
 
-    An iteration ends after *most_pages* downloads or *most_s* seconds; 0 = no such limit.
+    An iteration ends after *most_pages* downloads; 0 = no such limit.
     """
 
-    def __init__(self, database: Database, crawl_id: int, most_pages: int, most_s: float) -> None:
+    def __init__(self, database: Database, crawl_id: int, most_pages: int) -> None:
         self._crawl_id = crawl_id
-        self._limits = IterationLimits(most_pages, most_s)
+        self._most_pages = most_pages
         # Crawls of earlier versions may have documents, but no iteration.
         has_counted = last_iteration(database, crawl_id) is not None
         self._earlier = 0 if has_counted else count_documents(database, crawl_id)
@@ -58,7 +58,7 @@ class Iterations:
         else:
             kind = "fit" if news is not None and news.fits else "not_fit"
         documents = (outcome == NEW, outcome not in ("", NEW, CHANGED))
-        changes.add(CountedPage(self._crawl_id, now, *self._limits, self._earlier, kind, *documents))
+        changes.add(CountedPage(self._crawl_id, now, self._most_pages, self._earlier, kind, *documents))
 
 
 def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
@@ -73,15 +73,12 @@ def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
         for row in rows:
             if row.crawl_id != crawl_id:
                 continue
-            limits = IterationLimits(row.most_pages, row.most_s)
             if last is None:
                 last = Iteration(1, row.at, row.at, total_documents=row.earlier)
-            elif last.is_over(row.at, limits):
-                if not last.is_full(limits):
-                    logger.info("%s", last)
+            elif last.is_full(row.most_pages):
                 last = Iteration(last.number + 1, row.at, row.at, total_documents=last.total_documents)
             last = changed[last.number] = last.after(row.kind, row.at, is_new=row.is_new, is_copy=row.is_copy)
-            if last.is_full(limits):
+            if last.is_full(row.most_pages):
                 logger.info("%s", last)
         write_changes(connection, ChangeSet(*(IterationRow(crawl_id, *one) for one in changed.values())))
 
@@ -92,8 +89,7 @@ class CountedPage(NamedTuple):
 
     crawl_id: int
     at: float
-    most_pages: int  # of an iteration, as in `IterationLimits`
-    most_s: float
+    most_pages: int  # of an iteration; 0 = any number
     earlier: int  # documents, if there is no iteration yet
     kind: str  # fit, not_fit, polls, errors
     is_new: bool  # a new document

@@ -67,11 +67,12 @@ def rule_numbered(database: Database, number: int) -> StoredRule:
         return _numbered(connection, number)
 
 
-def rules_by_domain(database: Database) -> dict[str, list[UrlRule]]:
-    """Return all rules by domain, as `RuleSet` takes them."""
+def rules_by_domain(database: Database, *, only_manual: bool = False) -> dict[str, list[UrlRule]]:
+    """Return all rules, or *only_manual* ones, by domain, as `RuleSet` takes them."""
     rules: dict[str, list[UrlRule]] = {}
     for stored in list_rules(database):
-        rules.setdefault(stored.domain, []).append(stored.rule)
+        if not only_manual or stored.rule.origin == HAND or stored.rule.is_pinned:
+            rules.setdefault(stored.domain, []).append(stored.rule)
     return rules
 
 

@@ -58,9 +58,9 @@ def topic_change(before: str, today: str) -> tuple[str, str]:
 
 
 def _strategy(weights: Sequence[float]) -> str:
-    """Return the setting that gives these weights, or the weights if no strategy has them."""
+    """Return the strategy that gives these weights, or the weights if no strategy has them."""
     named = [name for name, one in STRATEGIES.items() if one == Weights(*weights)]
-    return f"TOPIC_STRATEGY={named[0]}" if named else ", ".join(f"{one:g}" for one in weights)
+    return named[0] if named else ", ".join(f"{one:g}" for one in weights)
 
 
 def _recorded(connection: Connection, crawl_id: int, name: str) -> str | None:

@@ -11,14 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from crawlers.algorithms.typed_values import typed
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
 from crawlers.inputs.hosts_file import hosts_line
+from crawlers.options import SETTINGS
+from crawlers.options.typed_values import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
 from crawlers.reports.worker_table import Deadline, busiest, nobody_works, site_table_rows, worker_notes, worker_rows
-from crawlers.settings import WORKER_DEADLINE_SECONDS
 from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.site_limits import limits_of
@@ -81,7 +81,7 @@ def work(request: Request) -> Response:
     panel, found = panel_of(request), crawl_of(request)
     workers = workers_of(panel.database, found.id)
     dead = dead_workers(panel.database, workers)
-    deadline = Deadline(WORKER_DEADLINE_SECONDS, dead)
+    deadline = Deadline(SETTINGS["WORKER_DEADLINE_SECONDS"].default, dead)
     patience = panel.results.patience()
     outcome = _sites(panel, found.id, patience)
     now, sites, number = value_of(outcome) or (0.0, [], 0)

@@ -10,12 +10,12 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import command_of
-from crawlers.inputs.offered_settings import offered_settings
 from crawlers.inputs.text_file import decoded
+from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.web.forms import changes
 from crawlers.web.panel import number_in, numbered_crawl, panel_of
-from crawlers.web.start_form import CHOICES, FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
+from crawlers.web.start_form import FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
 from crawlers.web.starting import Begun, Refused
 from crawlers.web.templating import render
 
@@ -64,7 +64,7 @@ def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:
             text = decoded(upload.file.read(), upload.filename or "the file")
         except ConfigError as error:
             errors["sites"] = str(error)
-    settings = {name: texts[name] for name in offered_settings() if texts.get(name)}
+    settings = {name: texts[name] for name in OFFERED if texts.get(name)}
     return StartForm(texts.get("spider", ""), texts.get("name", ""), source, text, settings), errors
 
 
@@ -79,7 +79,6 @@ def _page(request: Request, form: StartForm, status: int = 200) -> Response:
         status,
         form=form,
         missions=MISSIONS,
-        choices=CHOICES,
         sources=(LINES, FILE, STORE),
     )
 

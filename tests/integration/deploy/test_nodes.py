@@ -134,6 +134,7 @@ def graphs(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "result").glob("*.gexf")}
 
 
+@pytest.mark.both_stores
 def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, database_url, tmp_path, sqlite_url):
     one, two = nodes
     with chains() as sites:

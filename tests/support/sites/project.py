@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.support.processes import Ended
 
 
-QUICK = {"ROBOTS_LAST_WAIT_SECONDS": 0}  # no test waits for a site that is never going to respond
+QUICK = {"ROBOTS_REST_SECONDS": 0}  # no test waits for a site that is never going to respond
 
 
 class Project:

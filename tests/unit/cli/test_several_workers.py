@@ -96,7 +96,7 @@ def started(monkeypatch):
 def test_worker_is_the_same_command_in_one_process_at_a_place(started, tmp_path, caplog, capsys):
     caplog.set_level(logging.INFO)
     url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    settings = Settings({"WORKERS": 3, "DATABASE_URL": url, "PROGRESS_INTERVAL_SECONDS": 0, "LOG_JSON": False})
+    settings = Settings({"WORKERS": 3, "DATABASE_URL": url, "LOG_JSON": False})
     before = signal.getsignal(signal.SIGINT)
     assert run_workers(settings) == 0
     (command,), (environment,) = started.commands, started.environments

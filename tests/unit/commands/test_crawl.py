@@ -20,7 +20,7 @@ def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project
         assert len(project.states()) == 1
 
 
-AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_LAST_WAIT_SECONDS": 0}  # a site that does not respond is not waited for
+AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_REST_SECONDS": 0}  # a site that does not respond is not waited for
 
 
 def test_exit_status_is_3_if_no_page_was_read(project, tmp_path):
@@ -71,6 +71,7 @@ def test_stop_by_the_user_before_the_first_page_is_no_failure(project):
         assert run.wait().status == 0
 
 
+@pytest.mark.both_stores
 def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
     run = None
 
@@ -92,6 +93,7 @@ def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
         assert before < len(web["site"].requests)
 
 
+@pytest.mark.both_stores
 def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
     graphs = {}
     with Web(first=first) as web:

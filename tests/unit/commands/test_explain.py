@@ -78,6 +78,7 @@ def explain(crawled, explain_in):
         ("mailto:somebody@mail.example", ["a bad link: scheme mailto", "not followed"]),
     ],
 )
+@pytest.mark.both_stores
 def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     result = explain(crawled[1] + path if path.startswith("/") else path)
     assert (result.status, result.errors) == (0, READING)
@@ -85,6 +86,7 @@ def test_explain_shows_the_history_of_a_url(crawled, explain, path, parts):
     assert not missing, result.output
 
 
+@pytest.mark.both_stores
 def test_explain_is_a_scrapy_command(crawled):
     project, first_site, _ = crawled
     outcome = project.run("explain", first_site + "/a.html", "--crawl", "mine")
@@ -92,6 +94,7 @@ def test_explain_is_a_scrapy_command(crawled):
     assert outcome.output.startswith(f"{first_site}/a.html\n  page, since ")
 
 
+@pytest.mark.both_stores
 def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
     project, _, second_site = broad
     outcome = project.run("explain", second_site + "/news")

@@ -38,6 +38,7 @@ def search(url, capsys):
     return found
 
 
+@pytest.mark.both_stores
 def test_documents_are_shown_with_date_title_url_and_snippet(search):
     status, output, errors = search("late ferry")
     assert (status, errors) == (0, "")

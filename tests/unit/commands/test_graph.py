@@ -27,6 +27,7 @@ def stem(origin):
     return origin.removeprefix("http://").replace(":", "_")
 
 
+@pytest.mark.both_stores
 def test_graph_writes_byte_identical_files_of_all_sites(crawled, tmp_path):
     project, first_site, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path))
@@ -50,6 +51,7 @@ def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
     assert len((tmp_path / f"{name}.edges.csv").read_text().splitlines()) == graph.number_of_edges() + 1
 
 
+@pytest.mark.both_stores
 def test_graph_computes_the_measures(crawled, tmp_path):
     project, first_site, _ = crawled
     outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--measure", "pagerank")
@@ -158,6 +160,7 @@ def test_a_comparison_that_makes_no_sense_is_refused(crawled, options, why):
     assert why in outcome.output + outcome.log
 
 
+@pytest.mark.both_stores
 def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
     project, first_site, second_site = crawled
     formats = ("--format", "gexf", "--format", "csv")
@@ -193,6 +196,7 @@ def test_graph_of_sites_can_be_limited_to_the_crawled_sites(crawled, tmp_path):
     assert ranks[first_site.removeprefix("http://")] > ranks[second_site.removeprefix("http://")]
 
 
+@pytest.mark.both_stores
 def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
     project, *sites = broad
     outcome = project.run("graph", "--folder", str(tmp_path), "--format", "gexf")
@@ -203,6 +207,7 @@ def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
     assert home["external_links"] == 2  # pages of the crawl's other site
 
 
+@pytest.mark.both_stores
 def test_graph_of_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
     project, first_site, second_site = broad
     outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--format", "csv")
@@ -212,6 +217,7 @@ def test_graph_of_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_p
     assert sorted(rows) == sorted([f"{first},{second},target,,2,2", f"{second},{first},target,,1,1"])
 
 
+@pytest.mark.both_stores
 def test_top_lists_the_most_important_pages(broad, tmp_path):
     project, first_site, second_site = broad
     for arguments, expected in ((["2"], 2), (["1000", first_site], 1), (["1000", first_site, second_site], 5)):
@@ -239,6 +245,7 @@ def ranked(outcome, folder):
         return list(csv.DictReader(lines))
 
 
+@pytest.mark.both_stores
 def test_top_by_pagerank_needs_only_the_stored_links(crawled, tmp_path):
     project, _, second_site = crawled
     outcome = project.run("graph", "--folder", str(tmp_path), "--top", "3", "--pagerank")

@@ -48,6 +48,7 @@ def test_site_is_added_with_names_and_limits_and_updated_with_new_ones(project):
     assert project.query("SELECT name FROM seed") == [("Zoological Institute",)]
 
 
+@pytest.mark.both_stores
 def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     (project.folder / "list.csv").write_text(LIST, encoding="utf-8")
     outcome = project.run("sites", "import", "list.csv")
@@ -79,6 +80,7 @@ def test_hosts_file_can_be_imported(project):
     assert second == (2, "https://b.example/", None, 1, None, None, None)
 
 
+@pytest.mark.both_stores
 def test_list_shows_the_results_of_the_last_crawl(crawled):
     project, first_site, second_site = crawled
     hidden = project.run("sites", "list")
@@ -88,6 +90,7 @@ def test_list_shows_the_results_of_the_last_crawl(crawled):
     assert rows == {f"{first_site}/": ["no", "7", "1", "available"], f"{second_site}/": ["no", "2", "2", "available"]}
 
 
+@pytest.mark.both_stores
 def test_removing_a_seed_keeps_its_crawl(crawled, tmp_path):
     project, first_site, _ = crawled
     text = project.run("sites", "export").output

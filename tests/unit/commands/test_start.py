@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "redis", "rich", "scipy", "starlette", "trafilatura")
+SLOW = ("htmldate", "jinja2", "matplotlib", "networkx", "pyarrow", "rich", "scipy", "starlette", "trafilatura")
 START = f"""
 import sys
 from scrapy.settings import Settings

@@ -20,6 +20,8 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import standing
 from crawlers.storage.workers import PAUSE, STOP
 
+pytestmark = pytest.mark.both_stores
+
 
 def run_here(database, *arguments, **settings):
     """Run the command in this process, which is faster; return its exit status."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+pytestmark = pytest.mark.both_stores
+
 AHEAD_S = 100.0  # of the clock of the worker to that of the server
 
 

@@ -37,7 +37,7 @@ MISSIONS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "sitegraph": ({}, {"learnt": REWARDS, "topic": "a topic"}),
     "extlinks": ({"counts_rewards": True}, {"topic": "a topic"}),
     "broad": ({"scope": SCOPE, "revisits": True}, {"learnt": REWARDS, "topic": "a topic"}),
-    "topic": ({"scope": SCOPE, "topic": TOPIC}, {"learnt": "TOPIC_STRATEGY=learnt"}),
+    "topic": ({"scope": SCOPE, "topic": TOPIC}, {"learnt": "strategy: learnt"}),
 }
 for _, missing in MISSIONS.values():
     missing |= {"fit": ARTICLES, "fit*opic": ARTICLES}

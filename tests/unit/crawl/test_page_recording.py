@@ -104,8 +104,9 @@ def test_sites_to_which_a_page_leads_are_opened(opened):
     assert crawl.rows("SELECT site FROM site ORDER BY id") == [(SITE,), (OTHER,)]
 
 
-def test_links_to_more_sites_than_allowed_are_external(opened):
-    crawl = opened(SCOPE_MAX_SITES=1)
+def test_links_to_more_sites_than_allowed_are_external(opened, monkeypatch):
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 1)
+    crawl = opened()
     link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
     page = crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
     assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/a"])
@@ -147,14 +148,16 @@ def test_redirect_that_is_one_too_many_adds_no_site(opened, is_divided):
 
 
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
-def test_unchanged_page_adds_no_site(opened, policy, is_divided):
+def test_unchanged_page_adds_no_site(opened, policy, is_divided, monkeypatch):
     policy.decides = lambda page: Decision(page, revisit_at=NOW + 60.0)
     seen = {"cross_site_links": [(target(f"{OTHER}/"), 1)], "content_hash": b"same"}
     mission = {"scope": Scope("all", [SITE]), "can_be_shared": True, "revisits": True}
-    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=1)
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 1)
+    crawl = opened(mission, ORDER="aopic")
     crawl.end(crawl.lease(), **seen)
     crawl.close(reason="shutdown")
-    crawl = opened(mission, ORDER="aopic", SCOPE_MAX_SITES=2)
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 2)
+    crawl = opened(mission, ORDER="aopic")
     crawl.crawl.session.members.is_divided = is_divided
     crawl.now += 60.0
     lease = crawl.lease()

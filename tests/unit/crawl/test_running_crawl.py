@@ -49,7 +49,7 @@ def test_robots_txt_is_stored_and_obeyed(opened):
 
 
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_REST_SECONDS=7200.0)
+    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_REST_SECONDS=150.0)
     crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "timeout (requested for robots.txt)")

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.storage.site_rows import SiteRow
 
+pytestmark = pytest.mark.both_stores
+
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 
@@ -273,7 +275,8 @@ def test_sites_come_back(opened):
 
 def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, monkeypatch):
     mission = {"scope": Scope("all", SITES[:2])}
-    one, two = (opened(2, mission, SCOPE_MAX_SITES=4) for _ in range(2))
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 4)
+    one, two = (opened(2, mission) for _ in range(2))
     rounds(two, one, two)
     # Each sees the two sites with which the crawl began, as if nothing had been committed since.
     for crawl, names in ((one, "xy"), (two, "yz")):
@@ -292,7 +295,8 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
 
 def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened, monkeypatch):
     mission = {"scope": Scope("all", SITES[:2])}
-    one, two = (opened(2, mission, SCOPE_MAX_SITES=2, ORDER="aopic") for _ in range(2))
+    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 2)
+    one, two = (opened(2, mission, ORDER="aopic") for _ in range(2))
     rounds(two, one, two)
     (lease,) = leases(two)
     pages = "SELECT url, level, (SELECT count(*) FROM link) FROM page ORDER BY id"

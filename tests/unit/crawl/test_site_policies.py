@@ -27,8 +27,8 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
 
     frontier = SimpleNamespace(open_site=lambda state, now, start: opened.append(state.site))
     row, members = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
-    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members)
-    settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us", "SCOPE_MAX_SITES": most})
+    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members, most_sites=most)
+    settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us"})
     return SitePolicies(session, settings, "us", False, lambda: 0.0), opened  # type: ignore[arg-type]
 
 

@@ -147,16 +147,18 @@ def test_indexes_are_followed_once(reads):
     assert first == [(f"{SITE}/2.xml",), (f"{SITE}/3.xml",)]
 
 
-def test_limits_cut_sitemaps_and_urls_and_say_so(reads, caplog):
-    crawl = reads(SITEMAPS_MAX_FILES=3, SITEMAPS_MAX_URLS=3)
+def test_limits_cut_sitemaps_and_urls_and_say_so(reads, caplog, monkeypatch):
+    for limit in ("MOST_FILES", "MOST_URLS"):
+        monkeypatch.setattr(f"crawlers.crawl.site_sitemaps.{limit}", 3)
+    crawl = reads()
     crawl.reads("/sitemap.xml", index("/1.xml", "/2.xml", "/3.xml", "/4.xml"))
     crawl.reads("/1.xml", urlset("/a", "/b", "/c", "/d"))
     assert crawl.opened.lease().url == f"{SITE}/"
     assert crawl.listed() == ["/a", "/b", "/c"]
     assert crawl.stored() == [
-        ("/sitemap.xml", 1, "2 of its sitemaps are not read (SITEMAPS_MAX_FILES)", 0, 0, 2),
-        ("/1.xml", 1, "1 of its URLs are ignored (SITEMAPS_MAX_URLS)", 3, 0, 1),
-        ("/2.xml", 2, "not requested: those before it list 3 URLs (SITEMAPS_MAX_URLS)", 0, 0, 0),
+        ("/sitemap.xml", 1, "2 of its sitemaps are not read", 0, 0, 2),
+        ("/1.xml", 1, "1 of its URLs are ignored", 3, 0, 1),
+        ("/2.xml", 2, "not requested: those before it list 3 URLs", 0, 0, 0),
     ]
     assert "names more than 3 sitemaps" in caplog.text
 

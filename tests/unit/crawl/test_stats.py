@@ -33,7 +33,7 @@ def lease(level: int = 0, *, is_revisit: bool = False) -> Lease:
 
 def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None = None) -> tuple[CrawlStats, Counts]:
     counts = Counts()
-    return CrawlStats(counts, CsvLogs(common, errors), warns_of_home_pages=warns), counts
+    return CrawlStats(counts.inc_value, CsvLogs(common, errors), warns_of_home_pages=warns), counts
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.clock import ForwardClock
-from crawlers.crawl.url_filter import StoredSelection, UrlFilter
+from crawlers.crawl.url_filter import UrlFilter
+from crawlers.storage.page_selection import StoredSelection
 from crawlers.storage.site_rows import SiteRow
 
 GROWN = "/" + "a/b/" * 13
@@ -81,7 +82,7 @@ def test_start_page_is_selected_whatever_folder_and_patterns_say():
 
 def test_stored_page_of_a_former_address_is_not_selected():
     selection = UrlSelection(exclude=["/x/"])
-    stored = StoredSelection(UrlFilter(selection=selection), selection, Normalization())
+    stored = StoredSelection(UrlFilter(selection=selection).reason_against, selection, Normalization())
     row = SiteRow(1, "http://a.example", 1, None, 0.0, aliases=("https://a.example",))
     assert stored.reason_against(row, "https://a.example/y", 1) is None
     assert stored.reason_against(row, "https://a.example/x", 0) is None
@@ -89,7 +90,7 @@ def test_stored_page_of_a_former_address_is_not_selected():
     gone = "not selected: http://b.example is not an address of http://a.example"
     assert stored.reason_against(row, "http://b.example/", 0) == gone
     one_address = SiteRow(1, "http://a.example", 1, None, 0.0)
-    everything = StoredSelection(UrlFilter(), UrlSelection(), Normalization())
+    everything = StoredSelection(UrlFilter().reason_against, UrlSelection(), Normalization())
     assert everything.fingerprint(one_address) == ""
     texts = {everything.fingerprint(row), stored.fingerprint(row), stored.fingerprint(one_address)}
     texts.add(everything.fingerprint(SiteRow(1, "http://a.example", 1, None, 0.0, folder="/a/")))

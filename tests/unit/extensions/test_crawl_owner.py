@@ -20,8 +20,8 @@ from crawlers.errors import ConfigError, FrontierError, StoreError
 from crawlers.extensions.crawl_owner import LIBRARIES, CrawlOwner, add_output, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.protocols import Candidate, Lease
-from crawlers.inputs.offered_settings import offered_settings
 from crawlers.items import Page, SiteLimits, State
+from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.change_set import ChangeSet
@@ -114,7 +114,7 @@ def test_command_is_kept_with_the_names_of_what_is_not_kept_of_it(opened):
 def test_manifest_has_every_setting_that_people_may_choose_and_the_versions_of_libraries(opened):
     one = opened(OneSite).open()
     manifest = manifest_of(one.owner.crawl.session.database, one.owner.crawl.session.row.id)
-    assert offered_settings().keys() <= {*manifest["settings"], *manifest["further_settings"]}
+    assert OFFERED.keys() <= {*manifest["settings"], *manifest["further_settings"]}
     assert manifest["further_settings"]["TRAPS_ENABLED"] is True
     assert manifest["further_settings"]["GRAPH_FORMATS"] == ["gexf"]
     assert {"DATABASE_URL", "WEB_PASSWORD"}.isdisjoint(manifest["further_settings"])
@@ -186,7 +186,7 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert rows == [("interrupted", "could not begin")]
 
 
-@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"RULE_INDEX_SHARE": 90}])
+@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"ORDER": "chess"}])
 def test_wrong_setting_is_refused_before_a_crawl_is_stored(opened, wrong):
     one = opened(OneSite, **wrong)
     assert one.owner.open(one.spider, lambda: None) is None

@@ -141,7 +141,7 @@ def test_lines_appear_whole_above_the_live_display(tmp_path):
             await asyncio.to_thread(release.wait, PATIENCE_S)
         await SITE(exchange)
 
-    project = Project(tmp_path, LOG_JSON=1, PROGRESS_INTERVAL_SECONDS=0.01)
+    project = Project(tmp_path, LOG_JSON=1)
     with Web(site=stalling) as web, Terminal(2000, 50) as terminal:
         run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}", before=terminal.before)
         try:

@@ -83,11 +83,8 @@ def test_worker_of_a_command_for_several_has_the_port_of_its_place(sqlite_url, m
     ("settings", "sentence"),
     [
         ({"METRICS_PORT": 70_000}, "METRICS_PORT=70000 is out of range; write a port up to 65535"),
-        (
-            {"METRICS_PORT": 9410, "METRICS_ADDRESS": "192.0.2.1"},
-            "METRICS_ADDRESS=192.0.2.1: port 9410 can't be opened",
-        ),
-        ({"METRICS_PORT": 9, "METRICS_ADDRESS": "192.0.2.1"}, "METRICS_ADDRESS=192.0.2.1: port 9 can't be opened: "),
+        ({"METRICS_PORT": "192.0.2.1:9410"}, "METRICS_PORT=192.0.2.1:9410 can't be opened: "),
+        ({"METRICS_PORT": "[::1%none]:9"}, "METRICS_PORT=::1%none:9 can't be opened: "),
     ],
 )
 def test_wrong_addresses_are_refused_with_a_sentence(sqlite_url, settings, sentence):

@@ -41,7 +41,7 @@ def test_display_is_off_for_spiders_without_a_list_of_sites():
 
 
 def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
-    project = Project(tmp_path, PROGRESS_ENABLED=True, PROGRESS_INTERVAL_SECONDS=0.1, LOG_LEVEL="ERROR")
+    project = Project(tmp_path, PROGRESS_ENABLED=True, LOG_LEVEL="ERROR")
     with Web(site=pages({"/": "<a href=/x>x</a>", "/x": "x"})) as web:
         outcome = project.crawl(web.hosts())
     assert outcome.status == 0, outcome.log
@@ -64,7 +64,7 @@ def stalling(release):
 def crawl_on_terminal(tmp_path, during=lambda run, terminal: None, width=80, height=24, is_fresh=False, **settings):
     """Crawl; call *during* while the last page is awaited and the table is shown. Return status and screen."""
     release = threading.Event()
-    project = Project(tmp_path, PROGRESS_INTERVAL_SECONDS=0.01, **settings)
+    project = Project(tmp_path, **settings)
     with Web(site=stalling(release)) as web, Terminal(width, height) as terminal:
         run = project.start(
             "crawl", "sitegraph", "-a", f"hosts={web.hosts()}", is_fresh=is_fresh, before=terminal.before

@@ -182,7 +182,8 @@ def test_other_schemes_are_not_requested(monkeypatch, url):
 
 def test_requests_of_a_page_are_limited(monkeypatch):
     web = {url: response for number in range(5) for url, response in found(f"{OURS}/{number}").items()}
-    world = World(monkeypatch, web, RENDER_REQUESTS=2)
+    monkeypatch.setattr(sub_requests, "MAX_REQUESTS", 2)
+    world = World(monkeypatch, web)
     assert sum(answer is not None for answer in world.answers(*web)) == 2
     assert len(world.requested) == 2
 

@@ -309,6 +309,14 @@ def test_links_of_all_tags_are_the_union_over_tags(html: str) -> None:
     assert Counter(parse(html, ALL).hrefs) == Counter(each)
 
 
+def test_of_a_page_with_too_many_elements_only_links_and_texts_are_parsed() -> None:
+    few, many = (b"<title>t</title>" + b"<p>word <b>x</b>" * count for count in (100, 100_000))
+    assert len(parse_page(few, None, A).tree.css("p")) == 100
+    page = parse_page(many + b"<a href=x title='<b>'>end</a><!-- <p> -->", None, A)
+    assert (page.title, page.hrefs, page.link(0).anchor, page.tree.css("p,b")) == ("t", ["x"], "end", [])
+    assert page.text().split()[:3] == ["word", "x", "word"]
+
+
 def test_number_of_links_is_bounded() -> None:
     page = parse_page(b"<a href=x>" * (MAX_LINKS + 1), None, A)
     assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, 1)

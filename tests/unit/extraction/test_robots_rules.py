@@ -179,7 +179,7 @@ def test_chain_of_redirects_of_robots_txt_has_an_end(crawled):
 def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled, name, status, why):
     web, project = crawled
     assert set(web[name].paths) <= {"/robots.txt"}
-    assert len(web[name].paths) in (0, 4)  # once, RETRY_TIMES again, and once more when nothing else is left
+    assert len(web[name].paths) in (0, 3)  # once, and RETRY_TIMES again
     row = project.site(web[name].origin)
     assert row["robots_status"] == status
     assert why in row["availability"]
@@ -213,7 +213,7 @@ def test_site_that_recovers_during_the_crawl_is_crawled(tmp_path):
         late.is_up = exchange.path == "/0" or late.is_up
         await pages(ROW)(exchange)
 
-    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=0.05, ROBOTS_LAST_WAIT_SECONDS=60)
+    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=0.05)
     with Web(late=late, steady=steady) as web:
         ended = project.crawl(web.hosts())
         assert ended.status == 0, ended.log
@@ -225,7 +225,7 @@ def test_site_that_recovers_during_the_crawl_is_crawled(tmp_path):
 
 def test_site_that_rests_is_asked_again_after_a_kill(tmp_path):
     late = Late()
-    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=3600, ROBOTS_LAST_WAIT_SECONDS=3600, STORE_BATCH_SECONDS=0)
+    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=3600, STORE_BATCH_SECONDS=0)
     with Web(late=late) as web:
         run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
         run.until(lambda: "for the last time within" in run.log, "the rest")
@@ -424,7 +424,7 @@ def test_empty_robots_txt_allows_everything():
 def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     now = 1000.0
     session = SimpleNamespace(frontier=SimpleNamespace(open_site=lambda state, now, start: None))
-    settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_MAX_REST_SECONDS": 7200.0})
+    settings = Settings({"ROBOTSTXT_OBEY": True, "ROBOTS_REST_SECONDS": 150.0})
     sites = SitePolicies(session, settings, "us", False, lambda: now)
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     lease = SimpleNamespace(site_id=7, url="http://a.example/a")

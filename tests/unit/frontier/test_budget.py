@@ -26,8 +26,8 @@ class Heard:
     def select(self, now: float) -> object: ...
     def rest(self, arm: object) -> None: ...
 
-    def is_near(self, arm: object, share: float) -> bool:
-        self.told.append(("is_near", arm, share))
+    def is_close_to_best(self, arm: object, share: float) -> bool:
+        self.told.append(("is_close_to_best", arm, share))
         return False
 
     def started(self, arm: object) -> None:
@@ -58,16 +58,16 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
     assert not pulls.has_room
-    assert not pulls.is_spent
+    assert not pulls.is_exhausted
     pulls.cancelled(SITE, lease(11))
     assert pulls.has_room
     pulls.started(SITE, lease(12))
     assert not pulls.has_pulled
-    pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NOTHING, 0.0, ChangeSet())
     assert pulls.has_pulled
-    assert not pulls.is_spent
-    pulls.ended(SITE, lease(12), NOTHING, 0.0, ChangeSet())
-    assert pulls.is_spent
+    assert not pulls.is_exhausted
+    pulls.record_reward(SITE, lease(12), NOTHING, 0.0, ChangeSet())
+    assert pulls.is_exhausted
     assert not pulls.has_room
 
 
@@ -75,16 +75,16 @@ def test_without_a_budget_there_is_always_room():
     pulls = PullBudget(Heard(), 0, records=False)
     for _ in range(1000):
         pulls.started(SITE, lease(1))
-        pulls.ended(SITE, lease(1), NOTHING, 0.0, ChangeSet())
+        pulls.record_reward(SITE, lease(1), NOTHING, 0.0, ChangeSet())
     assert pulls.has_room
-    assert not pulls.is_spent
+    assert not pulls.is_exhausted
 
 
 def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=True, worker_id=3)
     pulls.started(SITE, lease(42))
-    pulls.ended(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
+    pulls.record_reward(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
     assert changes[PullRow] == [(7, 42, 2.0, 5.5, 3)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
 
@@ -105,7 +105,7 @@ def test_pulls_are_not_written_without_recording():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
-    pulls.ended(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
+    pulls.record_reward(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
     assert list(changes) == []
 
 
@@ -116,7 +116,7 @@ def test_rule_receives_the_pulls_of_others_as_its_own():
     pulls = PullBudget(before, 0, records=False)
     for number, reward, _ in past:
         pulls.started(sites[number], lease(1))
-        pulls.ended(sites[number], lease(1), Earned(reward), 0.0, ChangeSet())
+        pulls.record_reward(sites[number], lease(1), Earned(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
 
@@ -127,7 +127,7 @@ def test_grants_never_shrink_and_limits_never_grow():
     pulls.grant(7)
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
-    pulls.ended(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NOTHING, 0.0, ChangeSet())
     assert pulls.limit(20) == 10
     assert pulls.limit(1) == 3
     pulls.grant(-1)
@@ -148,8 +148,8 @@ def test_crawl_with_a_budget_is_patient():
     pulls = PullBudget(rule, 10, Patience(0.9, 60.0), records=False)
     assert pulls.patient_until(5.0) == float("inf")
     assert pulls.awaited_until(5.0) == 65.0
-    assert not pulls.is_near(7)
-    assert rule.told == [("is_near", 7, 0.9)]
+    assert not pulls.is_close_to_best(7)
+    assert rule.told == [("is_close_to_best", 7, 0.9)]
 
 
 def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
@@ -158,7 +158,7 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1000.0) == 1000.0
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
-    pulls.ended(SITE, lease(10), NOTHING, 1001.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NOTHING, 1001.0, ChangeSet())
     assert pulls.patient_until(1005.0) == 1020.0
     pulls.cancelled(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0

@@ -8,7 +8,7 @@ import pytest
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
-from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.items import LinkPlace
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
@@ -31,7 +31,7 @@ def store():
 
 @pytest.fixture
 def learning(values, store):
-    return LinkLearning(values, store, set())
+    return LinkLearning(values, store)
 
 
 def row(place: LinkPlace = PLACE, found_on: int = 7):
@@ -41,8 +41,8 @@ def row(place: LinkPlace = PLACE, found_on: int = 7):
 def test_page_that_was_found_by_a_link_has_its_features_and_a_row(learning):
     [stored] = learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     assert (stored.page_id, features_of(stored.features).tolist()) == (3, row())
-    assert learning.take(3).tolist() == row()
-    assert learning.take(3) is None, "its queue has them now"
+    assert learning.pop_features(3).tolist() == row()
+    assert learning.pop_features(3) is None, "its queue has them now"
 
 
 def test_page_without_a_place_has_the_features_of_its_url(learning):
@@ -54,8 +54,8 @@ def test_home_page_and_what_it_redirects_to_have_none(learning, values):
     assert learning.found(1, SITE, f"{SITE}/", 0, None, None, None) == []
     assert learning.found(2, SITE, f"{SITE}/en/", 0, 1, None, 1) == []
     before = values.parts(row())
-    learning.ended(1, 100.0)
-    learning.ended(2, 100.0)
+    learning.learn_reward(1, 100.0)
+    learning.learn_reward(2, 100.0)
     assert values.parts(row()) == before
 
 
@@ -63,26 +63,26 @@ def test_target_of_a_redirect_has_the_features_of_the_page_that_redirects(learni
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     [stored] = learning.found(4, SITE, f"{SITE}/moved", 1, 3, None, 3)
     assert features_of(stored.features).tolist() == row()
-    assert learning.take(3).tolist() == learning.take(4).tolist()
+    assert learning.pop_features(3).tolist() == learning.pop_features(4).tolist()
 
 
 def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(learning, values):
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
-    learning.ended(3, 9.0)
+    learning.learn_reward(3, 9.0)
     learnt = values.parts(row())
     assert sum(learnt) > 0
     learning.forget([3, 4])
-    learning.ended(3, 0.0)
+    learning.learn_reward(3, 0.0)
     assert values.parts(row()) == learnt
 
 
-def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning):
-    queue = learning.make_queue(1, 0, ALL)
+def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning, store):
+    queue = ValueQueue(1, 0, learning, store, set())
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     queue.push(entry(3), 10)
-    assert learning.take(3) is None
+    assert learning.pop_features(3) is None
     assert queue.pop().id == 3
-    assert learning.take(3).tolist() == row()
+    assert learning.pop_features(3).tolist() == row()
 
 
 def test_revived_page_has_the_features_of_the_link_by_which_it_waits(learning):
@@ -90,26 +90,26 @@ def test_revived_page_has_the_features_of_the_link_by_which_it_waits(learning):
     learning.forget([3])  # it was too deep
     [stored] = learning.found(3, SITE, NEWS, 1, 8, PLACE, None)
     assert features_of(stored.features).tolist() == row(found_on=8)
-    assert learning.take(3).tolist() == row(found_on=8)
+    assert learning.pop_features(3).tolist() == row(found_on=8)
 
 
 def test_features_of_waiting_pages_are_read_from_the_store(learning, store):
-    store.submit(ChangeSet(*LinkLearning(LinkValues(), store, set()).found(3, SITE, NEWS, 1, 7, PLACE, None)))
-    learning.read([3, 4])
-    assert learning.take(3).tolist() == row()
-    assert learning.take(4) is None, "it is a home page"
+    store.submit(ChangeSet(*LinkLearning(LinkValues(), store).found(3, SITE, NEWS, 1, 7, PLACE, None)))
+    learning.load_features([3, 4])
+    assert learning.pop_features(3).tolist() == row()
+    assert learning.pop_features(4) is None, "it is a home page"
 
 
 def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
     rewards = [3.0, 0.0, 40.0, 1.0]
     learning.found(3, SITE, NEWS, 1, 7, PLACE, None)
     for reward in rewards:
-        learning.ended(3, reward)
+        learning.learn_reward(3, reward)
     text = text_of(np.array(row(), np.uint32))
     pulls = [Pull(1, 50.0), *(Pull(1, reward, text) for reward in rewards), Pull(1, 7.0)]
     resumed = LinkValues()
-    assert [*LinkLearning(resumed, MemoryFrontierStore(), set()).learn(pulls)] == pulls, "rules learn from all of them"
+    assert [*LinkLearning(resumed, MemoryFrontierStore()).learn(pulls)] == pulls, "rules learn from all of them"
     assert resumed.parts(row()) == values.parts(row())
     backwards = LinkValues()
-    list(LinkLearning(backwards, MemoryFrontierStore(), set()).learn(pulls[::-1]))
+    list(LinkLearning(backwards, MemoryFrontierStore()).learn(pulls[::-1]))
     assert backwards.parts(row()) != values.parts(row()), "their order counts"

@@ -26,7 +26,7 @@ class Risen:
     def __init__(self) -> None:
         self.rose: list[tuple[int, int]] = []
 
-    def rise(self, queue: int, page: int, head_urls: int) -> None:
+    def raise_page(self, queue: int, page: int, head_urls: int) -> None:
         self.rose.append((queue, page))
 
 

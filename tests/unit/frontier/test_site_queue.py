@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.protocols import SiteState
-from crawlers.frontier.queues.bounded_queue import BoundedQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.url_cache import MAX_GROUP
 from tests.support.memory_frontier import MemoryFrontierStore
@@ -22,8 +22,8 @@ def entry(priority: float, page_id: int, group: int = 0) -> QueueEntry:
 
 
 def queue(rule: GroupRule | None = None, names: str = "", waiting: Iterable[int] = ()) -> SiteQueue:
-    def bounded(site_id: int, group: int, spill_limit: tuple[float, int]) -> BoundedQueue:
-        return BoundedQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
+    def bounded(site_id: int, group: int, spill_limit: tuple[float, int]) -> HeapQueue:
+        return HeapQueue(site_id, group, MemoryFrontierStore(), set(), spill_limit)
 
     return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, bounded, rule, names, waiting)
 
@@ -96,9 +96,9 @@ def test_farther_priorities_wait_for_all_responses_of_nearer_ones() -> None:
     site = queue()
     assert not site.must_wait(1.0)
     for priority in (1.0, 1.0, 2.0):
-        site.began(priority)
+        site.add_outstanding(priority)
     assert (site.must_wait(1.0), site.must_wait(1.5)) == (False, True)
-    site.ended(1.0)
+    site.remove_outstanding(1.0)
     assert site.must_wait(1.5)
-    site.ended(1.0)
+    site.remove_outstanding(1.0)
     assert (site.must_wait(1.5), site.must_wait(3.0)) == (False, True)

@@ -26,6 +26,7 @@ def written(database, folder, crawl_id, measures=()):
     return networkx.read_gexf(folder / "a.test.gexf")
 
 
+@pytest.mark.both_stores
 def test_duplicates_share_the_sum_of_their_importance(database, tmp_path):
     crawl = store(database, PAGES)
     graph = written(database, tmp_path, crawl.id)

@@ -37,6 +37,7 @@ def attributes(database: Database, site: CrawledSite, folder: Path, measures: li
     return {of["label"]: of for _, of in graph.nodes(data=True)}
 
 
+@pytest.mark.both_stores
 def test_node_was_first_and_last_seen_at_the_times_of_its_pages(
     database: Database, site: CrawledSite, tmp_path: Path
 ) -> None:

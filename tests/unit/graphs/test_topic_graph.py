@@ -60,6 +60,7 @@ def test_edges_follow_redirects_and_omit_pages_that_were_not_read(database, craw
     assert list(graph.edges()) == [(1, [(4, 1)]), (2, [(1, 1)]), (4, [(1, 1), (3, 5)])]
 
 
+@pytest.mark.both_stores
 def test_authorities_and_hubs_are_those_of_hits(database, crawl_id):
     rows = {row[0]: row[-2:] for row in TopicGraph(database, crawl_id, "unicode").nodes()}
     # Two hubs, 2 -> {1} and 4 -> {1, 3}: the greatest eigenvalue of A^T A is the golden ratio's square.

@@ -10,7 +10,7 @@ from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
 
 VALUES = {
     "PAGE_BUDGET": "900",
-    "RULE_INDEX_SHARE": "0.5",
+    "FIT_FACTOR": "0.5",
     "ROBOTSTXT_OBEY": "True",
     "MAX_LEVEL": "None",
     "URL_IGNORED_PARAMETERS": "['a', 'b']",
@@ -24,7 +24,7 @@ VALUES = {
 def test_texts_are_read_as_values():
     settings = RecordedSettings(VALUES)
     assert settings.getint("PAGE_BUDGET") == 900
-    assert settings.getfloat("RULE_INDEX_SHARE") == 0.5
+    assert settings.getfloat("FIT_FACTOR") == 0.5
     assert settings.getbool("ROBOTSTXT_OBEY")
     assert settings.get("MAX_LEVEL") is None
     assert settings.getlist("URL_IGNORED_PARAMETERS") == ["a", "b"]

@@ -50,13 +50,12 @@ def test_rule_of_the_laboratory_is_refused_with_the_one_to_take(name):
 def test_settings_given_as_numbers_or_texts_become_options():
     settings = given(
         PAGE_BUDGET="7",
-        RULE_SEED=3,
         ROUNDROBIN_QUANTUM_PAGES="4",
         ROUNDROBIN_QUANTUM_SECONDS="1.5",
         GITTINS_BATCH_PAGES=6,
         UCB1_INITIAL_PAGES="2",
     )
-    assert rule_options(settings) == RuleOptions(7, 3, 4, 1.5, 6, 2)
+    assert rule_options(settings) == RuleOptions(7, 0, 4, 1.5, 6, 2)
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
 
 
@@ -88,12 +87,6 @@ def test_choice_without_a_value_is_the_empty_name_or_unknown():
         chosen({"b": 2, "a": 1}, "X", None)
 
 
-def test_patience_is_given_by_three_settings():
-    settings = given(RULE_INDEX_SHARE="0.5", RULE_WAIT_SECONDS=7, TIMEOUT_SECONDS="60")
-    assert chosen_patience(settings) == Patience(0.5, 7.0, 60.0)
-
-
-@pytest.mark.parametrize("share", ["-0.1", "1.01", "nan", "inf"])
-def test_share_of_the_best_index_is_a_share(share):
-    with pytest.raises(ConfigError, match=f"RULE_INDEX_SHARE={share}: must be from 0 to 1; 0.9 is usual"):
-        chosen_patience(given(RULE_INDEX_SHARE=share))
+def test_patience_is_given_by_two_settings():
+    settings = given(RULE_WAIT_SECONDS=7, TIMEOUT_SECONDS="60")
+    assert chosen_patience(settings) == Patience(0.9, 7.0, 60.0)

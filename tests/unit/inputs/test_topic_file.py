@@ -54,14 +54,6 @@ def test_keywords_are_stemmed_in_the_given_language():
     assert (spec.keywords, spec.language) == ({"haus": 1.0}, "de")
 
 
-def test_setting_gives_the_language_of_a_topic_without_one():
-    assert parse_topic("{keywords: [Häuser], roots: [a.example]}", "topic.yaml", "de").keywords == {"haus": 1.0}
-    spec = parse_topic("{keywords: [texts], roots: [a.example], language: en}", "topic.yaml", "de")
-    assert (spec.keywords, spec.language) == ({"text": 1.0}, "en")
-    with pytest.raises(ConfigError, match="TOPIC_LANGUAGE: unknown language 'xx'"):
-        parse_topic(LEAST, "topic.yaml", "xx")
-
-
 def test_words_that_yaml_reads_as_values_remain_words():
     assert parse_topic("{keywords: [null, true, 0x1F, no way], roots: a.example}", "t").keywords == {
         "null": 1.0,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.inputs.url_settings import normalization, normalization_recorded, recorded, url_selection
+from crawlers.errors import ConfigError
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.inputs.url_settings import normalization, recorded, url_selection
 from crawlers.storage.crawls import SELECTION_SETTINGS
 
 
@@ -17,28 +20,35 @@ def of(**values: object) -> Normalization:
     return normalization(settings)
 
 
-def test_defaults_of_the_settings_are_those_of_the_normal_form() -> None:
-    assert of() == Normalization()
-
-
 def test_every_setting_on_which_keys_depend_is_recorded() -> None:
     of_keys = {name for name in dir(defaults) if name.startswith("URL_")}.difference(SELECTION_SETTINGS)
     assert set(recorded(of())) == of_keys
 
 
 def test_notations_of_one_value_are_recorded_alike() -> None:
-    one = of(URL_LOWER_CASE="1", URL_DROP_EMPTY_QUERY="False", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
-    other = of(URL_LOWER_CASE=True, URL_DROP_EMPTY_QUERY=0, URL_IGNORED_PARAMETERS=["utm_*", "ref"])
+    one = of(URL_NORMALIZATION="default, lower_case", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
+    other = of(URL_NORMALIZATION=["lower_case", "default"], URL_IGNORED_PARAMETERS=["utm_*", "ref"])
     assert recorded(one) == recorded(other) != recorded(of())
 
 
-def test_recorded_steps_are_read_again_whatever_the_settings_are_today() -> None:
-    options = of(
-        URL_LOWER_CASE=True, URL_MERGE_SLASHES=False, URL_IGNORED_PARAMETERS="a*,b=hex", URL_IP_NAMES='{"[::1]": "b"}'
-    )
-    assert normalization_recorded(recorded(options), of()) == options
-    assert normalization_recorded(recorded(of()), options) == of()
-    assert normalization_recorded({"URL_LOWER_CASE": None, "ORDER": "bfs"}, options) == options
+@pytest.mark.parametrize("value", ["default", "rccrawler", "beebot", "", "default,-merge_slashes"])
+def test_recorded_steps_are_read_again_whatever_the_settings_are_today(value: str) -> None:
+    options = of(URL_NORMALIZATION=value, URL_IGNORED_PARAMETERS="a*,b=hex", URL_IP_NAMES='{"[::1]": "b"}')
+    assert crawl_rules(recorded(options)).normalization == options
+
+
+def test_profiles_are_those_of_the_sources() -> None:
+    assert of() == Normalization()
+    assert of(URL_NORMALIZATION="beebot") == Normalization(lower_case=True, drop_final_slash=True)
+    rccrawler = Normalization(decode_unreserved=False, drop_valueless_parameters=True)
+    assert of(URL_NORMALIZATION="rccrawler") == rccrawler
+
+
+def test_steps_are_added_and_left_out_in_order() -> None:
+    assert of(URL_NORMALIZATION="default,-add_trailing_slash") == Normalization(add_trailing_slash=False)
+    assert of(URL_NORMALIZATION="default,-lower_case,lower_case") == Normalization(lower_case=True)
+    with pytest.raises(ConfigError, match="URL_NORMALIZATION='-lower' is unknown; choose out of: default, rccrawler"):
+        of(URL_NORMALIZATION="-lower")
 
 
 def test_number_in_a_list_of_expressions_is_a_text() -> None:

@@ -19,6 +19,8 @@ from crawlers.storage.schema.tables import PageLinks, PullRow
 from tests.support.stored_links import LinkedPage, store_harvest
 from tests.support.stored_rows import write_rows
 
+pytestmark = pytest.mark.both_stores
+
 A, B = "http://a.test", "http://b.test"
 LINKED = LinkedPage("/news/", 1.0, "News")
 

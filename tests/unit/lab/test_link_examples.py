@@ -10,6 +10,8 @@ from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.lab.link_examples import LinkExamples, names_of
 from tests.support.stored_links import LinkedPage, store_harvest
 
+pytestmark = pytest.mark.both_stores
+
 A, B = "http://a.test", "http://b.test"
 NEWS = LinkedPage("/misc/news.html", 7.0, "All the news")
 

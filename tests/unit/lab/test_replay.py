@@ -141,6 +141,7 @@ def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
     assert real == replayed
 
 
+@pytest.mark.both_stores
 def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
     ended = full.run("lab", "replay", "--budget", str(BUDGET), "--out", "rules.csv")
     assert ended.status == 0, ended.log

@@ -15,6 +15,8 @@ from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
 
+pytestmark = pytest.mark.both_stores
+
 
 class Stored:
     """One crawl with the site `http://a.test`; pages are given by number and external links."""

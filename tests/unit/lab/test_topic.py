@@ -26,8 +26,8 @@ def stored(tmp_path_factory, new_project):
     project = new_project(tmp_path_factory.mktemp("topic"))
     with LinkedSites() as sites:
         sites.prepare(project)
-        read = {name: crawl(project, CRAWL=name, TOPIC_STRATEGY=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
-        read["whole"] = crawl(project, CRAWL="whole")
+        read = {name: crawl(project, name, CRAWL=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
+        read["whole"] = crawl(project, "mixed", CRAWL="whole")
     return project, read
 
 
@@ -50,7 +50,7 @@ def cells(output: str, title: str) -> dict[str, list[str]]:
 
 
 def replay_of(database, name, strategies, most=10_000):
-    return replayed(database, name, None, "auto", strategies, most)
+    return replayed(database, name, None, strategies, most)
 
 
 # Replays
@@ -79,6 +79,7 @@ def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(store
     assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
 
 
+@pytest.mark.both_stores
 def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     project, read = stored
     output = lab(project, "topic", "--crawl", "anchor", "--strategies", "breadth,anchor")

@@ -13,6 +13,8 @@ from crawlers.storage.schema.tables import link_context, page
 from crawlers.storage.topic.topics import read_pages
 from tests.support.topic_store import add_links, add_page, begin_topic
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def crawl_id(database):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from sqlalchemy import insert, update
 
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
@@ -44,6 +45,7 @@ def test_progress_is_the_share_of_the_budget_or_of_the_urls(database):
     assert crawl_overview(database, 1).share == 0.25
 
 
+@pytest.mark.both_stores
 def test_earlier_crawls_are_listed_by_number(database):
     stored_crawl(database)
     later_crawl(database)

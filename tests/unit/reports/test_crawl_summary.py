@@ -153,6 +153,7 @@ def test_stopped_crawl_can_be_resumed_and_the_summary_says_how(database, reason,
     assert f"To resume: {remedy}" in lines
 
 
+@pytest.mark.both_stores
 def test_crawl_that_was_paused_when_it_stopped_says_so(database):
     stored = Stored(database, "a.test")
     set_control(database, stored.row.id, PAUSE)
@@ -187,6 +188,7 @@ def test_suggested_command_names_the_crawl_if_another_one_is_the_latest(database
     assert "To see why a URL is missing: scrapy explain --crawl mine http://a.test/gone" in lines
 
 
+@pytest.mark.both_stores
 def test_harvest_has_external_urls_and_hosts(database):
     crawl = Stored(database, "a.test", "b.test", mission="extlinks")
     first, second = crawl.page("a.test/"), crawl.page("b.test/")
@@ -239,6 +241,7 @@ def test_harvest_says_what_its_downloads_earned(database):
     assert "Reward: 1,234 new links of 2 downloads" in crawl.summary()
 
 
+@pytest.mark.both_stores
 def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(database):
     crawl = Stored(database, "a.test", "b.test")
     crawl.page("a.test/")
@@ -287,6 +290,7 @@ def test_requests_of_earlier_runs_do_not_count(database):
     assert crawl.summary(finished=False, reason="page_budget")[1].startswith("Nothing was left")
 
 
+@pytest.mark.both_stores
 def test_topic_has_its_most_relevant_pages(database):
     crawl_id, (a, _b) = begin_topic(database, "mine", unicod=1.0)
     for number, similarity in enumerate((0.25, 1.0, 0.5, 0.75), 1):
@@ -324,6 +328,7 @@ def test_news_have_articles_feeds_and_alarms(database):
     assert "Open alarms: 1, listed by scrapy sites alarms" in lines
 
 
+@pytest.mark.both_stores
 def test_feed_that_is_not_well_formed_is_failing(database):
     news = NewsStore(database, "mine")
     news.poll("/good", FEED, 150.0)

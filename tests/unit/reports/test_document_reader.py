@@ -49,6 +49,7 @@ def test_long_text_is_cut(news, monkeypatch):
     assert (found.paragraphs, found.is_cut) == (["one t"], True)
 
 
+@pytest.mark.both_stores
 def test_versions_can_be_read(news):
     number = news.document("/a", 50.0, title="First", text="Old.", published_at=1.0)
     news.document("/a", 60.0, title="Second", text="New.", again=number, published="2026-11-22", published_at=2.0)

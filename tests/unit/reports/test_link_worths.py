@@ -44,6 +44,7 @@ def test_features_of_rich_pages_come_first(database, crawl):
     assert not any(kind in ("place", "path", "group") for kind, _ in by_name), "only their numbers are stored"
 
 
+@pytest.mark.both_stores
 def test_directory_is_a_path_on_its_site(database, crawl):
     directories = [one for one in feature_worths(database, crawl.id, 4) if one.kind == "directory"]
     assert [(one.text, one.site) for one in directories] == [("/news/", A), ("/docs/", A)]

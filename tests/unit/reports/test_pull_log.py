@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
+
 from crawlers.items import State
 from crawlers.reports.pull_log import LoggedSite, pull_log, settings_of
 from crawlers.storage import crawls
@@ -48,6 +50,7 @@ def test_site_of_which_nothing_waits_is_read(database):
     assert [site.is_read for site in pull_log(database, crawl.id).sites] == [True, False, False]
 
 
+@pytest.mark.both_stores
 def test_other_crawls_are_excluded(database):
     one, two = begin(database, "one", "http://a.test"), begin(database, "two", "http://a.test")
     write(database, ChangeSet(PullRow(one.sites[0].id, 1, 1.0, 0.0), PullRow(two.sites[0].id, 2, 2.0, 0.0)))
@@ -55,6 +58,7 @@ def test_other_crawls_are_excluded(database):
     assert pull_log(database, 99) == ([], [])
 
 
+@pytest.mark.both_stores
 def test_settings_are_those_of_the_last_run_of_each_crawl(database):
     one = begin(database, "one", settings={"RULE": "auto", "PAGE_BUDGET": 7, "PROFILE": ""})
     two = begin(database, "two", settings={"RULE": "ucb1"})

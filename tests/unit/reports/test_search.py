@@ -9,6 +9,8 @@ from crawlers.reports.search import search, sites_named
 from crawlers.storage.database import Database
 from tests.support.news_store import OTHER, SITE, NewsStore
 
+pytestmark = pytest.mark.both_stores
+
 TEXTS = {
     "/ferry": ("The ferry is late", "The old ferry waits in the harbour. Nobody knows why."),
     "/harbour": ("News of the harbour", "A ship came in."),

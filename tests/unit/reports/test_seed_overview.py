@@ -56,6 +56,7 @@ def test_list_is_read_in_parts(stored):
     assert seed_page(stored, first=9).lines == []
 
 
+@pytest.mark.both_stores
 def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
     with stored.write() as connection:
         connection.execute(insert(pull), {"site_id": 1, "page_id": 1, "reward": 5.0, "ended_at": 1e9})
@@ -73,6 +74,7 @@ def test_lines_are_searched_in_names_and_addresses(stored):
     assert found(stored, "%") == []
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize(
     ("state", "number"),
     [
@@ -99,6 +101,7 @@ def test_unknown_key_sorts_by_number(stored):
     assert found(stored, by="x") == [seed.site for seed in list_seeds(stored)]
 
 
+@pytest.mark.both_stores
 def test_details_are_those_of_the_latest_crawl(stored):
     robots = "User-agent: mine\nCrawl-delay: 7\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\n"
     with stored.write() as connection:

@@ -45,6 +45,7 @@ def test_pages_are_sorted_by_similarity_with_their_scores(database, tmp_path):
     assert (third["rank"], third["url"], third["title"]) == ("3", "http://a.test/b", "'=HYPERLINK()\ufffd")
 
 
+@pytest.mark.both_stores
 def test_crawl_that_read_nothing_has_an_empty_list(database, tmp_path):
     crawl_id, _ = begin_topic(database, unicod=1.0)
     assert write_topic_list(database, crawl_id, tmp_path / "none.csv") == 0

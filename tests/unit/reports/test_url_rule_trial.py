@@ -13,7 +13,6 @@ from crawlers.storage.schema.news_tables import PageLabelRow, url_rule
 from crawlers.storage.schema.tables import crawler_setting
 from tests.support.news_store import SITE, NewsStore
 
-LEARNS = "NEWS_LEARN_RULES"
 NEVER = lambda: False  # noqa: E731
 
 
@@ -58,6 +57,7 @@ def tried(news, rule, most=100, is_over=NEVER):
         return trial(connection, [news.sites[SITE]], UrlExpressions([rule]), most, is_over)
 
 
+@pytest.mark.both_stores
 def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     for number in range(4):
         news.document(f"/news/{number}", 1.0)
@@ -93,7 +93,7 @@ def test_samples_and_trials_are_bounded(news):
 @pytest.fixture
 def with_prior(news):
     """A crawl that has a prior, which learns."""
-    of_crawl = [{"crawl_id": news.id, "name": name, "value": "True"} for name in ("NEWS_PRIOR_ENABLED", LEARNS)]
+    of_crawl = {"crawl_id": news.id, "name": "NEWS_RULES", "value": "learnt"}
     with news.database.write() as connection:
         connection.execute(insert(crawler_setting), of_crawl)
     return news
@@ -116,6 +116,7 @@ def test_crawl_without_a_prior_has_no_probability(news):
     assert probability(news) is None
 
 
+@pytest.mark.both_stores
 def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
     before = probability(with_prior)
     assert 0.0 < before < 0.4
@@ -135,12 +136,10 @@ def test_prior_learns_as_many_labels_as_that_of_the_crawl(with_prior):
     assert probability(with_prior) == before
 
 
-def test_prior_of_a_crawl_that_learns_nothing_is_that_of_the_project(with_prior):
-    before = probability(with_prior)
+def test_crawl_without_learnt_rules_has_no_prior(with_prior):
     with with_prior.database.write() as connection:
-        connection.execute(update(crawler_setting).where(crawler_setting.c.name == LEARNS).values(value="False"))
-    teach(with_prior, 3.0, *KNOWN)
-    assert probability(with_prior) == before
+        connection.execute(update(crawler_setting).where(crawler_setting.c.name == "NEWS_RULES").values(value="manual"))
+    assert probability(with_prior) is None
 
 
 def test_archive_is_no_article_by_the_prior(with_prior):

@@ -70,15 +70,6 @@ def test_page_that_moved_to_another_site_of_the_scope_is_followed(tmp_path):
         assert project.pages(web["b"].origin)["/here"][0] is State.DONE
 
 
-def test_redirect_to_a_site_too_many_is_not_followed_as_a_page_of_the_site_that_it_left(tmp_path):
-    project, to = Project(tmp_path), []
-    with Web(a=moving(to), b=pages({"/here": "here"})) as web:
-        to.append(f"{web['b'].origin}/here")
-        broad(project, "-a", f"hosts={web['a'].origin}", SCOPE="all", SCOPE_MAX_SITES=1, PAGE_BUDGET=6)
-        assert "/here" not in web["b"].paths
-        assert project.pages(web["a"].origin)["/1"][0] is State.REFUSED
-
-
 def test_site_is_available_if_its_home_page_is_whatever_leads_there_from_elsewhere(tmp_path):
     project, to = Project(tmp_path), []
     with Web(a=moving(to), b=pages({"/": links("/ok"), "/ok": "ok"})) as web:

@@ -153,11 +153,6 @@ def test_crawl_follows_links_that_look_like_those_to_relevant_pages(three, crawl
     assert relevant[-1] <= 12, "nearly all others come after the eight relevant pages"
 
 
-def test_strategy_of_the_settings_overrides_that_of_the_file(three, crawl):
-    crawl(strategy="anchor", settings={"TOPIC_STRATEGY": "links"})
-    assert three.order == ORDERS["links"].split()
-
-
 def test_weights_may_be_given_instead_of_a_strategy(three, crawl):
     crawl(strategy=None, alpha=0, beta=1)
     assert three.order == ORDERS["breadth"].split()
@@ -276,12 +271,12 @@ def test_budget_of_the_file_ends_the_crawl_and_that_of_the_settings_overrides_it
 def test_topic_of_an_unfinished_crawl_cannot_change(three, crawl):
     crawl(budget=2)
     before = crawl.project.query("SELECT name, value FROM crawler_setting ORDER BY name")
-    other, strategy = "the keywords, examples or language of the topic changed", "TOPIC_STRATEGY=mixed"
+    other, strategy = "the keywords, examples or language of the topic changed", "mixed"
     for changed, today, began in (
         ({"keywords": ["unicode", "text"]}, other, "another topic"),
         ({"strategy": None, "alpha": 0.5, "beta": 0.3, "gamma": 0.2}, "the strategy is 0.5, 0.3, 0.2, 0", strategy),
         ({"language": "en"}, other, "another topic"),
-        ({"settings": {"TOPIC_STRATEGY": "anchor"}}, "the strategy is TOPIC_STRATEGY=anchor", strategy),
+        ({"strategy": "anchor"}, "the strategy is anchor", strategy),
     ):
         ended = crawl(**{"budget": 9, **changed}, status=2)
         assert len(ended.errors) == 1
@@ -370,11 +365,3 @@ def test_same_pages_have_the_same_similarities_whatever_the_strategy(three, rank
         lists.append([itemgetter("rank", "similarity", "url", "title")(row) for row in rows])
     assert len(lists[0]) == 9
     assert lists == lists[:1] * len(lists)
-
-
-def test_links_to_sites_too_many_are_external_and_their_pages_are_not_studied(crawl, three):
-    crawl(scope="all", roots=[f"{three.web['a'].origin}/"], settings={"SCOPE_MAX_SITES": 1})
-    assert sorted(three.order) == ["a/", "a/far", "a/k", "a/u"]
-    urls = {url for (url,) in crawl.project.query("SELECT url FROM external_url")}
-    assert urls == {f"{three.web['b'].origin}/m", f"{three.web['b'].origin}/pop", f"{three.web['c'].origin}/"}
-    assert crawl.project.query("SELECT count(*) FROM topic_page") == [(4,)]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawlers.items import State
 from crawlers.storage.broken_pages import broken_ends_of
 from tests.support.executed_statements import statements
 from tests.support.topic_store import add_page, begin_topic
+
+pytestmark = pytest.mark.both_stores
 
 
 def add(database, site, number, state, **columns):

@@ -34,6 +34,8 @@ from crawlers.storage.site_rows import SiteRow
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 LEAST, MOST = -(2**63), 2**63 - 1
 NOW = 1763696389.123456
 PAGE = NewPage(

@@ -19,6 +19,8 @@ from tests.support.stored_rows import add_sites
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 C = SiteRow(0, "http://c.test", 1, None, 1.0)
@@ -95,15 +97,14 @@ def test_unfinished_crawl_of_another_mission_is_not_resumed(database: Database) 
 @pytest.mark.parametrize(
     ("setting", "today"),
     [
-        ("URL_DROP_VALUELESS_PARAMETERS", "True"),
         ("URL_IGNORED_PARAMETERS", "['ref']"),
-        ("URL_LOWER_CASE", "True"),
+        ("URL_NORMALIZATION", "['lower_case']"),
     ],
 )
 def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
     database: Database, setting: str, today: str
 ) -> None:
-    rules = {"RULE": "ucb1", "URL_DROP_VALUELESS_PARAMETERS": "False", "URL_LOWER_CASE": "False"}
+    rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}
     crawls.begin(database, "c", "m", [A], {"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}}, 0.0)
     with pytest.raises(ConfigError, match=rf"^{setting}=.*the unfinished crawl c began with {setting}=.*CRAWL=another"):
         crawls.begin(database, "c", "m", [A], {"settings": {setting: today}}, 1.0)

@@ -10,6 +10,8 @@ from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.crossings import has_crossings, site_has_crossings
 from tests.support.scored_store import A, B, Linked, store
 
+pytestmark = pytest.mark.both_stores
+
 PAGES = [
     Linked(f"{A}/", (f"{B}/", f"{B}/", f"{B}/new", f"{A}/x", f"{A}/off", f"{A}/around", f"{A}/new")),
     Linked(f"{A}/x", (f"{B}/", f"{A}/"), body="same"),

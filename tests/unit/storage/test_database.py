@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.both_stores
+
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
 DEFINITIONS = (3, "5f585b87ad16ffa3")
 

@@ -7,6 +7,8 @@ import pytest
 from crawlers.storage.importance import KEEPERS, shares_of_site, standing, top_pages, totals_of
 from tests.support.scored_store import A, B, Linked, store
 
+pytestmark = pytest.mark.both_stores
+
 PAGES = [
     Linked(f"{A}/", (f"{B}/", f"{A}/x", f"{A}/y"), title="Home"),
     Linked(f"{A}/x", (f"{A}/",)),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 C = SiteRow(0, "http://c.test", 1, None, 1.0)

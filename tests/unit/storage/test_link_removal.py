@@ -20,6 +20,8 @@ from crawlers.storage.workers import lock_crawl
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import write_rows
 
+pytestmark = pytest.mark.both_stores
+
 NOTHING = Filters()
 NAMES = ("external-links", "internal-links", "bad-links")
 

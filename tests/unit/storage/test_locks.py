@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.both_stores
+
 HOLD = """
 import sys
 from crawlers.storage.database import Database

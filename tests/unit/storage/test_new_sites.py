@@ -26,6 +26,8 @@ from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 
+pytestmark = pytest.mark.both_stores
+
 A = "http://a.test"
 PAGE = 7
 

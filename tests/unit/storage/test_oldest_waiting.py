@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
@@ -15,6 +17,8 @@ from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
+
+pytestmark = pytest.mark.both_stores
 
 
 def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0, group: int = 0) -> NewPage:

@@ -18,6 +18,8 @@ from tests.support.stored_rows import write_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+pytestmark = pytest.mark.both_stores
+
 EVERY_S = 2.0
 
 

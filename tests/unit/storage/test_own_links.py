@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import select
 
 from crawlers.items import State
@@ -21,6 +22,8 @@ from tests.support.stored_rows import add_sites, write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
+
+pytestmark = pytest.mark.both_stores
 
 SITE, ALIAS = "http://a.test", "https://www.a.test"
 DONE, REFUSED, WAITING = State.DONE, State.REFUSED, State.WAITING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import select, text
 
 from crawlers.items import State
@@ -15,9 +16,9 @@ from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
-    import pytest
-
     from crawlers.storage.database import Database
+
+pytestmark = pytest.mark.both_stores
 
 
 class Letters:

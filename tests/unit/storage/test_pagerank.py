@@ -13,6 +13,8 @@ from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
 from tests.support.scale_free import copy_model
 from tests.support.scored_store import A, B, Linked, store
 
+pytestmark = pytest.mark.both_stores
+
 NEAR = 10.0 ** (1 - DIGITS)
 
 

@@ -13,6 +13,8 @@ from crawlers.storage.pulls import Pull, counted, has_pulls, pulls_of, pulls_of_
 from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def database(database_url):

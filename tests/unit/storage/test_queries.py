@@ -27,6 +27,8 @@ from tests.support.stored_rows import page_ids, write_rows
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 B, A = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ba")
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 RESERVE = """
 import sys
 from crawlers.storage.database import Database

@@ -10,6 +10,8 @@ from sqlalchemy import insert
 from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
 
+pytestmark = pytest.mark.both_stores
+
 WANTED = Path("result")
 
 

@@ -21,6 +21,8 @@ from crawlers.storage.seeds import (
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import add_sites
 
+pytestmark = pytest.mark.both_stores
+
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import update
 
 from crawlers.items import SiteLimits
@@ -9,6 +10,8 @@ from crawlers.storage import site_limits
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_limits import limits_of
 from tests.support.stored_crawl import stored_crawl
+
+pytestmark = pytest.mark.both_stores
 
 A, C = "http://a.test", "http://c.test"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import select, text
 
 from crawlers.items import State
@@ -17,6 +18,8 @@ from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
+
+pytestmark = pytest.mark.both_stores
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)

@@ -25,6 +25,8 @@ from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site,
 from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import add_sites
 
+pytestmark = pytest.mark.both_stores
+
 A = "http://a.test"
 OF_SITES = ("site_id", "page_id", "source_id")
 

@@ -31,6 +31,8 @@ from crawlers.storage.site_rows import (
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 A, B, C = (SiteRow(0, f"http://{name}.test", 2, 3, 1.0) for name in "abc")
 
 

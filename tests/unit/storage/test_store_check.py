@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.both_stores
+
 FILL = "INSERT INTO seed (site, start_url, enabled) VALUES (:site, :start_url, true)"
 
 

@@ -11,6 +11,8 @@ from crawlers.storage.schema.tables import crawl, page
 from crawlers.storage.url_counts import UrlCounts, total, url_counts
 from tests.support.stored_site import Stored, store
 
+pytestmark = pytest.mark.both_stores
+
 PDF, FEED = "content type application/pdf", "/feed"
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from sqlalchemy import select, update
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import page
 from crawlers.storage.url_kinds import UrlKind, is_kind, kind_of, states_of
 from tests.support.stored_site import Stored, store
+
+pytestmark = pytest.mark.both_stores
 
 STATUSES = (None, 0, 200, 302, 399, 400, 503)
 

@@ -34,6 +34,8 @@ from tests.support.stored_rows import write_rows
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 MACHINE = "alpha"
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+pytestmark = pytest.mark.both_stores
+
 
 class Crawl:
     """A crawl of *sites*, with one waiting page each, whose workers do what the test says."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+pytestmark = pytest.mark.both_stores
+
 LONG_S = 3600.0
 PATIENCE_S = 30.0  # a test that waits longer fails
 

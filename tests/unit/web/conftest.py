@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass, field
+from shutil import copy
 from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
 
+from crawlers.storage.database import Database
 from crawlers.web.app import panel
 from crawlers.web.kept_results import THREADS, KeptResults
 from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on
 from crawlers.web.starting import Pending
 from tests.support.processes import PATIENCE_S
-from tests.support.stored_crawl import stored_crawl
+from tests.support.stored_crawl import CRAWL, stored_crawl
 
 if TYPE_CHECKING:
     import httpx2 as httpx
@@ -58,10 +61,26 @@ def patient_pages(monkeypatch):
         monkeypatch.setattr(pages, "COUNT_S", PATIENCE_S)
 
 
+@pytest.fixture(scope="session")
+def crawl_store(empty_store, tmp_path_factory):
+    """The file of a store with a crawl, to be copied."""
+    path = copy(empty_store, tmp_path_factory.mktemp("crawl") / "crawl.sqlite")
+    with closing(Database(f"sqlite:///{path}")) as database:
+        stored_crawl(database)
+    return path
+
+
 @pytest.fixture
-def crawl_id(sqlite):
+def sqlite_url(request, empty_store, crawl_store, tmp_path):
+    """The URL of a store, the test's own: with a crawl if it asks for its number, otherwise empty."""
+    store = crawl_store if "crawl_id" in request.fixturenames else empty_store
+    return f"sqlite:///{copy(store, tmp_path / 'crawl.sqlite')}"
+
+
+@pytest.fixture
+def crawl_id():
     """The number of a crawl in the store."""
-    return stored_crawl(sqlite)
+    return CRAWL
 
 
 @dataclass

@@ -48,7 +48,7 @@ class Naive:
         elif name == "rewarded":
             known[2] += 1
 
-    def is_near(self, arm: int, share: float) -> bool:
+    def is_close_to_best(self, arm: int, share: float) -> bool:
         rivals = [
             value for n, (is_awake, value, _) in self.arms.items() if n != arm and (is_awake or n in self.resting)
         ]
@@ -111,7 +111,7 @@ def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events
         getattr(rule, name)(*arguments)
         naive.happens(name, *arguments)
     for share in (0.1, 0.9, 1.0):
-        assert rule.is_near(arm, share) == naive.is_near(arm, share)
+        assert rule.is_close_to_best(arm, share) == naive.is_close_to_best(arm, share)
 
 
 @given(events)
@@ -121,7 +121,7 @@ def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
         if name != "rest":
             getattr(rule, name)(*arguments)
     best = rule.select(0.0)
-    assert best is None or rule.is_near(best, 1.0)
+    assert best is None or rule.is_close_to_best(best, 1.0)
 
 
 def test_values_are_compared_with_what_all_have_in_common() -> None:
@@ -130,9 +130,9 @@ def test_values_are_compared_with_what_all_have_in_common() -> None:
     rule.valued("b", -1.0, 10.0)
     rule.rest("b")
     rule.valued("a", -2.0, 10.0)
-    assert not rule.is_near("a", 0.9), "8 is less than 0.9 times 9"
+    assert not rule.is_close_to_best("a", 0.9), "8 is less than 0.9 times 9"
     rule.valued("a", -2.0, 20.0)
-    assert rule.is_near("a", 0.9), "18 is more than 0.9 times 19"
+    assert rule.is_close_to_best("a", 0.9), "18 is more than 0.9 times 19"
     assert rule.best_index(lambda arm: True) == 19.0
 
 

@@ -36,9 +36,9 @@ def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
     rule = greedy(a=10.0, b=9.0, c=8.0)
     rule.rest("a")
     assert rule.select(0.0) == "b"
-    assert rule.is_near("b", 0.9)
-    assert not rule.is_near("c", 0.9)
-    assert rule.is_near("c", 0.8)
+    assert rule.is_close_to_best("b", 0.9)
+    assert not rule.is_close_to_best("c", 0.9)
+    assert rule.is_close_to_best("c", 0.8)
 
 
 @pytest.mark.parametrize("event", ["sleep", "wake and sleep", "never rested"])
@@ -49,13 +49,13 @@ def test_sites_that_sleep_do_not_count(event: str) -> None:
     if event == "wake and sleep":
         rule.wake("a")
     rule.sleep("a")
-    assert rule.is_near("b", 1.0)
+    assert rule.is_close_to_best("b", 1.0)
 
 
 def test_awake_sites_count_as_well() -> None:
     rule = greedy(a=10.0, b=1.0)
-    assert rule.is_near("a", 1.0)
-    assert not rule.is_near("b", 0.5)
+    assert rule.is_close_to_best("a", 1.0)
+    assert not rule.is_close_to_best("b", 0.5)
 
 
 def test_resting_site_is_chosen_again_when_it_wakes() -> None:
@@ -75,7 +75,7 @@ def test_rules_without_an_index_never_wait(name: str) -> None:
         rule.rewarded(arm, reward)
     rule.rest("a")
     assert rule.select(0.0) == "b"
-    assert rule.is_near("b", 1.0)
+    assert rule.is_close_to_best("b", 1.0)
 
 
 @every_index_rule
@@ -84,10 +84,10 @@ def test_initial_pages_are_read_before_anything_else(name: str) -> None:
     rule.wake("a")
     rule.rewarded("a", 5.0)
     rule.rest("new")
-    assert not rule.is_near("a", 0.01)
-    assert rule.is_near("new", 1.0)
+    assert not rule.is_close_to_best("a", 0.01)
+    assert rule.is_close_to_best("new", 1.0)
     rule.sleep("new")
-    assert rule.is_near("a", 1.0)
+    assert rule.is_close_to_best("a", 1.0)
 
 
 @every_index_rule
@@ -99,7 +99,7 @@ def test_nobody_waits_until_something_is_earned(name: str) -> None:
     for _ in range(50):
         rule.rewarded("a", 0.0)
     rule.rest("b")
-    assert rule.is_near("a", 1.0)
+    assert rule.is_close_to_best("a", 1.0)
 
 
 # Pulls in flight
@@ -109,15 +109,15 @@ def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice()
     rule = greedy(a=13.0, b=3.0)
     chosen = 0
     while rule.select(0.0) == "a":
-        assert rule.is_near("a", 1.0)
+        assert rule.is_close_to_best("a", 1.0)
         rule.started("a")
         chosen += 1
     assert chosen == 4, "the mean 13/5 may be less than 3"
-    assert not rule.is_near("b", 1.0), "but the results of a are expected to be better"
+    assert not rule.is_close_to_best("b", 1.0), "but the results of a are expected to be better"
     for _ in range(chosen):
         rule.rewarded("a", 0.0)
     assert rule.select(0.0) == "b"
-    assert rule.is_near("b", 1.0)
+    assert rule.is_close_to_best("b", 1.0)
 
 
 def test_first_results_of_a_site_are_waited_for() -> None:
@@ -125,19 +125,19 @@ def test_first_results_of_a_site_are_waited_for() -> None:
     rule.wake("new")
     rule.started("new")
     assert rule.select(0.0) == "a"
-    assert not rule.is_near("a", 0.9)
+    assert not rule.is_close_to_best("a", 0.9)
     rule.rewarded("new", 0.0)
-    assert rule.is_near("a", 0.9)
+    assert rule.is_close_to_best("a", 0.9)
 
 
 def test_cancelled_pull_is_not_waited_for() -> None:
     rule = greedy(a=3.0, b=2.9)
     rule.started("a")
     assert rule.select(0.0) == "b"
-    assert not rule.is_near("b", 1.0)
+    assert not rule.is_close_to_best("b", 1.0)
     rule.cancelled("a")
     assert rule.select(0.0) == "a"
-    assert rule.is_near("a", 1.0)
+    assert rule.is_close_to_best("a", 1.0)
 
 
 def test_batch_that_has_begun_waits_for_nothing() -> None:
@@ -148,10 +148,10 @@ def test_batch_that_has_begun_waits_for_nothing() -> None:
             rule.rewarded(arm, reward)
     for _ in range(4):
         assert rule.select(0.0) == "a"
-        assert rule.is_near("a", 1.0)
+        assert rule.is_close_to_best("a", 1.0)
         rule.started("a")
     assert rule.select(0.0) == "b"
-    assert not rule.is_near("b", 1.0)
+    assert not rule.is_close_to_best("b", 1.0)
 
 
 @every_index_rule
@@ -169,7 +169,7 @@ def test_lower_share_waits_less(name: str, yields: list[list[int]], rng: random.
             rule.rest(site)
     chosen = rule.select(0.0)
     if chosen is not None:
-        near = [rule.is_near(chosen, share) for share in (0.1, 0.5, 0.9, 1.0)]
+        near = [rule.is_close_to_best(chosen, share) for share in (0.1, 0.5, 0.9, 1.0)]
         assert near == sorted(near, reverse=True)
 
 
@@ -184,7 +184,7 @@ def test_best_site_is_near_if_nothing_rests_or_is_in_flight(
         rule.wake(site)
         for reward in rewards:
             rule.rewarded(site, reward)
-    assert rule.is_near(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
+    assert rule.is_close_to_best(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
 
 
 @every_index_rule
@@ -202,7 +202,7 @@ def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyP
         resting: list[int] = []
         for _ in range(600):
             site = rng.randrange(40)
-            near.append(site in resting or rule.is_near(site, 0.8))
+            near.append(site in resting or rule.is_close_to_best(site, 0.8))
             rule.select(0.0)
             action = rng.random()
             if action < 0.3:
@@ -239,7 +239,11 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
     for site in range(len(yields)):
         settle(site)
     while True:
-        while pulls < budget and (site := rule.select(0.0)) is not None and (not share or rule.is_near(site, share)):
+        while (
+            pulls < budget
+            and (site := rule.select(0.0)) is not None
+            and (not share or rule.is_close_to_best(site, share))
+        ):
             rule.started(site)
             pulls += 1
             in_flight[site] += 1

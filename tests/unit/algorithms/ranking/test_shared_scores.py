@@ -186,10 +186,10 @@ def test_pages_of_a_topic_come_and_leave() -> None:
     first.found(2, 3)
     first.received(2, 2.0, 0.5)
     second.begin_part()
-    second.came(2, first.queue(2), first.record(2), first.base())
+    second.add_page(2, first.queue(2), first.record(2), first.base())
     second.share([first.totals()], 0.0)
     assert second.parts(2) == first.parts(2)
-    first.left([2])
+    first.remove_pages([2])
     assert first.queue(2) == GONE
     assert first.hand_out({1: Part(first.totals(), True)}) == {}
 

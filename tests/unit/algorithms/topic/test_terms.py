@@ -107,7 +107,7 @@ def test_every_supported_language_is_accepted_by_its_name():
 def test_message_about_an_unknown_language_lists_the_supported_ones(name):
     with pytest.raises(ConfigError) as caught:
         Terms(name)
-    assert str(caught.value).startswith(f"TOPIC_LANGUAGE: unknown language {name!r}; choose one of: auto zh ar ")
+    assert str(caught.value).startswith(f"language: unknown language {name!r}; choose one of: auto zh ar ")
 
 
 def test_message_about_an_unknown_language_shows_its_first_40_characters():

@@ -94,6 +94,7 @@ def run_at(url, *arguments):
     return command.exitcode
 
 
+@pytest.mark.both_stores
 def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     (tmp_path / "new.yml").write_text("sources:\n- b.example\n- rules: [/x]\n- c.example\n- ftp://d\n" + BAD)
     status, lines, errors = sites("import", "new.yml")
@@ -110,6 +111,7 @@ def test_sources_are_imported_and_faulty_entries_named(sites, tmp_path):
     assert (status, lines, len(errors)) == (2, [], 1)
 
 
+@pytest.mark.both_stores
 def test_feeds_are_listed_with_their_last_poll(sites):
     status, (_, given, found), _ = sites("feeds")
     assert (status, given.split("  ")[0]) == (0, "2")
@@ -134,6 +136,7 @@ def test_plain_sitemap_has_no_number_of_items(store, sites, items, shown):
     assert found.split()[2:] == [url, "sitemap", "found", "yes", "1970-01-02", "00:01", shown, "-"]
 
 
+@pytest.mark.both_stores
 def test_feed_is_added_removed_and_restored(sites):
     url = "http://a.example/news-sitemap.xml"
     assert sites("add-feed", "1", "/news-sitemap.xml")[1] == [
@@ -147,11 +150,13 @@ def test_feed_is_added_removed_and_restored(sites):
     assert "enabled" in sites("add-feed", "1", url)[1][0]
 
 
+@pytest.mark.both_stores
 def test_feeds_are_deleted_with_their_seed(sites):
     assert sites("remove", "2")[0] == 0
     assert sites("feeds", "--all")[1][0].startswith("no feeds yet")
 
 
+@pytest.mark.both_stores
 def test_rules_are_listed_with_weight_support_and_precision(sites):
     _, (headings, *rows), _ = sites("rules", "b.example")
     assert headings.split() == ["number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt", "(UTC)", "rule"]  # fmt: skip # noqa: E501
@@ -166,6 +171,7 @@ def test_rules_are_listed_with_weight_support_and_precision(sites):
     ]
 
 
+@pytest.mark.both_stores
 def test_rules_are_added_pinned_edited_forbidden_and_removed(sites):
     look = "see what it matches: scrapy sites test-rule"
     for arguments, said in (
@@ -232,6 +238,7 @@ def test_no_advice_is_given_before_a_page_was_fetched(sites, store):
     )
 
 
+@pytest.mark.both_stores
 def test_rule_is_tested_on_the_pages_of_the_store(sites, monkeypatch):
     _, lines, _ = sites("test-rule", "1", "--site", "b.example")
     assert lines == [

@@ -21,7 +21,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
@@ -55,7 +55,7 @@ class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
     def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
-        duplicates = Duplicates(database, SqlDocumentKeys(database, NothingPending()), NothingPending())
+        duplicates = Duplicates(database, DocumentKeys(database, NothingPending()), NothingPending())
         self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +17,7 @@ from crawlers.frontier.protocols import Lease
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.document_keys import SqlDocumentKeys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.news.iterations import iterations_of
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
@@ -38,10 +37,10 @@ class NewsWorker(OpenedCrawl):
 
     def __init__(self, url: str, sources: Sequence[Source] = SOURCES, **settings: object) -> None:
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
-        options = replace(news_options(quick_settings(url, **settings)), most_pages=50)
+        options = news_options(quick_settings(url, **settings))
 
         def policy(session: CrawlSession) -> Any:
-            self.keys = SqlDocumentKeys(session.database, session.writer)
+            self.keys = DocumentKeys(session.database, session.writer)
             found = open_news_policy(
                 *(session.database, session.row.id, session.writer, session.frontier, self.keys),
                 *(sources, scope, options, in_process),
@@ -57,7 +56,7 @@ class NewsWorker(OpenedCrawl):
             "can_be_shared": True,
             "leader_of": SourceLeaders(sources).of,
         }
-        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, "ARCHIVE_SHARE": 0, **settings})
+        super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
 
     @property
     def sites(self) -> set[str]:

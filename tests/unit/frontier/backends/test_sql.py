@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def store(database: Database) -> Iterator[SqlFrontierStore]:

@@ -24,13 +24,13 @@ from tests.support.memory_frontier import MemoryFrontierStore
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.frontier.frontier_store import FrontierStore, ScoredFrontierStore
+pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[FrontierStore]:
+def store(request: pytest.FixtureRequest) -> Iterator[SqlFrontierStore | MemoryFrontierStore]:
     if request.param == "memory":
         yield MemoryFrontierStore()
         return
@@ -50,7 +50,7 @@ def row(
     return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0, 0)
 
 
-def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
+def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
     pages = [
         row(1, LEAST, State.WAITING, variant=2),
         row(2, MOST, State.WAITING, variant=1),
@@ -76,7 +76,7 @@ def test_known_urls_have_all_their_fields(store: FrontierStore) -> None:
     assert store.known(1, []) == store.known_from(2, LEAST, 9) == nothing
 
 
-def test_urls_of_several_sites_are_read_together(store: FrontierStore) -> None:
+def test_urls_of_several_sites_are_read_together(store: SqlFrontierStore) -> None:
     states = {LEAST: State.WAITING, 7: State.DONE, MOST: State.REJECTED}
     for site in (3, 1, 2):
         pages = (row(10 * site + n, key, state) for n, (key, state) in enumerate(sorted(states.items(), reverse=True)))
@@ -96,7 +96,7 @@ def listed(rows: KnownRows) -> list[tuple[Any, ...]]:
     return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
 
 
-def test_roots_that_were_read_and_retries_are_noticed(store: FrontierStore) -> None:
+def test_roots_that_were_read_and_retries_are_noticed(store: SqlFrontierStore) -> None:
     root = row(2, 2, State.DONE)._replace(level=0)
     store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
     failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
@@ -106,7 +106,7 @@ def test_roots_that_were_read_and_retries_are_noticed(store: FrontierStore) -> N
     assert [(rows.have_root, rows.have_retries) for rows in found] == [(False, True), (True, False), (False, False)]
 
 
-def test_largest_facts_of_a_known_url_fit_into_its_integer(store: FrontierStore) -> None:
+def test_largest_facts_of_a_known_url_fit_into_its_integer(store: SqlFrontierStore) -> None:
     most = (2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, 20), 3)
     page = row(most[0], 1, State.WAITING, variant=3)
     store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20, link_group=MAX_GROUP)))
@@ -114,7 +114,7 @@ def test_largest_facts_of_a_known_url_fit_into_its_integer(store: FrontierStore)
     assert store.known(1, [1]).values == [pack(*most, 0)]
 
 
-def test_retries_are_those_of_pages_that_still_wait(store: FrontierStore) -> None:
+def test_retries_are_those_of_pages_that_still_wait(store: SqlFrontierStore) -> None:
     store.submit(ChangeSet(*(row(number, number, State.WAITING) for number in (1, 2, 3))))
     failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)
     store.submit(ChangeSet(*(WaitingPage(number, *failed, 35.0) for number in (1, 2, 3))))
@@ -126,7 +126,7 @@ def test_retries_are_those_of_pages_that_still_wait(store: FrontierStore) -> Non
     assert store.retries([2, 1]) == {1: [retry]}
 
 
-def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: FrontierStore) -> None:
+def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: SqlFrontierStore) -> None:
     store.submit(ChangeSet(*(row(number, number, State.DONE)._replace(link_group=number) for number in (1, 2))))
     store.submit(ChangeSet(PullRow(1, 2, 3.0, 5.0, 7), PullRow(1, 1, 0.0, 6.0), PullRow(2, 1, 9.0, 6.0)))
     store.submit(ChangeSet(PullRow(1, 2, 1.0, 4.0)))
@@ -134,7 +134,7 @@ def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: Fron
     assert list(store.pulls(1)) == [(2, 3.0), (1, 0.0), (2, 1.0)]
 
 
-def test_waiting_urls_are_in_order_behind_a_position(store: FrontierStore) -> None:
+def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) -> None:
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
     store.submit(ChangeSet(*pages, row(10, 10, State.DONE)))
@@ -147,7 +147,7 @@ def test_waiting_urls_are_in_order_behind_a_position(store: FrontierStore) -> No
     assert store.waiting(2, 0, (float("-inf"), 0), 9) == []
 
 
-def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierStore) -> None:
+def test_scheduled_revisits_are_in_order_of_their_times(store: SqlFrontierStore) -> None:
     times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
     changes = ChangeSet(*(row(number, number, State.DONE) for number in times))
     for number, due_at in times.items():
@@ -161,7 +161,7 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: ScoredFrontierSto
     assert store.due([2]) == {}
 
 
-def test_best_urls_of_several_sites_are_those_of_each_queue(store: ScoredFrontierStore) -> None:
+def test_best_urls_of_several_sites_are_those_of_each_queue(store: SqlFrontierStore) -> None:
     changes = ChangeSet()
     for number in range(1, 31):
         queue = (OTHER, REVISIT, GONE)[number % 3]
@@ -177,7 +177,7 @@ def test_best_urls_of_several_sites_are_those_of_each_queue(store: ScoredFrontie
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
 
 
-def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: ScoredFrontierStore) -> None:
+def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: SqlFrontierStore) -> None:
     pages = {
         1: (State.WAITING, OTHER),
         2: (State.WAITING, GONE),

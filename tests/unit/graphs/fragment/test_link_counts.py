@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
@@ -136,6 +137,7 @@ def test_other_crawls_are_ignored(database):
     assert list(counts.pairs) == [(1, 2, 1, 1)]
 
 
+@pytest.mark.both_stores
 def test_a_crawl_without_pages_has_its_sites(database):
     counts = count_fragment(database, store(database, [], (A,)), host_group)
     assert (counts.sites, counts.outward, list(counts.pairs)) == (["a.example"], [Outward()], [])

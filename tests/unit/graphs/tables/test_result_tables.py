@@ -168,7 +168,7 @@ def test_setting_names_the_tables(tmp_path):
         ended = project.crawl(web.hosts(), RESULT_TABLES="chess")
     assert ended.status == 2
     assert ended.errors == [
-        "Error: RESULT_TABLES=chess is unknown; choose one of: pages, broken-links, redirects, external-links"
+        "Error: RESULT_TABLES='chess' has 'chess'; choose out of: pages, broken-links, redirects, external-links"
     ]
 
 
@@ -185,7 +185,7 @@ def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whol
 
 
 def test_tables_of_a_site_that_was_not_read_stay_as_they_are(tmp_path):
-    project = Project(tmp_path, RETRY_TIMES=0, ROBOTS_LAST_WAIT_SECONDS=0)
+    project = Project(tmp_path, RETRY_TIMES=0, ROBOTS_REST_SECONDS=0)
     with Web(site=site) as web:
         assert project.crawl(web.hosts()).status == 0
         crawled = Crawled(project, web["site"].origin)

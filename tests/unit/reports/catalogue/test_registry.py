@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -13,11 +14,29 @@ from crawlers.reports.catalogue.computed_report import ComputedReport
 from crawlers.reports.catalogue.crawl_report import cursor_text, parsed_cursor, rows_of, slice_of
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
+from crawlers.storage.database import Database
+from tests.support.stored_crawl import CRAWL, stored_crawl
+
+pytestmark = pytest.mark.both_stores
 
 every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=lambda report: report.name)
 
 
 NO_FILTERS = Filters()
+
+
+@pytest.fixture(scope="module")
+def database(new_project, tmp_path_factory):
+    """A store with a crawl, which all tests read and none changes."""
+    with closing(Database(new_project(tmp_path_factory.mktemp("registry")).database_url)) as database:
+        stored_crawl(database)
+        yield database
+
+
+@pytest.fixture
+def crawl_id():
+    """The number of the crawl."""
+    return CRAWL
 
 
 def rows(database, report, crawl_id, filters=NO_FILTERS, after=None):

@@ -7,6 +7,8 @@ from sqlalchemy import String, create_mock_engine, literal, select
 
 from crawlers.reports.catalogue.text_filter import by_code_points, contains, is_host
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.mark.parametrize(
     ("stored", "text", "is_part"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.history_wording import SHOWN
@@ -64,6 +66,7 @@ def test_links_are_added_removed_and_change_their_count(database):
     ]
 
 
+@pytest.mark.both_stores
 def test_link_of_the_first_visit_has_no_first_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
     lines = history(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])

@@ -100,6 +100,7 @@ def test_replay_that_takes_too_long_is_given_up(database):
     assert crawl.lines(6, is_over=True)[0].endswith("because replaying the rule took too long; ask again later")
 
 
+@pytest.mark.both_stores
 def test_decision_names_the_best_sites_and_the_reward(database):
     crawl = Pulled(database, ONE_BY_ONE)
     lines = crawl.lines(6)

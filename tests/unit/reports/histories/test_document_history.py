@@ -31,6 +31,7 @@ def key_of(crawl, number):
         return connection.execute(select(page.c.key).where(page.c.id == number)).scalar_one()
 
 
+@pytest.mark.both_stores
 def test_document_has_its_announcement_rule_and_versions(database):
     crawl = NewsStore(database)
     feed = crawl.poll("/rss", "feed", 5.0)

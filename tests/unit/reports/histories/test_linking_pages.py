@@ -80,6 +80,7 @@ def test_search_without_time_says_how_far_it_came(database, crawl_id):
     assert len(fact_lines(linking_facts(database, crawl_id, Subject((1,)), lambda: False))) == 1
 
 
+@pytest.mark.both_stores
 def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
     with database.read() as connection:
         step = next(linking_steps(connection, crawl_id, Subject((1,))))
@@ -93,6 +94,7 @@ def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
                 assert progress(connection, numbers, Position(*step.cursor)) == (passed, PAGES)
 
 
+@pytest.mark.both_stores
 def test_nothing_is_searched_for_an_unknown_url(database, crawl_id):
     assert linking_facts(database, crawl_id, Subject(), lambda: False) == []
     assert linking_facts(database, crawl_id, Subject(raw="tel:1"), lambda: False) == []

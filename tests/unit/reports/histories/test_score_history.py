@@ -32,6 +32,7 @@ def history(database, crawl, url):
         return fact_lines(score_facts(connection, crawl.id, crawl.pages[url]))
 
 
+@pytest.mark.both_stores
 def test_page_that_was_read_has_importance_cash_and_rank(database):
     crawl = store(database, PAGES)
     page = crawl.pages[HOME]
@@ -67,6 +68,7 @@ def test_crawl_without_scores_has_no_score_history(database):
     assert history(database, crawl, HOME) == []
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("weights", [Weights(0.5, 0.25, 0.25), None])
 def test_score_of_a_topic_crawl_has_three_parts(database, weights):
     settings = {"TOPIC": json.dumps([{}, [], [0.5, 0.25, 0.25], "en"])} if weights else {}
@@ -141,6 +143,7 @@ def test_waiting_page_has_what_its_link_promises_by_what_was_read_until_now(data
     assert last == "  next of its site: found first of the links that promise most (1)"
 
 
+@pytest.mark.both_stores
 def test_link_has_what_of_its_value_was_the_prior(database):
     crawl = learnt(database)
     with database.write() as connection:

@@ -92,6 +92,7 @@ def stored(database):
     return Stored(database)
 
 
+@pytest.mark.both_stores
 def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
     stored.add(2, "/x", title="A title", link_group=1)
     add_links(stored.database, (1, 2, 2), (2, 1, 1))
@@ -109,7 +110,7 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
         "  in the graph of its site: out/a.test.gexf when the crawl has ended",
         "  request and response in all.warc.gz",
         f'  {time(3)} found on {SITE}/ as "To x"',
-        f"    normal form, URL_ADD_TRAILING_SLASH: {SITE}/x/",
+        f"    normal form, add_trailing_slash: {SITE}/x/",
         "    put in the queue of links like nav /#",
         f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
     ]
@@ -155,6 +156,7 @@ def test_many_copies_are_not_compared(stored, monkeypatch):
     assert "  more than 2 URLs of its site have the same content" in stored.lines("/3/")
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("text", ["/x/", "/y/", "/waiting/", "/never/", "http://b.test/", "mailto:somebody"])
 def test_subject_is_that_of_the_history(stored, text):
     stored.add(2, "/x/", content_hash="ab")
@@ -194,6 +196,7 @@ def test_redirect_has_its_chain_and_its_target_the_redirect(stored):
     assert lines[-1] == f"  {time(6)} error: status 404"
 
 
+@pytest.mark.both_stores
 def test_loop_of_redirects_ends(stored):
     stored.add(2, "/a/", state=State.MOVED, status=301, moved_to=3, content_hash=None)
     stored.add(3, "/b/", state=State.MOVED, status=301, moved_to=2, content_hash=None)
@@ -313,6 +316,7 @@ def test_waiting_url_says_what_it_waits_for(stored, of_crawl, of_site, of_page, 
     assert lines[place - 1] == f"  {why}"
 
 
+@pytest.mark.both_stores
 def test_used_up_budget_is_named(stored):
     with stored.database.write() as connection:
         connection.exec_driver_sql("UPDATE crawler_setting SET value = '5' WHERE name = 'PAGE_BUDGET'")
@@ -326,6 +330,7 @@ def test_used_up_budget_is_named(stored):
     assert not any("the command that began it resumes it" in line for line in lines), "it would end at once"
 
 
+@pytest.mark.both_stores
 def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
     url = "http://b.test/there"
     stored.add(2, "/x/")
@@ -345,7 +350,7 @@ def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
         "  linked to 2 times from 1 page",
         f'    as "There" in nav on {SITE}/',
         f"  redirects lead to it from {SITE}/x/",
-        f"  normal form, URL_ADD_TRAILING_SLASH: {url}/",
+        f"  normal form, add_trailing_slash: {url}/",
     ]
     assert stored.lines("b.test/there") == stored.lines(url)
 

@@ -45,6 +45,7 @@ def test_many_pages_share_a_point(draw, crawl, monkeypatch):
     assert drawing.series[0].values[1] == pytest.approx(crawl.share(f"{A}/x") + crawl.share(f"{A}/"))
 
 
+@pytest.mark.both_stores
 def test_crawl_without_recorded_downloads_has_no_curve(draw, database):
     assert draw(Importance(), store(database, PAGES).id).points == ()
 

@@ -37,6 +37,7 @@ def test_iterations_show_what_came_of_the_downloads(draw, crawl_id):
     ]
 
 
+@pytest.mark.both_stores
 def test_documents_are_counted_per_download_without_polls(curves, crawl_id):
     assert curves(UsefulShare(), crawl_id) == {"new documents per download": [0.25, 6 / 9, 1.0]}
 
@@ -52,6 +53,7 @@ def stored_documents(database, crawl_id, *times):
         connection.execute(insert(document), rows)
 
 
+@pytest.mark.both_stores
 def test_days_without_documents_are_shown_as_well(draw, crawl_id, database, monkeypatch):
     stored_documents(database, crawl_id, 5.0, DAY_S - 1.0, 3.5 * DAY_S)
     drawing = draw(Days(), crawl_id)

@@ -32,6 +32,7 @@ def test_many_levels_share_bars(draw, database, monkeypatch):
     assert drawing.notes[0].parts == {"number": 3}
 
 
+@pytest.mark.both_stores
 def test_responses_are_counted_by_class_and_time(draw, database):
     crawl_id, (site, other) = begin_topic(database)
     for number, (at, status, state) in enumerate(
@@ -63,6 +64,7 @@ def test_responses_are_counted_by_class_and_time(draw, database):
     assert draw(HttpStates(), crawl_id, site="b.test").points == (102,)
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("picture", [Levels(), HttpStates()])
 def test_crawl_without_pages_has_no_bars(draw, database, picture):
     assert draw(picture, begin_topic(database)[0]).points == ()

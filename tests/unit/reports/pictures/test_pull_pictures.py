@@ -81,12 +81,14 @@ def test_single_site(curves, mine, site):
     assert curves(Pulls(), mine, site=site) == {C: [0, 0, 0, 1, 1]}
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("picture", [Pulls(), Indices(), LinksFound()])
 def test_crawl_without_pulls_has_no_curves(database, draw, picture):
     number, _ = crawl(database, "new")
     assert draw(picture, number, {"RULE": "ucb1"}).series == ()
 
 
+@pytest.mark.both_stores
 def test_indices_are_those_of_the_rule_after_the_same_pulls(curves, mine):
     found = curves(Indices(), mine, {"RULE": "ucb1", "UCB1_INITIAL_PAGES": "1"}, axis="pages")
     rule = UCB1(1)
@@ -134,6 +136,7 @@ def test_links_found_by_crawls_of_the_same_sites_are_compared(database, draw):
     assert drawing.y.title == "different external links found"
 
 
+@pytest.mark.both_stores
 def test_compared_crawls_are_summed_at_the_same_numbers_of_pages(database, draw, monkeypatch):
     monkeypatch.setattr(pull_pictures, "POINTS", 2)
     first, mine = crawl(database, "first", REWARD="new_hosts"), crawl(database, "mine", REWARD="new_hosts")

@@ -47,6 +47,7 @@ def test_many_pages_share_a_mean(draw, crawl_id, monkeypatch):
     assert drawing.notes[0].parts == {"number": 2}
 
 
+@pytest.mark.both_stores
 def test_crawl_that_has_read_nothing_has_no_curve(draw, database):
     assert draw(Similarity(), begin_topic(database)[0]).series == ()
 

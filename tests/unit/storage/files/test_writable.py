@@ -9,11 +9,12 @@ from contextlib import closing
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.storage.files import writable
-from crawlers.storage.files.writable import FEED, RESULT, Kind, check_file
+from crawlers.options import file_kinds
+from crawlers.options.file_kinds import FEED, RESULT, FileKind
+from crawlers.storage.files.writable import check_file
 
 KINDS = {
-    name: kind for name, kind in vars(writable).items() if isinstance(kind, Kind) and kind is not RESULT
+    name: kind for name, kind in vars(file_kinds).items() if isinstance(kind, FileKind) and kind is not RESULT
 }  # that people name
 EXAMPLES = {
     "CSV_LOG": b"time,state,status,level,url,reason\r\n",

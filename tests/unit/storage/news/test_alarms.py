@@ -15,6 +15,8 @@ from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
 
+pytestmark = pytest.mark.both_stores
+
 NOW = 1000 * DAY
 
 

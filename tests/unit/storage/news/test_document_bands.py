@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 DOMAIN = "example.org"
 
 

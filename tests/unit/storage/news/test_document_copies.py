@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import redis
 from sqlalchemy import text
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
@@ -26,15 +24,15 @@ from crawlers.storage.news.document_copies import (
     Duplicates,
     StoredCopies,
 )
-from crawlers.storage.news.document_keys import SqlDocumentKeys
-from crawlers.storage.news.redis_keys import open_document_keys
+from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements
-from tests.support.services import running_redis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.both_stores
 
 SITE = "https://www.example.org"
 RNG = random.Random(1)
@@ -54,22 +52,20 @@ def body_hash(article: Article) -> bytes:
 
 
 class Crawl:
-    """Pages that are judged and stored as in the pipeline; their keys are at *keys_url*, "" = in the store."""
+    """Pages that are judged and stored as in the pipeline."""
 
-    def __init__(self, database: Database, keys_url: str = "") -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._keys_url = keys_url
         self._pages = 0
         self.begin()
 
     def begin(self) -> None:
         """Start like a new process."""
         self._writer = Writer(self._database)
-        self._keys = open_document_keys(self._keys_url, self._database, self._writer)
+        self._keys = DocumentKeys(self._database, self._writer)
         self.duplicates = Duplicates(self._database, self._keys, self._writer)
 
     def end(self) -> None:
-        self._keys.close()
         self._writer.close()
 
     def flush(self) -> None:
@@ -79,9 +75,6 @@ class Crawl:
         """Forget all documents."""
         self.end()
         empty(self._database)
-        if self._keys_url:
-            with redis.Redis.from_url(self._keys_url) as client:
-                client.flushall()
         self._pages = 0
         self.begin()
 
@@ -151,16 +144,6 @@ def crawl(store: Database) -> Iterator[Crawl]:
     crawl = Crawl(store)
     yield crawl
     crawl.end()
-
-
-@pytest.fixture(params=["store", "redis"])
-def any_crawl(request: pytest.FixtureRequest, store: Database) -> Iterator[Crawl]:
-    """A crawl with keys in the store, and one with keys in Redis, which are claimed before the document is stored."""
-    empty(store)
-    with running_redis() if request.param == "redis" else nullcontext("") as url:
-        crawl = Crawl(store, keys_url=url)
-        yield crawl
-        crawl.end()
 
 
 def reprinted(seed: int = 1) -> Article:
@@ -266,24 +249,24 @@ def test_copy_that_became_a_document_stays_one(crawl):
     assert crawl.documents() == [1, 2]
 
 
-def test_claim_without_a_document_is_void(any_crawl):
-    assert any_crawl.judge(f"{SITE}/a", article(1), stored=False) == 1
-    any_crawl.resume()
-    assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
-    assert any_crawl.judge(f"{SITE}/b", article(1)) == 2
-    assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
-    assert any_crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
-    assert any_crawl.documents() == [2]
+def test_claim_without_a_document_is_void(crawl):
+    assert crawl.judge(f"{SITE}/a", article(1), stored=False) == 1
+    crawl.resume()
+    assert crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
+    assert crawl.judge(f"{SITE}/b", article(1)) == 2
+    assert crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
+    assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
+    assert crawl.documents() == [2]
 
 
-def test_same_bytes_of_another_page_of_the_domain_are_recognised(any_crawl):
-    any_crawl.judge(f"{SITE}/a", article(1))
+def test_same_bytes_of_another_page_of_the_domain_are_recognised(crawl):
+    crawl.judge(f"{SITE}/a", article(1))
     for _ in range(2):
-        assert any_crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
-        assert any_crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
-        assert any_crawl.same_bytes(2, f"{SITE}/b", article(2)) is None
-        assert any_crawl.same_bytes(2, "https://www.example.com/b", article(1)) is None
-        any_crawl.resume()
+        assert crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
+        assert crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
+        assert crawl.same_bytes(2, f"{SITE}/b", article(2)) is None
+        assert crawl.same_bytes(2, "https://www.example.com/b", article(1)) is None
+        crawl.resume()
 
 
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):
@@ -296,7 +279,7 @@ def test_known_urls_are_recognised_before_they_are_fetched(crawl):
 
 def test_faster_process_wins(crawl, monkeypatch):
     crawl.judge(f"{SITE}/a", article(1))
-    monkeypatch.setattr(SqlDocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
+    monkeypatch.setattr(DocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
     assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT, "")
 
 
@@ -312,14 +295,14 @@ def test_both_databases_find_committed_documents(database):
 
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
-def test_two_copies_in_flight_become_one_document(any_crawl, committed, url, found, reason):
+def test_two_copies_in_flight_become_one_document(crawl, committed, url, found, reason):
     pages = [(f"{SITE}/a", article(1)), (url, found)]
-    looked_up = [any_crawl.look_up(*page, page_id=number) for number, page in enumerate(pages, 1)]
-    assert any_crawl.judge(*pages[0], copies=looked_up[0]) == 1
+    looked_up = [crawl.look_up(*page, page_id=number) for number, page in enumerate(pages, 1)]
+    assert crawl.judge(*pages[0], copies=looked_up[0]) == 1
     if committed:
-        any_crawl.flush()
-    assert any_crawl.judge(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
-    assert any_crawl.documents() == [1]
+        crawl.flush()
+    assert crawl.judge(*pages[1], copies=looked_up[1]) == Copy(1, reason, "")
+    assert crawl.documents() == [1]
 
 
 def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl, store):
@@ -335,7 +318,7 @@ def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl,
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_time_of_the_look_up_does_not_change_the_result(any_crawl, monkeypatch, seed):
+def test_time_of_the_look_up_does_not_change_the_result(crawl, monkeypatch, seed):
     """Half of the look-ups are outdated: the documents that they lack were committed and forgotten in the meantime."""
     monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 3)
     rng = random.Random(seed)
@@ -344,30 +327,16 @@ def test_time_of_the_look_up_does_not_change_the_result(any_crawl, monkeypatch, 
         text = rng.randrange(1, 12)
         url = f"{SITE}/{rng.choice([number, text])}{rng.choice(['', '?from=rss'])}"
         pages.append((url, rng.choice([article(text), article(text, f"{SITE}/{text}"), reprinted(text)])))
-    any_crawl.resume()  # with the small memory
-    at_once = [any_crawl.judge(*page) for page in pages]
+    crawl.resume()  # with the small memory
+    at_once = [crawl.judge(*page) for page in pages]
     assert {type(outcome) for outcome in at_once} == {int, Copy}
-    any_crawl.begin_anew()
+    crawl.begin_anew()
     looked_up: dict[int, StoredCopies] = {}
     outcomes = []
     for number, page in enumerate(pages):
         for ahead in range(number, min(number + rng.randrange(1, 9), len(pages))):
-            looked_up.setdefault(ahead, any_crawl.look_up(*pages[ahead], page_id=ahead + 1))
-        outcomes.append(any_crawl.judge(*page, copies=looked_up[number]))
+            looked_up.setdefault(ahead, crawl.look_up(*pages[ahead], page_id=ahead + 1))
+        outcomes.append(crawl.judge(*page, copies=looked_up[number]))
         if rng.random() < 0.2:
-            any_crawl.flush()
+            crawl.flush()
     assert outcomes == at_once
-
-
-def test_document_that_another_process_stores_after_the_look_up_is_found(store):
-    empty(store)
-    with running_redis() as url:
-        one, other = Crawl(store, keys_url=url), Crawl(store, keys_url=url)
-        other.judge(f"{SITE}/a", article(1), page_id=7, stored=False)
-        copies = one.look_up(f"{SITE}/b", article(1), page_id=8)
-        assert copies.documents == {7: None, 8: None}
-        other.judge(f"{SITE}/a", article(1), page_id=7)
-        other.flush()
-        assert one.judge(f"{SITE}/b", article(1), page_id=8, copies=copies) == Copy(7, SAME_TEXT, "")
-        one.end()
-        other.end()

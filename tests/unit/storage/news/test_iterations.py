@@ -13,14 +13,16 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.iterations import Iterations, days_of, iterations_of, last_iteration
 from tests.support.news_store import DAY, NewsStore
 
+pytestmark = pytest.mark.both_stores
+
 
 @pytest.fixture
 def crawl(sqlite):
     return NewsStore(sqlite)
 
 
-def counting(crawl, pages=0, seconds=0.0):
-    return Iterations(crawl.database, crawl.id, pages, seconds)
+def counting(crawl, pages=0):
+    return Iterations(crawl.database, crawl.id, pages)
 
 
 def page(state=State.DONE, **news):
@@ -70,23 +72,6 @@ def test_iteration_ends_after_a_number_of_pages_and_is_logged(crawl, caplog):
         (4.0, 4.0, 1, 5),
     ]
     assert [record.message for record in caplog.records] == [str(one) for one in found[:2]]
-
-
-def test_iteration_ends_after_a_number_of_seconds(crawl):
-    iterations = counting(crawl, seconds=60.0)
-    for now in (0.0, 59.0, 60.0, 500.0):
-        count(iterations, crawl, now, page())
-    assert [(one.began_at, one.pages) for one in iterations_of(crawl.database, crawl.id)] == [
-        (0.0, 2),
-        (60.0, 1),
-        (500.0, 1),
-    ]
-
-
-def test_clock_that_was_set_back_ends_the_iteration(crawl):
-    for now in (1e9, 1e9 - 365 * 86_400.0):
-        count(counting(crawl, seconds=60.0), crawl, now, page())
-    assert [one.pages for one in iterations_of(crawl.database, crawl.id)] == [1, 1]
 
 
 def test_next_run_continues_the_committed_iteration(database):

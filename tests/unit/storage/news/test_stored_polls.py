@@ -27,6 +27,8 @@ from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import SiteRules, page
 from tests.support.news_store import OTHER, SITE, NewsStore
 
+pytestmark = pytest.mark.both_stores
+
 NOW = 1e9
 
 

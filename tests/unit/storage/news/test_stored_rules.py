@@ -32,6 +32,8 @@ from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import page, site
 from tests.support.stored_rows import write_rows
 
+pytestmark = pytest.mark.both_stores
+
 A, B = "a.example", "b.example"
 
 

@@ -29,6 +29,8 @@ from crawlers.storage.schema.tables import page
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 from tests.support.stored_rows import add_sites, write_rows
 
+pytestmark = pytest.mark.both_stores
+
 A = "http://a.example"
 FULL = Source(
     SiteLimits(A, 2, 5, 0.5, f"{A}/en/"),

@@ -16,6 +16,8 @@ from crawlers.storage.writer import Writer
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 toys = MetaData()
 
 

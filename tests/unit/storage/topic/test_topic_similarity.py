@@ -17,6 +17,8 @@ from tests.support.topic_store import add_page, begin_topic
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
+pytestmark = pytest.mark.both_stores
+
 PAGES = [{"unicod": 2, "font": 1}, {"unicod": 1}, {"font": 3}, {}, {"text": 1, "tabl": 5}]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
-from crawlers.inputs.offered_settings import FILES, offered_settings
+from crawlers.options import OFFERED, OUTPUTS
 from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
 from crawlers.web.start_form import MISSIONS
@@ -33,7 +33,7 @@ def error_at(text, field):
 
 def test_every_setting_has_a_field_with_its_documentation(browser):
     text = browser.get("/start").text
-    for name in offered_settings().keys() - FILES:
+    for name in OFFERED.keys() - OUTPUTS:
         assert f'name="{name}"' in text
         assert f'<small id="about-{name}">' in text
     assert 'name="DATABASE_URL"' not in text
@@ -99,7 +99,7 @@ def test_what_is_wrong_stands_next_to_its_field(browser, starter, form, field, m
     assert starter.commands == []
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", OUTPUTS)
 def test_form_has_no_field_for_a_path_and_one_that_is_sent_is_refused(browser, starter, name):
     assert f'name="{name}"' not in browser.get("/start").text
     response = browser.post("/start", **SITES, **{name: "result"})

@@ -12,8 +12,8 @@ from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED, LinkValues
 from crawlers.frontier.link_learning import LinkLearning
-from crawlers.frontier.queues import learnt_queue
-from crawlers.frontier.queues.bounded_queue import ALL
+from crawlers.frontier.queues import value_queue
+from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.items import LinkPlace
 from tests.support.frontier_scores import entry
 
@@ -58,9 +58,9 @@ class Queue:
         self.store = WaitingRows()
         self.held: set[int] = set()
         self.values = LinkValues(prior_of({"url": words}))
-        self.learning = LinkLearning(self.values, self.store, self.held)
+        self.learning = LinkLearning(self.values, self.store)
         self.learning.compared = self.most
-        self.queue = self.learning.make_queue(1, 0, ALL)
+        self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held)
 
     def push(self, page: int, word: str = "fair") -> None:
         self.store.rows[page] = features(word)
@@ -69,7 +69,7 @@ class Queue:
     def again(self, page: int) -> None:
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
-        self.learning.keep(page, self.store.rows[page])
+        self.learning.keep_features(page, self.store.rows[page])
         self.queue.push(entry(page), self.most)
 
     def pop(self) -> int:
@@ -78,7 +78,7 @@ class Queue:
         return page
 
     def end(self, page: int, reward: float = 0.0) -> None:
-        self.learning.ended(page, reward)
+        self.learning.learn_reward(page, reward)
         self.learning.forget([page])
         self.held.discard(page)
         del self.store.rows[page]
@@ -133,7 +133,7 @@ def test_what_is_learnt_counts_for_urls_that_wait_already():
     disappointing = queue.pop()
     assert disappointing == 3
     for _ in range(20):
-        queue.learning.ended(disappointing, 0.0)
+        queue.learning.learn_reward(disappointing, 0.0)
     assert queue.pop() == 1
 
 
@@ -167,7 +167,7 @@ def test_url_beyond_the_spill_limit_is_in_the_store_only():
     assert len(queue.queue) == 6, "half as many more as are compared"
     queue.push(10, "news")
     assert len(queue.queue) == 6
-    assert queue.learning.take(10) is None, "its features are in the store"
+    assert queue.learning.pop_features(10) is None, "its features are in the store"
     queue.push(0, "good")
     assert queue.pop() == 0, "it was found before"
     assert queue.all() == [1, 2, 3, 4, 5, 6, 10, 7, 8, 9], "the best one is compared when there is room for it"
@@ -206,7 +206,7 @@ def test_more_than_ten_thousand_urls_wait():
         queue.again(page)
     assert MOST_COMPARED < len(queue.queue) <= 2 * MOST_COMPARED
     assert queue.queue.has_more
-    assert len(queue.queue._entries) <= 2 * (learnt_queue.LOADED + MOST_COMPARED // 10)
+    assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + MOST_COMPARED // 10)
     queue.store.rows[5_000] = queue.store.rows[pages - 1] = features("news")
     queue.queue.discard(5_000)
     queue.again(5_000)
@@ -219,7 +219,7 @@ def test_entries_of_urls_that_come_next_are_read_together():
     for page in range(1, 2_000):
         queue.push(page, "good" if page % 2 else "fair")
     queue.queue._entries.clear()
-    for page in range(1, 2 * learnt_queue.LOADED, 2):
+    for page in range(1, 2 * value_queue.LOADED, 2):
         assert queue.pop() == page
     assert queue.store.lookups == 1
 
@@ -267,8 +267,8 @@ def test_choices_depend_on_nothing_but_what_waits(events, most):
             plain.update((page, queue.store.rows[page]) for page in leased)
             leased.clear()
             queue.held.clear()
-            queue.learning = LinkLearning(queue.values, queue.store, queue.held)
+            queue.learning = LinkLearning(queue.values, queue.store)
             queue.learning.compared = most
-            queue.queue = queue.learning.make_queue(1, 0, (float("-inf"), 0))
+            queue.queue = value_queue.ValueQueue(1, 0, queue.learning, queue.store, queue.held, NONE)
             queue.queue.refill(most)
     assert sorted([*plain, *leased]) == sorted(queue.store.rows)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.queues.bounded_queue import NONE
-from crawlers.frontier.queues.scored_queue import LOADED, ScoredQueue
+from crawlers.frontier.queues.heap_queue import LOADED, NONE, HeapQueue
 from tests.support.frontier_scores import FixedScores, WrittenScores, entry
 
 pages = st.integers(1, 12)
@@ -38,7 +37,7 @@ class Queue:
         self.scores = FixedScores()
         self.store = WrittenScores(self.scores)
         self.held: set[int] = set()
-        self.queue = ScoredQueue(1, 0, self.scores, self.store, self.held, self.store.write, **more)  # type: ignore[arg-type]
+        self.queue = HeapQueue(1, 0, self.store, self.held, scores=self.scores, write=self.store.write, **more)  # type: ignore[arg-type]
 
     def push(self, page: int, amount: float) -> None:
         if page not in self.scores.queues:
@@ -50,7 +49,7 @@ class Queue:
         if page in self.scores.queues:
             self.scores.scores[page] += amount
             if page in self.waiting:
-                self.queue.rise(page, self.most)
+                self.queue.raise_page(page, self.most)
             self.store.write([page])
 
     def fall(self, page: int, amount: float) -> None:

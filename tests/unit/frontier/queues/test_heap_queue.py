@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.queues.bounded_queue import NONE, BoundedQueue
+from crawlers.frontier.queues.heap_queue import NONE, HeapQueue
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -30,8 +30,8 @@ def entry(priority: float, page_id: int) -> QueueEntry:
     return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
 
 
-def queue_of(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> BoundedQueue:
-    return BoundedQueue(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
+def queue_of(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> HeapQueue:
+    return HeapQueue(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))

@@ -12,8 +12,8 @@ from crawlers.algorithms.ranking.link_table import NO_FEATURES
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.link_learning import LinkLearning
-from crawlers.frontier.queues import relevance_queue
-from crawlers.frontier.queues.bounded_queue import ALL, NONE
+from crawlers.frontier.queues import value_queue
+from crawlers.frontier.queues.heap_queue import ALL, NONE
 from crawlers.items import LinkPlace
 from tests.support.frontier_scores import entry
 
@@ -61,9 +61,9 @@ class Queue:
         self.open(ALL)
 
     def open(self, spill_limit: tuple[float, int]) -> None:
-        self.learning = LinkLearning(self.relevance, self.store, self.held)
+        self.learning = LinkLearning(self.relevance, self.store)
         self.learning.compared = self.most
-        self.queue = self.learning.make_queue(1, 0, spill_limit)
+        self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held, spill_limit)
 
     def push(self, page: int, word: str | None) -> None:
         self.store.rows[page] = None if word is None else features(word)
@@ -74,7 +74,7 @@ class Queue:
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
         if (row := self.store.rows[page]) is not None:
-            self.learning.keep(page, row)
+            self.learning.keep_features(page, row)
         self.queue.push(entry(page), self.most)
 
     def raise_to(self, page: int, worth: float) -> None:
@@ -82,7 +82,7 @@ class Queue:
         self.scores.found(READ, 0)
         self.scores.fetched(READ, {page: worth})
         if page not in self.held:
-            self.queue.rise(page, self.most)
+            self.queue.raise_page(page, self.most)
 
     def pop(self) -> int:
         page = self.queue.pop().id
@@ -90,7 +90,7 @@ class Queue:
         return page
 
     def end(self, page: int, similarity: float = 0.0) -> None:
-        self.learning.ended(page, similarity)
+        self.learning.learn_reward(page, similarity)
         self.learning.forget([page])
         self.held.discard(page)
         self.scores.gone(page)
@@ -130,7 +130,7 @@ def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypa
     for _ in range(3):
         assert queue.queue.first[1] == 1
     assert len(computed) == 1
-    queue.learning.ended(99, 0.5)
+    queue.learning.learn_reward(99, 0.5)
     assert queue.queue.first[1] == 1
     queue.push(3, "news")
     assert queue.queue.first[1] == 1
@@ -163,7 +163,7 @@ def test_memory_is_bounded(monkeypatch):
     for page in range(1, 2_000):
         queue.push(page, "news" if page % 3 else "fair")
     assert len(queue.queue) <= 40
-    assert len(queue.queue._entries) <= 2 * (relevance_queue.LOADED + 2)
+    assert len(queue.queue._entries) <= 2 * (value_queue.LOADED + 2)
     assert not queue.learning._features
 
 

@@ -1,0 +1,199 @@
+"""The kinds of settings: each checks a value, as it is typed or in a file, and says what may be written."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from crawlers.options.file_kinds import FileKind
+
+MOST = 2**31 - 1  # of a number: what databases store as integers; as seconds 68 years
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Anything; *says* what it is. With *or_none*, a value may be missing."""
+
+    says: str = "A text"
+    or_none: bool = False
+    most_chars: ClassVar[int] = 4096  # more than a path may have (PATH_MAX of Linux)
+
+    @property
+    def description(self) -> str:
+        """What may be written, for the documentation."""
+        return self.says
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names that may be written, if there are few."""
+        return ()
+
+    def problem(self, value: Any) -> str:
+        """Return what is wrong with a *value* behind NAME=, and what to write; "": nothing is."""
+        return "" if self.or_none and value in (None, "", "None") else self._problem(value)
+
+    def _problem(self, value: Any) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Kind):
+    """A text that matches *like*; *such* is an example."""
+
+    like: str = ""
+    such: str = ""
+
+    def _problem(self, value: Any) -> str:
+        if self.like and not re.fullmatch(self.like, str(value)):
+            return f" is not {self.says[:1].lower()}{self.says[1:]}; write for example {self.such}"
+        return "" if self.like or isinstance(value, str) else " is not a text; write one in quotes"
+
+
+class Switch(Kind):
+    """0 or 1."""
+
+    @property
+    def description(self) -> str:
+        return "0 or 1"
+
+    def _problem(self, value: Any) -> str:
+        return "" if str(value).lower() in ("0", "1", "false", "true") else " must be 0 or 1"  # Scrapy takes 7 for true
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Kind):
+    """A number from *least* to *most*, both included; with *above*, larger than *least*."""
+
+    least: float = 0
+    most: float = MOST
+    above: bool = False
+    number: ClassVar[type[float]] = float
+    noun: ClassVar[str] = "number"
+
+    @property
+    def description(self) -> str:
+        return f"{self._range(self.most < MOST).capitalize()}{'; empty: None' if self.or_none else ''}"
+
+    def _range(self, is_narrow: bool) -> str:
+        first = f"a {self.noun} {'above ' if self.above else 'from ' if is_narrow else 'of '}{self.least:g}"
+        if is_narrow:
+            return f"{first} {'and at most' if self.above else 'to'} {self.most:.10g}"
+        return first if self.above else f"{first} or more"
+
+    def _problem(self, value: Any) -> str:
+        try:
+            number = math.nan if isinstance(value, bool) else self.number(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isnan(number) or (isinstance(value, float) and number != value):
+            return f" is not a {self.noun}; write {self._range(self.most < MOST)}"
+        if self.least <= number <= self.most and not (self.above and number == self.least):
+            return ""
+        return f" is out of range; write {self._range(self.most < MOST or self.most < number < math.inf)}"
+
+
+class Whole(Number):
+    """A whole number, likewise."""
+
+    number = int
+    noun = "whole number"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Text):
+    """One of the *names*, or of a registry *of* the program, "module:NAME", which checks names when they are used."""
+
+    says: str = "A name"
+    names: tuple[str, ...] = ()
+    of: str = ""
+    or_file: bool = False
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(filter(None, resolve_name(f"crawlers.{self.of}") if self.of else self.names))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return self.known
+
+    @property
+    def description(self) -> str:
+        names = f" out of {', '.join(self.known)}" if self.of or self.names else ""
+        return f"{self.says}{names}{', or a path' if self.or_file else ''}"
+
+    def _problem(self, value: Any) -> str:
+        if self.names and value not in self.names and not self.or_file:
+            return f" is unknown; write {', '.join(self.names[:-1])} or {self.names[-1]}"
+        return Text._problem(self, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Names(Choice):
+    """A list of such names, or of texts."""
+
+    most_chars: ClassVar[int] = 100_000
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return ()  # of one name
+
+    def _problem(self, value: Any) -> str:
+        items = value.split(",") if isinstance(value, str) else value
+        if not isinstance(items, (list, tuple)) or not all(isinstance(one, (str, int)) for one in items):
+            return ' must be a list, such as ["a", "b"]'
+        texts = [str(one).strip() for one in items]
+        if self.of and (unknown := sorted({*texts} - {*self.known, ""})):
+            return f" has {', '.join(map(repr, unknown[:3]))}; choose out of: {', '.join(self.known)}"
+        if self.like and not (texts and all(re.fullmatch(self.like, one) for one in texts)):
+            return f" has no {self.says.lower()}; write some, such as {self.such}"
+        return ""
+
+
+class Table(Kind):
+    """Values by name."""
+
+    most_chars = 100_000
+
+    def _problem(self, value: Any) -> str:
+        try:
+            is_object = isinstance(json.loads(value) if isinstance(value, str) else value, Mapping)
+        except (ValueError, RecursionError):
+            is_object = False
+        return "" if is_object else ' is not an object of JSON; write {"name": value}'
+
+
+@dataclass(frozen=True, slots=True)
+class File(Text):
+    """The path of an output of a kind; None: of one that is only looked for."""
+
+    kind: FileKind | None = None
+
+    @property
+    def description(self) -> str:
+        endings = " or ".join(filter(None, self.kind.endings)) if self.kind else ""
+        return f"A path that ends with {endings}" if endings else "A path"
+
+    def _problem(self, value: Any) -> str:
+        try:
+            Path(value or "").exists()
+        except (OSError, TypeError) as error:
+            return f" can't be a file ({error.strerror if isinstance(error, OSError) else error}); name another one"
+        return ""
+
+
+def kind_of(example: Any) -> Kind:
+    """Return the kind of a setting of Scrapy with the value *example*.
+
+    >>> kind_of(3).problem("x")
+    ' is not a whole number; write a whole number of 0 or more'
+    """
+    kinds = ((bool, Switch), (int, Whole), (float, Number), (dict, Table), ((list, tuple), Names), (str, Text))
+    return next((kind() for types, kind in kinds if isinstance(example, types)), Kind())
