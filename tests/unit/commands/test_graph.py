@@ -275,7 +275,7 @@ def test_top_by_pagerank_includes_the_stored_importance(broad, tmp_path):
     ("arguments", "part"),
     [
         (["--pagerank"], "write --top PAGES as well"),
-        (["--top", "9", "--pagerank", "-s", "AOPIC_VIRTUAL_SHARE=0"], "AOPIC_VIRTUAL_SHARE=0.0: must be above 0"),
+        (["--top", "9", "--pagerank", "-s", "AOPIC_VIRTUAL_SHARE=0"], "AOPIC_VIRTUAL_SHARE='0' is out of range"),
         (["--top", "10"], "crawls with ORDER=aopic, aopic-cyclic, aopic-random or opic do"),
         (["--top", "0"], "'0' is not a number of pages"),
         (["--top", "ten"], "'ten' is not a number of pages"),
