@@ -46,7 +46,7 @@ def test_crawl_uses_the_settings_of_the_file(tmp_path, arguments, levels, name):
     [
         ("MAX_LEVEL =\n", "crawl.toml is not valid TOML"),
         ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE"),
-        ("MAX_LEVEL = -1\n", "MAX_LEVEL=-1 is out of range"),
+        ("MAX_LEVEL = -1\n", "MAX_LEVEL='-1' is out of range"),
         ('SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
         (None, "nowhere.toml cannot be read"),
     ],
