@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.keys import page_key
-from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
 from crawlers.frontier.protocols import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
@@ -49,14 +49,14 @@ ROUNDS, LEASES = 25, 2000
 
 
 @contextmanager
-def opened(sites: int, **limits: int) -> Iterator[tuple[SqlFrontier, list[int], Writer]]:
+def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int], Writer]]:
     """An empty frontier in a temporary folder, with the ids of its *sites* and its writer."""
     with tempfile.TemporaryDirectory(prefix="bench-frontier-") as folder:
         database = Database(f"sqlite:///{Path(folder) / 'crawl.sqlite'}")
         rows = [SiteRow(0, f"http://www.host{n}.test", 1, None, DELAY_S) for n in range(sites)]
         crawl = crawls.begin(database, "bench", "bench", rows, {}, 0.0)
         writer = Writer(database)
-        frontier = SqlFrontier(database, writer, crawl.id, RoundRobin(), BreadthFirst(), **limits)
+        frontier = stored_frontier(database, writer, crawl.id, RoundRobin(), BreadthFirst(), **limits)
         for row in crawl.sites:
             frontier.open_site(SiteState(row.id, row.site, 1, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer
@@ -64,7 +64,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[SqlFrontier, list[int], 
         database.close()
 
 
-def fill(frontier: SqlFrontier, sites: list[int], first: int, last: int) -> None:
+def fill(frontier: QueuedFrontier, sites: list[int], first: int, last: int) -> None:
     """Add the URLs number *first* to *last*, evenly over the *sites*; some 75 characters each."""
     for start in range(first, last, AT_ONCE):
         candidates = []
@@ -104,7 +104,7 @@ def grow(marks: list[int], **limits: int) -> list[int]:
 class Turns:
     """Leases and acknowledges on a frontier whose hosts each receive one request per second."""
 
-    def __init__(self, frontier: SqlFrontier, hosts: int) -> None:
+    def __init__(self, frontier: QueuedFrontier, hosts: int) -> None:
         self._frontier = frontier
         self._step_s = 1.01 * DELAY_S / hosts  # so that every host is due when its turn comes, whatever the rounding
         self._ticks = 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.url_cache import (
+    ARBITRARY_VARIANT,
     MAX_LEVEL,
     REVIVABLE,
     TAKEN,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from crawlers.items import LinkPlace, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 
-ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
 
 

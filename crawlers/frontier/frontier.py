@@ -27,6 +27,7 @@ from crawlers.algorithms.slices import Slices
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
+from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
@@ -51,15 +52,16 @@ if TYPE_CHECKING:
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.items import Page, QueueSlot, Target
+    from crawlers.storage.database import Database
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
     from crawlers.storage.schema.message_tables import Message
+    from crawlers.storage.writer import Writer
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
 MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
@@ -682,3 +684,11 @@ class QueuedFrontier:
 
 def _finite(time: float) -> float | None:
     return time if math.isfinite(time) else None
+
+
+def stored_frontier(
+    database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
+) -> QueuedFrontier:
+    """Return a frontier whose URLs are rows of the store; *limits* are further arguments of `QueuedFrontier`."""
+    looks_back = order.scores is not None or order.link_values is not None
+    return QueuedFrontier(SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back), rule, order, **limits)

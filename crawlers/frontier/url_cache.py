@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+ARBITRARY_VARIANT = 2  # see resolution.variant_rank: of several from this rank on, the least URL is requested
 TAKEN = 1  # leased at least once, or ended: it can no longer be improved
 REVIVABLE = 2  # rejected, but a shorter path or another run may revive it
 _VARIANT_SHIFT = 2

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from crawlers import settings
 from crawlers.options import SETTINGS
 
-HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs/reference/settings.md"
+PAGE = Path("docs/reference/settings.md")  # of the project's folder, where this runs
 _HEADING = re.compile(r"^(?=##? )", re.MULTILINE)
 MAX_INLINE = 100  # characters of a default in the line
 
 
 def reference() -> str:
     """Return the page."""
-    intro, *texts = _HEADING.split((HERE / "details.md").read_text("utf-8"))
+    intro, *texts = _HEADING.split(files("crawlers.options").joinpath("details.md").read_text("utf-8"))
     details = {heading.lstrip("# "): text.strip() for heading, _, text in (one.partition("\n") for one in texts)}
     groups = dict.fromkeys(one.group for one in SETTINGS.values())
     links = ", ".join(f"[{group}](#{group.lower().replace(' ', '-')})" for group in groups)

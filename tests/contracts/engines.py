@@ -10,8 +10,7 @@ from sqlalchemy import text
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
-from crawlers.frontier.backends.sql import SqlFrontier
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -103,11 +102,11 @@ class SqlEngine:
         choice = (rule or RoundRobin(), order or BreadthFirst())
         if self._held is not None:
             self._held.lose()
-            held = SqlFrontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
+            held = stored_frontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
             return granted(held, limits)
         self.close_writer()
         self._writer = Writer(self.database, batch_size=20, batch_s=0.01)
-        return granted(SqlFrontier(self.database, self._writer, self._crawl_id, *choice, **limits), limits)
+        return granted(stored_frontier(self.database, self._writer, self._crawl_id, *choice, **limits), limits)
 
     def new_site(self) -> int:
         self._sites += 1

@@ -11,7 +11,6 @@ from scrapy.http import Request, Response
 from scrapy.spiders import Spider
 from twisted.python.failure import Failure
 
-from crawlers.errors import ConfigError
 from crawlers.extensions.log_format import PageLogFormatter
 from crawlers.pipelines.graphs import GraphPipeline
 from crawlers.spiders.base import SiteSpider
@@ -59,16 +58,14 @@ def test_no_results_are_written_without_formats_and_tables(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"GRAPH_FORMATS": "gexf,dot"}, "GRAPH_FORMATS='gexf,dot' has 'dot'; choose out of: gexf"),
-        ({"GRAPH_FORMATS": "gexf", "GRAPH_MEASURES": "beauty"}, "GRAPH_MEASURES=beauty is unknown"),
-        ({"GRAPH_FORMATS": "gexf", "GRAPH_LAYOUT": "beauty"}, "GRAPH_LAYOUT=beauty is unknown"),
-    ],
+    ("name", "value"), [("GRAPH_FORMATS", "gexf,dot"), ("GRAPH_MEASURES", "beauty"), ("GRAPH_LAYOUT", "level,beauty")]
 )
-def test_unknown_formats_and_measures_are_named(settings, why, tmp_path):
-    with pytest.raises(ConfigError, match=why):
-        GraphPipeline.from_crawler(crawler(RESULT_FOLDER=str(tmp_path), **settings))
+def test_unknown_formats_and_measures_are_named(name, value, tmp_path):
+    project = Project(tmp_path, **{name: value})
+    refused = project.crawl("a.test")
+    assert refused.status == 2
+    assert f"{name}=" in refused.log
+    assert "choose" in refused.log
 
 
 def test_graphs_are_off_without_a_format():

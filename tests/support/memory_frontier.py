@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, Part
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.frontier.discovery import ARBITRARY_VARIANT
 from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
-from crawlers.frontier.url_cache import REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.url_cache import ARBITRARY_VARIANT, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage.order_parts import StoredPart
 from crawlers.storage.page_selection import REVIVABLE_REASONS

@@ -24,7 +24,7 @@ from crawlers.crawl.news.news_sites import Known, NewsParts, NewsSites
 from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
-from crawlers.frontier.backends.sql import SqlFrontier
+from crawlers.frontier.frontier import stored_frontier
 from crawlers.frontier.protocols import Candidate, SiteState
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
@@ -99,7 +99,7 @@ class Crawl:
         self.site_id, self.id = row.id, begun.id
         self.writer = Writer(database, batch_s=0.001)
         self.commits = WatchedCommits(self.writer)
-        self.frontier = SqlFrontier(
+        self.frontier = stored_frontier(
             database,
             self.writer,
             begun.id,

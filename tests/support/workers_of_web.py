@@ -16,8 +16,7 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.backends.sql import SqlFrontier
-from crawlers.frontier.frontier import QueuedFrontier
+from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
 from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
@@ -312,7 +311,7 @@ class SqlWorkers(Workers):
         held = HeldWriter(partial(self._refuse, SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)))
         held.database = self.database
         options = {"worker_id": number, "is_divided": order.scores is not None}
-        frontier = SqlFrontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
+        frontier = stored_frontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
         return self._joined(Worker(number, frontier, order, held))
 
     def _refuse(self, limit: SiteLimit, connection: Connection, changes: ChangeSet) -> None:

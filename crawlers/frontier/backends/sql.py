@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.frontier.discovery import ARBITRARY_VARIANT
-from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
-from crawlers.frontier.url_cache import PACKED_SQL, REVIVABLE, TAKEN
+from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.items import State
 from crawlers.storage.order_parts import parts_of
 from crawlers.storage.page_selection import REVIVABLE_REASONS
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
     from crawlers.storage.order_parts import StoredPart
@@ -345,13 +341,3 @@ def _by_site(rows: Iterable[Any]) -> dict[int, list[Retry]]:
     for site_id, due_at, wait_s, *entry in rows:
         found.setdefault(site_id, []).append(Retry(QueueEntry(*entry), due_at, wait_s))
     return found
-
-
-class SqlFrontier(QueuedFrontier):
-    """A frontier whose URLs are rows of the store. Takes the keyword arguments of `QueuedFrontier`."""
-
-    def __init__(
-        self, database: Database, writer: Writer, crawl_id: int, rule: SiteRule, order: PageOrder, **limits: Any
-    ) -> None:
-        looks_back = order.scores is not None or order.link_values is not None
-        super().__init__(SqlFrontierStore(database, writer, crawl_id, looks_back=looks_back), rule, order, **limits)
