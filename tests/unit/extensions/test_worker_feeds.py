@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def crawler(sqlite_url: str, tmp_path: Path) -> Crawler:
     """A crawler with a feed that overwrites pages.csv, which exists."""
     feed = tmp_path / "pages.csv"
-    feed.write_text("earlier\n", "utf-8")
+    feed.write_text("earlier\r\n", "utf-8")
     extensions = {CrawlOwner: 0, PendingCallbacks: 0, WorkerFeeds: 0}
     feeds = {str(feed): {"format": "csv", "overwrite": True, "fields": ["url"]}}
     return crawler_of(sqlite_url, EXTENSIONS=extensions, FEEDS=feeds)
