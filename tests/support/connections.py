@@ -50,8 +50,7 @@ class Connections:
         for server in servers:
             server.close()
         for writer in self._writers:
-            if writer.transport.get_write_buffer_size():
-                writer.transport.abort()  # bytes that nobody reads would keep it open
+            writer.transport.abort()  # bytes that nobody reads would keep it open
         self._writers.clear()
         await asyncio.sleep(0)  # each transport closes its socket in the loop's next step
         if self._failures:

@@ -45,19 +45,6 @@ def test_all_connections_are_closed_at_the_end(site, is_served, monkeypatch):
     assert not left_open
 
 
-async def send_without_waiting(exchange):
-    exchange._writer.write(bytes(1_000_000))
-
-
-def test_connection_that_has_sent_its_last_bytes_after_its_end_is_closed():
-    with Web(site=send_without_waiting) as web:
-        port = int(web["site"].origin.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            client.send(b"GET / HTTP/1.1\r\n\r\n")
-            while client.recv(1 << 16):
-                pass
-
-
 async def fail(_):
     raise ValueError("an unexpected path")
 
