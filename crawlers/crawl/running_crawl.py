@@ -374,8 +374,10 @@ class Crawl:
 
     def certificate_received(self, address: str, problem_of_it: Callable[[], str | None]) -> None:
         """Store what is wrong with the certificate of an *address* of a site, once in a run."""
+        if address in self._certificates:  # as for all but one of the responses of a site
+            return
         site_id = self.sites.of_address(address)
-        if site_id is None or address in self._certificates or site_id in self._badly_certified:
+        if site_id is None or site_id in self._badly_certified:
             return
         self._certificates.add(address)
         if (problem := problem_of_it()) is not None:

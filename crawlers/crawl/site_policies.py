@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.algorithms.retries import RestPolicy
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 from crawlers.algorithms.urls.resolution import site_of
@@ -38,6 +39,7 @@ SHARED_WATCHES, MAX_SHARING = 10, 5_000
 MIN_SHARE = 0.01  # 500 texts; with those since the last verdict, some 0.1 MB
 REPLAYED = 2 * MIN_REPEATS  # pages from which a watch is rebuilt at most, under an order without levels
 STAGE_PAGES = 500  # pages of a site between two verdicts, under an order without levels
+LONGEST_REST = 48  # first rests, 4 hours by default: until a robots.txt that was given up is requested again
 MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used longer than a day
 
 
@@ -70,7 +72,7 @@ class SitePolicies:
         self._robots_token = robots_token
         self._addresses = addresses if addresses is not None else SiteAddresses()
         self._longest_delay_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
-        self._longest_rest_s = 48 * (settings.getfloat("ROBOTS_REST_SECONDS") or 300.0)
+        self._longest_rest_s = LONGEST_REST * (settings.getfloat("ROBOTS_REST_SECONDS") or RestPolicy().first_s)
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
         self._clock = clock

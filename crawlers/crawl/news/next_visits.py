@@ -140,8 +140,8 @@ class NextVisits:
         if is_old and not is_poll:
             return None  # an older sitemap of an index, or a page of an archive, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP
-        is_close_to_best = found.fits or lease.level == 1  # without rules, the sections
-        is_worth = count >= MIN_NEW and is_close_to_best and self._polls.has_room(lease.site_id)
+        may_be_section = found.fits or lease.level == 1  # without rules, the sections
+        is_worth = count >= MIN_NEW and may_be_section and self._polls.has_room(lease.site_id)
         if not (is_poll or is_home) and (not is_worth or news.outcome == NEW):
             return None
         kind, new = news.kind or (HOME if is_home else PAGE), count if is_poll else 0
