@@ -127,7 +127,7 @@ def _walk(session: requests.Session, start: str) -> Iterator[str]:
         yield from (f"form {_kind(urljoin(url, form.get('action') or url))}" for form in tree.iter("form"))
         for head in tree.xpath("//table//th"):
             yield f"column {_kind(url).partition('?')[0]} {' '.join(head.text_content().split())}"
-        for link in tree.xpath("//a/@href"):
+        for link in tree.xpath("//a/@href[starts-with(., '/') or starts-with(., '?')]"):  # not those of crawled pages
             target = urljoin(url, link).partition("#")[0]
             if urlsplit(target).netloc == urlsplit(start).netloc and _kind(target) not in known:
                 known.add(_kind(target))
