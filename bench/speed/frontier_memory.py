@@ -30,7 +30,7 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
-from crawlers.frontier.protocols import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision, SiteState
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.site_addresses import SiteAddresses
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.url_filter import UrlFilter
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.storage.schema.tables import SiteHome
 

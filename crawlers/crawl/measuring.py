@@ -69,7 +69,7 @@ class Measuring:
             stats={name: value for name, value in self._stats().items() if name.startswith(STATS)},
             leases=frontier.leases,
             waits=dict(frontier.waits),
-            choices=frontier.choices,
+            rule_decisions=frontier.rule_decisions,
             unwritten=writer.submitted - writer.committed,
             commits=writer.commits,
         )

@@ -20,7 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from crawlers.algorithms.error_classes import ErrorClass
-from crawlers.frontier.protocols import Choices
+from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
@@ -60,7 +60,7 @@ class Snapshot:
     leases: int = 0
     pages: Mapping[State, int] = field(default_factory=dict)  # of its sites; leased ones wait
     waits: Mapping[Wait, int] = field(default_factory=dict)  # numbers of sites
-    choices: Choices = field(default_factory=Choices)
+    rule_decisions: RuleDecisions = field(default_factory=RuleDecisions)
     lateness: Lateness = field(default_factory=Lateness)
     unwritten: int = 0  # change sets and jobs
     commits: Commits = field(default_factory=Commits)
@@ -156,7 +156,7 @@ METRICS = (
         COUNTER,
         "Times that the site rule was asked for a site, by outcome.",
         ("outcome",),
-        lambda snapshot, now: {(name,): number for name, number in snapshot.choices._asdict().items()},
+        lambda snapshot, now: {(name,): number for name, number in snapshot.rule_decisions._asdict().items()},
     ),
     Metric(
         "crawlers_reactor_lateness_seconds",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.stats import CrawlStats
     from crawlers.crawl.trials import Trials
     from crawlers.crawl.worker_rounds import WorkerRounds
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.storage.schema.tables import SiteHome
 
@@ -144,10 +144,10 @@ class PageRecording:
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state, reason=f"{page.reason}, {attempts} attempts")
-        earned = self._session.rewards.of(lease.site_id, page)
-        self._stats.rewarded(earned.reward)
+        reward = self._session.rewards.of(lease.site_id, page)
+        self._stats.rewarded(reward.amount)
         if page.state is State.DONE:
-            if keys := earned.keys or self._sites.new_parts(lease, page):
+            if keys := reward.keys or self._sites.new_parts(lease, page):
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
             self._frontier.gate(lease.site_id).succeeded()
             self._sites.observe(lease, page)
@@ -159,7 +159,7 @@ class PageRecording:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        acknowledging = self._frontier.acknowledging(lease, decision, now, earned)
+        acknowledging = self._frontier.acknowledging(lease, decision, now, reward)
         try:
             while acknowledging.next():
                 yield

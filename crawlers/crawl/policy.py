@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.protocols import Decision
+from crawlers.frontier.values import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Sequence
 
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
     from crawlers.storage.reader_threads import Run
     from crawlers.storage.schema.message_tables import Message

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.frontier.protocols import NOTHING, Earned
+from crawlers.frontier.values import NO_REWARD, Reward
 from crawlers.items import Page, State
 from crawlers.storage.pulls import counted
 from crawlers.storage.uncommitted import Uncommitted
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.storage.database import Database
     from crawlers.storage.writer import Writer
 
@@ -21,7 +21,7 @@ class Rewards:
     *cache_keys* bounds the keys in memory; other keys are looked up in the store.
     """
 
-    def __init__(self, reward: Reward | None, database: Database, writer: Writer, *, cache_keys: int) -> None:
+    def __init__(self, reward: RewardKind | None, database: Database, writer: Writer, *, cache_keys: int) -> None:
         self._reward = reward
         self._database = database
         self._recalled: set[int] = set()  # sites of which the store may have keys that were never in memory
@@ -37,15 +37,15 @@ class Rewards:
         self._paid.young.pop(site_id, None)
         self._paid.old.pop(site_id, None)
 
-    def of(self, site_id: int, page: Page) -> Earned:
+    def of(self, site_id: int, page: Page) -> Reward:
         """Return the earnings of *page*. The caller must submit their keys, which count as rewarded now."""
         if page.similarity is not None and page.state is State.DONE:
-            return Earned(page.similarity)
+            return Reward(page.similarity)
         if self._reward is None or page.state is not State.DONE or not page.external:
-            return NOTHING
+            return NO_REWARD
         keys = self._reward.keys(link for link, _ in page.external)
         if not self._reward.only_new:
-            return Earned(float(len(keys)))
+            return Reward(float(len(keys)))
         self._paid.make_room()
         young = self._paid.young.setdefault(site_id, set())
         new = unknown = keys - young - self._paid.old.get(site_id, set())
@@ -54,4 +54,4 @@ class Rewards:
         before = len(young)
         young |= keys
         self._paid.count(len(young) - before)
-        return Earned(float(len(new)), new)
+        return Reward(float(len(new)), new)

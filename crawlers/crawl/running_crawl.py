@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Target

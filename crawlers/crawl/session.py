@@ -27,7 +27,7 @@ from crawlers.crawl.order_check import check_order
 from crawlers.crawl.rewards import Rewards
 from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavailable, StoreUnreachable
 from crawlers.frontier.frontier import stored_frontier
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior

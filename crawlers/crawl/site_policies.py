@@ -15,7 +15,7 @@ from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.extraction.robots_rules import RobotsRules
-from crawlers.frontier.protocols import SiteState
+from crawlers.frontier.values import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.storage.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
 from crawlers.storage.schema.tables import SiteHome
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.frontier_store import SiteStart
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
     from crawlers.storage.change_set import ChangeSet

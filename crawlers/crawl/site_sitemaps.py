@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.trials import Trials
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.extraction.response import WebResponse
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:

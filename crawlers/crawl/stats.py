@@ -12,7 +12,7 @@ from crawlers.items import ANNOUNCERS, Page, State
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.storage.files.csv_logs import CsvLogs
 
 logger = logging.getLogger(__name__)

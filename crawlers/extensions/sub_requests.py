@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from crawlers.algorithms.slices import SLICE_LINKS, sliced
 from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
-from crawlers.frontier.protocols import Acknowledged
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
+from crawlers.frontier.values import AcknowledgedPage
 from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
@@ -24,12 +24,12 @@ from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, Page
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 
-    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.frontier_store import PreviousVisit
-    from crawlers.frontier.protocols import Decision, Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import Decision, Lease
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
 
@@ -79,7 +79,7 @@ class Acknowledgements:
 
     def take(
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
-    ) -> Generator[None, None, Acknowledged]:
+    ) -> Generator[None, None, AcknowledgedPage]:
         """Add all rows of a page to *changes*, and update the scores.
 
         The links are discovered in slices: before the next one, the rows in *changes* must be submitted, because the
@@ -137,7 +137,7 @@ class Acknowledgements:
             sent = [message._replace(carried=carried) for message in sent]
         changes.add(*sent)
         changes.extend(decision.changes)
-        return Acknowledged(new, page)
+        return AcknowledgedPage(new, page)
 
     def touched(self, site: SiteQueue, page: Page) -> list[SiteQueue]:
         """Return the sites on which *page*, of *site*, may have discovered URLs; *site* comes last."""

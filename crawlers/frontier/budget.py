@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.frontier.protocols import Earned, Lease
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.values import Lease, Reward
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.pulls import Pull
 
@@ -137,16 +137,16 @@ class PullBudget:
         if site.rule is not None:
             site.rule.started(lease.group)
 
-    def record_reward(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
+    def record_reward(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self._ended += 1
-        self._rule.rewarded(site.id, earned.reward)
+        self._rule.rewarded(site.id, reward.amount)
         if site.rule is not None:
-            site.rule.rewarded(lease.group, earned.reward)
+            site.rule.rewarded(lease.group, reward.amount)
         if self._records:
-            changes.add(PullRow(site.id, lease.id, earned.reward, now, self._worker_id))
-            changes.add(*(CountedKeyRow(site.id, key) for key in sorted(earned.keys)))
+            changes.add(PullRow(site.id, lease.id, reward.amount, now, self._worker_id))
+            changes.add(*(CountedKeyRow(site.id, key) for key in sorted(reward.keys)))
 
     def cancelled(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.link_learning import LinkLearning
-    from crawlers.frontier.protocols import Lease
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.url_cache import KnownUrls, UrlCache
+    from crawlers.frontier.values import Lease
     from crawlers.items import LinkPlace, QueueSlot, Target
     from crawlers.storage.change_set import ChangeSet
 

@@ -27,19 +27,19 @@ from crawlers.algorithms.slices import Slices
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
-from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
-from crawlers.frontier.protocols import BEFORE_ALL, NOTHING, Acknowledged, Lease
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.scoring import Scoring
 from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
+from crawlers.frontier.sql_store import SqlFrontierStore
+from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRest, UnchangedPage
@@ -54,8 +54,17 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
-    from crawlers.frontier.protocols import Candidate, Choices, Counts, Decision, Earned, Position, SeenPage, SiteState
     from crawlers.frontier.site_queue import PageQueue
+    from crawlers.frontier.values import (
+        Candidate,
+        Counts,
+        Decision,
+        Position,
+        Reward,
+        RuleDecisions,
+        SeenPage,
+        SiteState,
+    )
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.database import Database
     from crawlers.storage.order_parts import StoredPart
@@ -174,9 +183,9 @@ class QueuedFrontier:
         return self._leases.get(page_id)
 
     @property
-    def choices(self) -> Choices:
+    def rule_decisions(self) -> RuleDecisions:
         """The choices of the site rule until now."""
-        return self._schedule.choices
+        return self._schedule.rule_decisions
 
     def site_ids(self) -> list[int]:
         """Return the numbers of the open sites. O(sites), but 20,000 take less than a millisecond."""
@@ -420,16 +429,16 @@ class QueuedFrontier:
 
     # Ending leases --------------------------------------------------------------------------------
 
-    def acknowledge(self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING) -> Acknowledged:
+    def acknowledge(self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD) -> AcknowledgedPage:
         """End the lease with its results: the page, its links, its reward.
 
         If the page redirects to another variant of its own URL, that variant is queued instead.
         """
-        return self.acknowledging(lease, decision, now, earned).finish()
+        return self.acknowledging(lease, decision, now, reward).finish()
 
     def acknowledging(
-        self, lease: Lease, decision: Decision, now: float, earned: Earned = NOTHING
-    ) -> Slices[Acknowledged]:
+        self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD
+    ) -> Slices[AcknowledgedPage]:
         """Return the work of `acknowledge` in slices of `SLICE_LINKS` links.
 
         The lease ends with the last one. Everything that is submitted from the first one to the last is one
@@ -439,7 +448,7 @@ class QueuedFrontier:
         def complete() -> object:
             return slices.finish()
 
-        slices = Slices(self._acknowledge(lease, decision, now, earned, complete))
+        slices = Slices(self._acknowledge(lease, decision, now, reward, complete))
         return slices
 
     def reserve(self, count: int) -> Future[Any] | None:
@@ -447,8 +456,8 @@ class QueuedFrontier:
         return self._store.reserve(count)
 
     def _acknowledge(
-        self, lease: Lease, decision: Decision, now: float, earned: Earned, complete: Callable[[], object]
-    ) -> Generator[None, None, Acknowledged]:
+        self, lease: Lease, decision: Decision, now: float, reward: Reward, complete: Callable[[], object]
+    ) -> Generator[None, None, AcknowledgedPage]:
         self._writes.complete()
         page = decision.page
         requested = page.state is not State.REJECTED
@@ -456,7 +465,7 @@ class QueuedFrontier:
         self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             self._end(lease, requested=requested)
-            return Acknowledged(0, self._retry_variant(site, lease, decision, now))
+            return AcknowledgedPage(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
         taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
         # The lease ends with the last slice: until then, the page has a request in flight.
@@ -472,7 +481,7 @@ class QueuedFrontier:
             if transaction is not None and self._scoring is not None:
                 self._scoring.returned(lease.id)  # its row was written while it was held
             if requested:
-                self._pull_ended(site, lease, earned, now, changes)
+                self._pull_ended(site, lease, reward, now, changes)
             else:
                 self.budget.cancelled(site, lease)
             if self._learning is not None:
@@ -529,13 +538,13 @@ class QueuedFrontier:
             if lease.level == 0 and not site.is_available:
                 rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
                 changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
-        self._pull_ended(site, lease, NOTHING, now, changes)
+        self._pull_ended(site, lease, NO_REWARD, now, changes)
         self._writes.submit(changes, now)
 
-    def _pull_ended(self, site: SiteQueue, lease: Lease, earned: Earned, now: float, changes: ChangeSet) -> None:
-        self.budget.record_reward(site, lease, earned, now, changes)
+    def _pull_ended(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
+        self.budget.record_reward(site, lease, reward, now, changes)
         if self._learning is not None:
-            self._learning.learn_reward(lease.id, earned.reward)
+            self._learning.learn_reward(lease.id, reward.amount)
 
     def _site_of(self, lease: Lease) -> SiteQueue:
         """Return the site of an open lease."""

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from crawlers.algorithms.slices import Slices
-    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.site_schedule import SiteSchedule
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.storage.change_set import ChangeSet
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.algorithms.ranking.link_values import Rows
-    from crawlers.frontier.backends.sql import SqlFrontierStore
+    from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.storage.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")

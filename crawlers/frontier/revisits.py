@@ -12,7 +12,7 @@ from crawlers.storage.schema.tables import OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier_store import PreviousVisit
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page
     from crawlers.storage.change_set import ChangeSet
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import GroupRule
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.frontier.frontier_store import QueueEntry
-    from crawlers.frontier.protocols import Counts, SiteState
     from crawlers.frontier.queues.heap_queue import HeapQueue
     from crawlers.frontier.queues.value_queue import ValueQueue
+    from crawlers.frontier.values import Counts, SiteState
 
     PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
-from crawlers.frontier.protocols import Choices
+from crawlers.frontier.values import RuleDecisions
 from crawlers.frontier.wait_counts import WaitCounts, event_of
 from crawlers.storage.worker_status import Wait
 
@@ -59,7 +59,7 @@ class SiteSchedule:
         self.waits = WaitCounts()
         self._awake: set[int] = set()
         self._in_turn: list[int] = []  # sites that are still to be valued again, the next one last
-        self.choices = Choices()
+        self.rule_decisions = RuleDecisions()
         # Sites with URLs that wait or are leased: first those without a lease in this run, then by their last lease.
         self._waiting: OrderedDict[int, None] = OrderedDict()
 
@@ -148,10 +148,10 @@ class SiteSchedule:
                     continue
                 site = max(tried, key=lambda one: one.value)
             waits = self._must_wait(site.id, now)
-            chosen, waited, nothing_ready = self.choices
-            self.choices = Choices(chosen + (not waits), waited + waits, nothing_ready)
+            chosen, waited, nothing_ready = self.rule_decisions
+            self.rule_decisions = RuleDecisions(chosen + (not waits), waited + waits, nothing_ready)
             return None if waits else site
-        self.choices = self.choices._replace(nothing_ready=self.choices.nothing_ready + 1)
+        self.rule_decisions = self.rule_decisions._replace(nothing_ready=self.rule_decisions.nothing_ready + 1)
         return None
 
     def value_again(self, now: float) -> None:

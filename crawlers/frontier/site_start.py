@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_orders import GroupRule, PageOrder
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.backends.sql import SqlFrontierStore
     from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
-    from crawlers.frontier.protocols import Counts
+    from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import Counts
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site

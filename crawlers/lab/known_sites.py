@@ -16,13 +16,13 @@ from crawlers.storage.stored_features import read_features
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.storage.database import Database
 
 ROWS_AT_ONCE = 10_000
 
 
-def known_sites(database: Database, crawl_id: int, reward: Reward) -> list[KnownSite]:
+def known_sites(database: Database, crawl_id: int, reward: RewardKind) -> list[KnownSite]:
     """Return all sites of a crawl in the order of its host list, with the keys that *reward* counts.
 
     The links of a page are in the order in which their targets were found. All sites are in memory at a time: some 500
@@ -34,7 +34,7 @@ def known_sites(database: Database, crawl_id: int, reward: Reward) -> list[Known
 
 
 def _known(
-    connection: Connection, site_id: int, name: str, max_level: int | None, reward: Reward, store: str
+    connection: Connection, site_id: int, name: str, max_level: int | None, reward: RewardKind, store: str
 ) -> KnownSite:
     stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
     of_pages = select(pull.c.page_id, func.count()).where(pull.c.site_id == site_id).group_by(pull.c.page_id)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.lab.simulation.order_replay import KnownSite, SiteOrder
@@ -100,7 +100,7 @@ class InOrder:
 
     order: str
     sites: Sequence[KnownSite]
-    reward: Reward
+    reward: RewardKind
     weights: LinkPrior
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.algorithms.bandits.reward_kinds import Reward
+    from crawlers.algorithms.bandits.reward_kinds import RewardKind
     from crawlers.storage.database import Database
 
 
@@ -33,7 +33,7 @@ class SiteYields(NamedTuple):
     hosts: list[frozenset[int]]  # keys of the hosts that are new
 
 
-def site_yields(database: Database, crawl_id: int, reward: Reward) -> list[SiteYields]:
+def site_yields(database: Database, crawl_id: int, reward: RewardKind) -> list[SiteYields]:
     """Return all sites of a crawl in the order of its host list. Holds the links of one site in memory at a time."""
     with database.read() as connection:
         rows = connection.execute(
@@ -93,7 +93,7 @@ def links_of_pages(connection: Connection, site_id: int) -> dict[int, list[Exter
     return links
 
 
-def _counted(links: Iterable[list[ExternalLink]], reward: Reward) -> Iterator[frozenset[int]]:
+def _counted(links: Iterable[list[ExternalLink]], reward: RewardKind) -> Iterator[frozenset[int]]:
     """Yield the keys that *reward* counts for each download."""
     paid: set[int] = set()
     for of_download in links:

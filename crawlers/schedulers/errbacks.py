@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page, reason_of
 

@@ -11,7 +11,7 @@ from crawlers.extensions.download_errors import BadResponseError, DownloadRefuse
 from crawlers.items import CONNECTION_FAILED, CONNECTION_REFUSED, HOST_NOT_FOUND, TIMEOUT, Page, State
 
 if TYPE_CHECKING:
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 
 class Reason(NamedTuple):

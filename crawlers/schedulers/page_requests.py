@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.algorithms.retries import RetryPolicy
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.schedulers.wakeup import Wakeup
 
 LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon

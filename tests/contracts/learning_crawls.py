@@ -13,8 +13,8 @@ from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.page_orders import LearntLinks, RelevantFirst
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import resolve, site_of
-from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
 from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier.values import Candidate, Decision, Lease, Reward, SiteState
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from crawlers.storage.pulls import Pull, pulls_of
 from tests.contracts.engines import HeldSqlEngine, MemoryEngine
@@ -118,7 +118,7 @@ class Crawl:
             values = {one.key: web.choice([0.0, 0.0, 0.2, 0.7]) for one in targets.values()}
             page = replace(page, analysis=PageAnalysis({}, values, []))
         reward = len(path) % 3 * web.choice(self._way.rewards) / 2
-        self._frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
+        self._frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
 
 def linked(lease: Lease, targets: Iterable[Target]) -> dict[str, list[tuple[Target, int]]]:
@@ -199,7 +199,7 @@ class Accidents:
 
     def _acknowledge(self, lease: Lease, state: State, reward: float = 0.0, **more: Any) -> None:
         page = Page(lease.id, lease.url, lease.level, state, **more)
-        self._frontier.acknowledge(lease, Decision(page), self._now, Earned(reward))
+        self._frontier.acknowledge(lease, Decision(page), self._now, Reward(reward))
 
     def _check(self) -> None:
         sites = self._frontier._schedule.sites.values()

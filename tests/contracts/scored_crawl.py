@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.protocols import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision, SiteState
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from tests.contracts.scored_story import Links, Name
 
 MAX_CASH_APART = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, VARIANTS, Site

@@ -14,7 +14,7 @@ from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.news_scores import FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import FrontierError
-from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite

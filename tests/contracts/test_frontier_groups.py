@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.page_orders import LinkGroups
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import MAX_QUEUE
-from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import MIN_QUEUE
 from crawlers.frontier.url_cache import MAX_GROUP
+from crawlers.frontier.values import Candidate, Decision, Lease, Reward, SiteState
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.examples import budget
@@ -44,7 +44,7 @@ class GroupedSite(Site):
             links=[(target, 1) for target in found],
             link_groups={target.key: target.url.removeprefix(self.root).split("/")[1] for target in found},
         )
-        self.frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
+        self.frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
     def begin(self, *links: str) -> None:
         self.add("/")
@@ -249,7 +249,7 @@ class Crawl:
             links=[(self._target(other), 1) for other in others],
             link_groups={self._target(other).key: name for other, name in names.items()},
         )
-        self._frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
+        self._frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
         self._model.read(path, reward, list(names.items()))
 
 

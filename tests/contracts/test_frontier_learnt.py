@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.link_features import feature_id, features_of
 from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
 from crawlers.algorithms.ranking.page_orders import LearntLinks
-from crawlers.frontier.protocols import Candidate, Decision, Earned, Lease
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier.values import Candidate, Decision, Lease, Reward
 from crawlers.items import LinkPlace, Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, SqlEngine
 from tests.contracts.examples import budget
@@ -52,7 +52,7 @@ class LearntSite(Site):
             links=[(target, 1) for target in found.values()],
             link_places={target.key: place(link) for link, target in found.items()},
         )
-        self.frontier.acknowledge(lease, Decision(page), NOW, Earned(reward))
+        self.frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
     def begin(self, *links: str) -> None:
         self.add("/")

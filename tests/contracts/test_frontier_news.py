@@ -11,7 +11,7 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
@@ -19,7 +19,7 @@ from crawlers.storage.schema.score_tables import news_score
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Target
     from tests.contracts.engines import Engine, HeldSqlEngine, SqlEngine
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.frontier.protocols import Choices, Decision, Earned
+from crawlers.frontier.values import Decision, Reward, RuleDecisions
 from crawlers.items import Page, State
 from tests.contracts.site import NOW, Site
 
@@ -34,12 +34,12 @@ def test_choices_of_the_rule_are_counted_by_their_outcome(engine: Engine) -> Non
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=Patience(0.9, 60.0))
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     assert frontier.lease(NOW, 1) == []
-    assert frontier.choices == Choices(0, 0, 1)
+    assert frontier.rule_decisions == RuleDecisions(0, 0, 1)
     for site in (good, poor):
         site.add("/a", "/b")
     for lease in frontier.lease(NOW, 2):
         page = Page(lease.id, lease.url, lease.level, State.DONE)
-        frontier.acknowledge(lease, Decision(page), NOW, Earned(10.0 if lease.site_id == good.id else 5.0))
-    assert frontier.choices == Choices(2, 0, 1)
+        frontier.acknowledge(lease, Decision(page), NOW, Reward(10.0 if lease.site_id == good.id else 5.0))
+    assert frontier.rule_decisions == RuleDecisions(2, 0, 1)
     assert frontier.lease(NOW, 1) == []
-    assert frontier.choices == Choices(2, 1, 1)
+    assert frontier.rule_decisions == RuleDecisions(2, 1, 1)

@@ -13,8 +13,8 @@ from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.page_orders import RelevantFirst
 from crawlers.algorithms.topic.vectors import STRATEGIES
-from crawlers.frontier.protocols import Decision, Earned
 from crawlers.frontier.queues import value_queue
+from crawlers.frontier.values import Decision, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from tests.contracts.engines import HeldMemoryEngine
 from tests.contracts.examples import budget
@@ -45,7 +45,7 @@ class TopicSite(Site):
             link_places={target.key: LinkPlace("", "", link) for link, target in found.items()},
             analysis=PageAnalysis({}, worth, []),
         )
-        self.frontier.acknowledge(lease, Decision(page), NOW, Earned(similarity))
+        self.frontier.acknowledge(lease, Decision(page), NOW, Reward(similarity))
 
     def crawl(self, similarities, most=1_000):
         """Read waiting pages one by one; return their paths in this order. *similarities* are by folder."""

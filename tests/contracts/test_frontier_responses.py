@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from tests.contracts.site import NOW, Site
 

@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, Scored
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage import site_opening
 from tests.contracts.fading import Fading

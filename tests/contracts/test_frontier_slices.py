@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import FIT
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.frontier import acknowledgement, frontier_writes
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from tests.contracts.scored_engines import ScoredMemoryEngine, opened
 from tests.contracts.site import NOW, VARIANTS, Site
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlers.algorithms.slices import Slices
-    from crawlers.frontier.protocols import Acknowledged, Lease
+    from crawlers.frontier.values import AcknowledgedPage, Lease
     from tests.contracts.engines import Engine
 
 SLICE = 20
@@ -55,7 +55,7 @@ def decision(site: Site, lease: Lease, *links: str, order: str = "bfs") -> Decis
     return Decision(page, {target.key: QueueSlot(FIT, 1.0 + target.key % 7) for target in new})
 
 
-def end(site: Site, lease: Lease, *links: str, order: str = "bfs") -> Slices[Acknowledged]:
+def end(site: Site, lease: Lease, *links: str, order: str = "bfs") -> Slices[AcknowledgedPage]:
     return site.frontier.acknowledging(lease, decision(site, lease, *links, order=order), NOW)
 
 

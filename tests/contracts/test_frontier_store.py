@@ -7,7 +7,7 @@ import pytest
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.values import Candidate, SiteState
 from crawlers.items import State
 from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
 from tests.contracts.site import NOW, Site

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
-from crawlers.frontier.protocols import Decision
+from crawlers.frontier.values import Decision
 from crawlers.items import Page, State
 from tests.contracts.scored_crawl import ScoredCrawl, Way
 from tests.contracts.scored_engines import changes, opened
@@ -17,7 +17,7 @@ from tests.contracts.site import NOW, Site
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from tests.contracts.engines import Engine
 
 

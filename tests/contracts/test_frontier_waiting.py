@@ -15,7 +15,7 @@ from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.topic.vectors import Weights
-from crawlers.frontier.protocols import Decision, Earned
+from crawlers.frontier.values import Decision, Reward
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from tests.contracts.engines import MemoryEngine
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from tests.contracts.engines import Engine
 
 PATIENT = Patience(0.9, 60.0)
@@ -36,7 +36,7 @@ OUTCOMES = ["done", "done", "done", "failed", "retried", "rejected", "refused", 
 def end(site: Site, lease: Lease, reward: float, now: float = NOW, links: Iterable[str] = ()) -> None:
     found = [(site.target(path), 1) for path in links]
     page = Page(lease.id, lease.url, lease.level, State.DONE, links=found)
-    site.frontier.acknowledge(lease, Decision(page), now, Earned(reward))
+    site.frontier.acknowledge(lease, Decision(page), now, Reward(reward))
 
 
 def opened(engine: Engine, *sites: dict[str, Any], **limits: Any) -> list[Site]:

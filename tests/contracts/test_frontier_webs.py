@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.examples import budget

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Engine, event
 
 from crawlers.crawl import membership
-from crawlers.frontier.backends import sql
+from crawlers.frontier import sql_store
 from crawlers.inputs.worker_place import worker_place
 from crawlers.storage import writer
 from crawlers.storage.files import atomic, csv_logs
@@ -90,7 +90,7 @@ class FullWhenNumbersAreReserved:
     def update_settings(self, settings: BaseSettings) -> None:
         full_at = settings.getint("FULL_AT_RESERVATION")
         numbers = itertools.count(1)
-        sql.ID_BLOCK = 50
+        sql_store.ID_BLOCK = 50
 
         @event.listens_for(Engine, "before_cursor_execute")
         def _fill(connection: Any, cursor: Any, statement: str, *_: Any) -> None:

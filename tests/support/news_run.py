@@ -25,7 +25,7 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.frontier import stored_frontier
-from crawlers.frontier.protocols import Candidate, SiteState
+from crawlers.frontier.values import Candidate, SiteState
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
 from crawlers.storage.news.document_copies import Duplicates
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.crawl.news.rule_learning import Call
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Target
     from crawlers.storage.database import Database
 

@@ -18,7 +18,7 @@ from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.extensions.crawl_owner import CrawlOwner
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage.database import Database

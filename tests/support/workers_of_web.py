@@ -17,7 +17,7 @@ from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
-from crawlers.frontier.protocols import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
 from crawlers.storage.database import Database

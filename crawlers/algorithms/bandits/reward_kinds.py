@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Reward:
+class RewardKind:
     """The reward of a page is the number of keys that *keys* derives from its external links.
 
     With *only_new*, a key counts only once per site.
@@ -47,7 +47,7 @@ def signature_with(content_signature: int, keys: Collection[int]) -> int:
 
 
 REWARDS = {
-    "new_links": Reward(_urls, only_new=True),  # external URLs never seen before from this site
-    "links": Reward(_urls, only_new=False),  # distinct external URLs of the page
-    "new_hosts": Reward(_hosts, only_new=True),  # external hosts never seen before from this site
+    "new_links": RewardKind(_urls, only_new=True),  # external URLs never seen before from this site
+    "links": RewardKind(_urls, only_new=False),  # distinct external URLs of the page
+    "new_hosts": RewardKind(_hosts, only_new=True),  # external hosts never seen before from this site
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.news.polls import Polls
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.protocols import Lease, SeenPage
+    from crawlers.frontier.values import Lease, SeenPage
     from crawlers.items import Announced
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import UnreadArticle

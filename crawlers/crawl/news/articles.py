@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from crawlers.algorithms.news.url_classifier import UrlClassifier
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import News, Page, Target
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database

@@ -18,7 +18,7 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
-from crawlers.frontier.protocols import Decision
+from crawlers.frontier.values import Decision
 from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PageLabelRow
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.requeue import Found
     from crawlers.crawl.news.rule_learning import Call
     from crawlers.frontier.link_messages import Details
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
     from crawlers.storage.news.iterations import Iterations
     from crawlers.storage.reader_threads import Run

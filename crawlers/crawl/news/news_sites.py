@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.protocols import SeenPage
+    from crawlers.frontier.values import SeenPage
     from crawlers.storage.database import Database
     from crawlers.storage.news.stored_polls import QueuedSite, UnreadArticle
     from crawlers.storage.schema.news_tables import PollRow

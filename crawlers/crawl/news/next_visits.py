@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawlers.crawl.news.news_sites import NewsParts
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Announced, News, Page
     from crawlers.storage.change_set import ChangeSet
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.domains import rule_domain
-from crawlers.frontier.protocols import BEFORE_ALL
+from crawlers.frontier.values import BEFORE_ALL
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRules
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.rejudging import Rejudging, Slice
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.frontier_store import QueueEntry
-    from crawlers.frontier.protocols import Position
+    from crawlers.frontier.values import Position
     from crawlers.storage.news.stored_polls import QueuedSite
     from crawlers.storage.writer import Writer
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlers.errors import BadUrl
-from crawlers.frontier.protocols import Candidate, Lease
+from crawlers.frontier.values import Candidate, Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import failed_page
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.frontier.protocols import Decision
+from crawlers.frontier.values import Decision
 from tests.support.opened_crawl import SITE, OpenedCrawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_opening import open_sites

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from crawlers.algorithms.urls.resolution import Target
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"
 

@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.crawl import measuring
 from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
-from crawlers.frontier.protocols import Choices
+from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
 from crawlers.storage.worker_status import Wait
 from tests.support.opened_crawl import NOW, OpenedCrawl
@@ -63,7 +63,7 @@ def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:
     assert (before.stats, before.leases) == ({}, 1), "a snapshot never changes"
     assert after.stats == {"pages/refused": 1, "pages/found": 1, "errors/client_error": 1}
     assert (after.leases, after.unwritten) == (0, 0)
-    assert after.choices == Choices(1, 0, 0)
+    assert after.rule_decisions == RuleDecisions(1, 0, 0)
     assert after.commits.number >= 1
 
 

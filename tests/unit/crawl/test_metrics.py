@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
-from crawlers.frontier.protocols import Choices
+from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
@@ -74,12 +74,12 @@ def test_sites_are_counted_by_what_they_wait_for() -> None:
 
 
 def test_writer_and_rule_are_reported() -> None:
-    found = scraped(unwritten=3, commits=Commits(4, 2.5, 0.5), choices=Choices(9, 8, 7))
+    found = scraped(unwritten=3, commits=Commits(4, 2.5, 0.5), rule_decisions=RuleDecisions(9, 8, 7))
     assert found["crawlers_writer_queue_changes", ""] == 3
     assert found["crawlers_commit_seconds_count", ""] == 4
     assert found["crawlers_commit_seconds_sum", ""] == 2.5
     assert found["crawlers_last_commit_seconds", ""] == 0.5
-    assert [found["crawlers_rule_decisions_total", one] for one in Choices._fields] == [9, 8, 7]
+    assert [found["crawlers_rule_decisions_total", one] for one in RuleDecisions._fields] == [9, 8, 7]
 
 
 def test_age_of_the_oldest_url_grows_between_two_queries_of_the_store() -> None:

@@ -25,7 +25,7 @@ from crawlers.spiders.news import NewsSpider
 from tests.support.opened_crawl import SITE
 
 if TYPE_CHECKING:
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
     from tests.support.opened_crawl import OpenedCrawl
 
 WEIGHTS = STRATEGIES["anchor"]

@@ -13,7 +13,7 @@ from crawlers.algorithms.slices import SLICE_LINKS
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import FrontierError
 from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import ExternalLink, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import Message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import Page, State
 
 TARGET = resolve("http://one.test", "/a")

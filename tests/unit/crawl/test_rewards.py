@@ -46,12 +46,12 @@ def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(d
 @pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
 def test_only_pages_are_paid(database, writer, state):
     rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
-    assert rewards.of(1, page(1, state=state)).reward == 0.0
-    assert rewards.of(1, page(1)).reward == 1.0
+    assert rewards.of(1, page(1, state=state)).amount == 0.0
+    assert rewards.of(1, page(1)).amount == 1.0
 
 
 def test_mission_without_a_reward_pays_nothing(database, writer):
-    assert Rewards(None, database, writer, cache_keys=100).of(1, page(1)).reward == 0.0
+    assert Rewards(None, database, writer, cache_keys=100).of(1, page(1)).amount == 0.0
 
 
 @pytest.mark.parametrize("cache_keys", [1, 7, 40, 10_000])
@@ -62,11 +62,11 @@ def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_key
     for number in range(400):
         site = rng.choice((1, 2))
         keys = {rng.randrange(1, 200) for _ in range(rng.randrange(1, 12))}
-        earned = rewards.of(site, page(*keys))
-        assert set(earned.keys) == keys - paid[site]
-        assert earned.reward == len(earned.keys)
+        reward = rewards.of(site, page(*keys))
+        assert set(reward.keys) == keys - paid[site]
+        assert reward.amount == len(reward.keys)
         paid[site] |= keys
-        writer.submit(ChangeSet(*(CountedKeyRow(site, key) for key in earned.keys)))
+        writer.submit(ChangeSet(*(CountedKeyRow(site, key) for key in reward.keys)))
         if number == 200:
             writer.flush()
             rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=cache_keys)

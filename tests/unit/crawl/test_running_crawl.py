@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.crawl import running_crawl
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from tests.support.opened_crawl import NOW, SITE, target
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import running_crawl, session
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
-from crawlers.frontier.protocols import Candidate, Decision
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 from tests.support.services import fresh_database

@@ -16,7 +16,7 @@ from crawlers.crawl import held_sites, membership, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage import workers
 from crawlers.storage.crawl_results import STOPPED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from tests.support.opened_crawl import OpenedCrawl, target
 

@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.stats import CrawlStats
 from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import FEED, News, Page, State
 from crawlers.storage.files.csv_logs import CsvLogs
 

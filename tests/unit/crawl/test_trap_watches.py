@@ -17,7 +17,7 @@ from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.crawl import site_policies as sites_module
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reports.catalogue.filters import Filters as ReportFilters
 from crawlers.reports.catalogue.site_report import Sites

@@ -19,7 +19,7 @@ from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
 from crawlers.extensions.crawl_owner import LIBRARIES, CrawlOwner, add_output, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.frontier.protocols import Candidate, Lease
+from crawlers.frontier.values import Candidate, Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of

@@ -10,7 +10,7 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.protocols import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision, SiteState
 from crawlers.items import LinkText, Page, PageAnalysis, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkTextRow
@@ -18,7 +18,7 @@ from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPag
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 SITE, NOW = "http://a.test", 1000.0
 

@@ -7,8 +7,8 @@ from crawlers.algorithms.bandits.turns import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BreadthFirst
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
-from crawlers.frontier.protocols import NOTHING, Candidate, Earned, Lease, SiteState
 from crawlers.frontier.site_queue import SiteQueue
+from crawlers.frontier.values import NO_REWARD, Candidate, Lease, Reward, SiteState
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
@@ -63,10 +63,10 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     assert pulls.has_room
     pulls.started(SITE, lease(12))
     assert not pulls.has_pulled
-    pulls.record_reward(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
     assert pulls.has_pulled
     assert not pulls.is_exhausted
-    pulls.record_reward(SITE, lease(12), NOTHING, 0.0, ChangeSet())
+    pulls.record_reward(SITE, lease(12), NO_REWARD, 0.0, ChangeSet())
     assert pulls.is_exhausted
     assert not pulls.has_room
 
@@ -75,7 +75,7 @@ def test_without_a_budget_there_is_always_room():
     pulls = PullBudget(Heard(), 0, records=False)
     for _ in range(1000):
         pulls.started(SITE, lease(1))
-        pulls.record_reward(SITE, lease(1), NOTHING, 0.0, ChangeSet())
+        pulls.record_reward(SITE, lease(1), NO_REWARD, 0.0, ChangeSet())
     assert pulls.has_room
     assert not pulls.is_exhausted
 
@@ -84,7 +84,7 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=True, worker_id=3)
     pulls.started(SITE, lease(42))
-    pulls.record_reward(SITE, lease(42), Earned(2.0, {9, 3}), 5.5, changes)
+    pulls.record_reward(SITE, lease(42), Reward(2.0, {9, 3}), 5.5, changes)
     assert changes[PullRow] == [(7, 42, 2.0, 5.5, 3)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
 
@@ -105,7 +105,7 @@ def test_pulls_are_not_written_without_recording():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=False)
     pulls.started(SITE, lease(42))
-    pulls.record_reward(SITE, lease(42), Earned(2.0, {9}), 5.5, changes)
+    pulls.record_reward(SITE, lease(42), Reward(2.0, {9}), 5.5, changes)
     assert list(changes) == []
 
 
@@ -116,7 +116,7 @@ def test_rule_receives_the_pulls_of_others_as_its_own():
     pulls = PullBudget(before, 0, records=False)
     for number, reward, _ in past:
         pulls.started(sites[number], lease(1))
-        pulls.record_reward(sites[number], lease(1), Earned(reward), 0.0, ChangeSet())
+        pulls.record_reward(sites[number], lease(1), Reward(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
 
@@ -127,7 +127,7 @@ def test_grants_never_shrink_and_limits_never_grow():
     pulls.grant(7)
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
-    pulls.record_reward(SITE, lease(10), NOTHING, 0.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
     assert pulls.limit(20) == 10
     assert pulls.limit(1) == 3
     pulls.grant(-1)
@@ -158,7 +158,7 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     assert pulls.patient_until(1000.0) == 1000.0
     pulls.started(SITE, lease(10))
     pulls.started(SITE, lease(11))
-    pulls.record_reward(SITE, lease(10), NOTHING, 1001.0, ChangeSet())
+    pulls.record_reward(SITE, lease(10), NO_REWARD, 1001.0, ChangeSet())
     assert pulls.patient_until(1005.0) == 1020.0
     pulls.cancelled(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0

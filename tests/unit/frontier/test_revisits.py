@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.protocols import Lease
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
+from crawlers.frontier.values import Lease
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import ChangedLinks

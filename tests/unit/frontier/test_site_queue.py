@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.protocols import SiteState
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.url_cache import MAX_GROUP
+from crawlers.frontier.values import SiteState
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, HtmlResponse, Request, Response
 
 from crawlers.extensions.download_errors import DownloadRefusedError
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.middlewares.content_types import ContentTypeMiddleware
 
 URL = "http://a.example/"

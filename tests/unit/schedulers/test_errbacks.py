@@ -22,7 +22,7 @@ from tests.support.opened_crawl import OpenedCrawl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 SPIDER = Spider("test")
 BUG = ValueError("a bug")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy import exceptions as scrapy_errors
 
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import State
 from crawlers.schedulers.failures import failed_page, reason_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import LEASE, RENDER
 from crawlers.schedulers.page_requests import PageRequests
 

@@ -10,7 +10,7 @@ from scrapy.http import Response
 
 from crawlers.errors import FrontierError, StoreError
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
 from crawlers.schedulers import request_flow
 from crawlers.schedulers.request_flow import RequestFlow

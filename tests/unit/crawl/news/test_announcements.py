@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news.announcements import MAX_REMEMBERED, MAX_UNSURE, Announcements
 from crawlers.crawl.news.polls import Polls
 from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_store import OTHER, SITE, NewsStore
@@ -21,7 +21,7 @@ from tests.support.stored_rows import NothingPending
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlers.frontier.protocols import SeenPage
+    from crawlers.frontier.values import SeenPage
     from crawlers.storage.database import Database
 
 NOW = 1e9

@@ -15,7 +15,7 @@ from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.items import NEW, Article, KnownCopy, News, Page, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet

@@ -16,7 +16,7 @@ from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, SITEMAP, Article, KnownCopy, News, Page, State
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target

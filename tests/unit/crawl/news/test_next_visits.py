@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, LISTS
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, PAGE, News, QueueSlot, State
 from tests.support.news_run import HOUR, NOW, RULE, feed, target
 

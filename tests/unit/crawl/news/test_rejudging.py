@@ -11,7 +11,7 @@ from crawlers.algorithms.url_rules.rule_learner import HAND, UrlRule
 from crawlers.crawl.news import rejudging
 from crawlers.crawl.news.next_visits import MAX_REPEATS, REPEAT_VISIT_S
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
-from crawlers.frontier.protocols import Candidate
+from crawlers.frontier.values import Candidate
 from crawlers.items import LIST, UNSURE, News, State
 from tests.support.news_run import NOW, SITE, Crawl, at_once, target
 

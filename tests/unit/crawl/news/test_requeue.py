@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import frontier as frontier_module
-from crawlers.frontier.protocols import BEFORE_ALL, Candidate, Decision, SiteState
+from crawlers.frontier.values import BEFORE_ALL, Candidate, Decision, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import QueuedSite

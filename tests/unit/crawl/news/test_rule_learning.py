@@ -15,7 +15,7 @@ from tests.support.news_run import NOW, SITE, Crawl, at_once
 
 if TYPE_CHECKING:
     from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
-    from crawlers.frontier.protocols import Lease
+    from crawlers.frontier.values import Lease
 
 
 def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):

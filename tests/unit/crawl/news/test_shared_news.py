@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
-from crawlers.frontier.protocols import Lease
+from crawlers.frontier.values import Lease
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import text
 
-from crawlers.frontier.backends.sql import (
+from crawlers.frontier.sql_store import (
     _AMONG,
     _BEST_OF,
     _KNOWN,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
-from crawlers.frontier.backends.sql import SqlFrontierStore
 from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
+from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage import crawls

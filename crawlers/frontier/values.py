@@ -61,14 +61,14 @@ class SiteState:
     is_new: bool = False  # nothing of it is stored yet, so that the store need not be queried
 
 
-class Earned(NamedTuple):
-    """The earnings of a page: its reward >= 0, and the keys that earn no further reward on its site."""
+class Reward(NamedTuple):
+    """The reward of a page, >= 0, and the keys already counted on its site."""
 
-    reward: float = 0.0
+    amount: float = 0.0
     keys: Collection[int] = ()
 
 
-NOTHING = Earned()
+NO_REWARD = Reward()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Decision:
     changes: ChangeSet = field(default_factory=ChangeSet)  # rows of the mission, committed with the page
 
 
-class Acknowledged(NamedTuple):
+class AcknowledgedPage(NamedTuple):
     """The result of an acknowledgement."""
 
     new: int  # URLs that were never seen before
     page: Page  # as it was stored: redirects in a loop have failed
 
 
-class Choices(NamedTuple):
+class RuleDecisions(NamedTuple):
     """How often the site rule was asked for a site, by the outcome."""
 
     chosen: int = 0

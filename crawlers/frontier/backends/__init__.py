@@ -1,1 +1,0 @@
-"""Where a frontier keeps its rows: `sql` in the store of the crawl."""
