@@ -88,13 +88,13 @@ class Command(ProjectCommand):
             "to, and a table of the latter. With --top it writes a table of the most important pages: as a broad "
             "crawl measured them, or with --pagerank by the stored links of any crawl. With --picture "
             "and --html it draws one graph, as far as a person can look at it. With --diff it writes what changed "
-            "between two crawls. The store is DATABASE_URL (-s DATABASE_URL=...)."
+            "between two crawls. The store is DATABASE_URL."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
-        parser.add_argument("--level", choices=("page", "site"), default="page", help="what the nodes are")
+        parser.add_argument("--level", choices=("page", "site"), default="page", help="what nodes are (default: page)")
         parser.add_argument(
             "--group",
             choices=tuple(GROUPS),
@@ -105,13 +105,26 @@ class Command(ProjectCommand):
             "--top", type=_number, metavar="PAGES", help="write only a table of that many most important pages"
         )
         parser.add_argument("--pagerank", action="store_true", help="--top: by PageRank of the links in the store")
-        parser.add_argument("--format", action="append", choices=ALL_FORMATS, help="may be given several times")
         parser.add_argument(
-            "--table", action="append", choices=tuple(TABLES), help="tables of URLs and links, likewise"
+            "--format", action="append", choices=ALL_FORMATS, help="may be repeated (default: GRAPH_FORMATS)"
         )
-        parser.add_argument("--measure", action="append", choices=ALL_MEASURES, help="node attributes to compute")
         parser.add_argument(
-            "--layout", action="append", choices=LAYOUTS, help="colours and sizes of GEXF nodes, which get positions"
+            "--table",
+            action="append",
+            choices=tuple(TABLES),
+            help="of URLs or links; may be repeated (default: RESULT_TABLES)",
+        )
+        parser.add_argument(
+            "--measure",
+            action="append",
+            choices=ALL_MEASURES,
+            help="of nodes; may be repeated (default: GRAPH_MEASURES)",
+        )
+        parser.add_argument(
+            "--layout",
+            action="append",
+            choices=LAYOUTS,
+            help="what colours and sizes of nodes mean; may be repeated (default: GRAPH_LAYOUT)",
         )
         parser.add_argument("--picture", metavar="FILE", help="draw the graph of one site: FILE.svg or FILE.png")
         parser.add_argument("--html", metavar="FILE", help="write the graph of one site as a page for a browser")

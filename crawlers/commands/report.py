@@ -59,7 +59,7 @@ class Command(ProjectCommand):
             "--limit", type=int, metavar="N", help="rows to print; 0 = all (default: 50 of a table, all of files)"
         )
         parser.add_argument("--site", help="only pages of this site, host[:port]")
-        parser.add_argument("--host", help="only links to this host, or to hosts below it")
+        parser.add_argument("--host", help="only links to this host, to hosts below it, or to this site")
         parser.add_argument("--text", help="only rows with this text in their URL, title or link text")
         parser.add_argument("--words", help="only documents with these words, as in scrapy explain --search")
         parser.add_argument("--anchor", metavar="TEXT", help="only links with this in their text")
@@ -69,9 +69,11 @@ class Command(ProjectCommand):
         parser.add_argument("--reason", help="only URLs with this text in the reason of their state")
         parser.add_argument("--kind", help="only feeds or alarms of this kind, such as sitemap")
         parser.add_argument("--language", metavar="CODE", help="only documents in this language, such as en")
-        parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column, -COLUMN: descending")
-        parser.add_argument("--since", metavar="TIME", help="only what was requested at this time (UTC) or later")
-        parser.add_argument("--until", metavar="TIME", help="only what was requested before this time")
+        parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column; -COLUMN: descending")
+        parser.add_argument(
+            "--since", metavar="TIME", help="only what was requested, found or raised from this time (UTC) on"
+        )
+        parser.add_argument("--until", metavar="TIME", help="only what was before this time")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None

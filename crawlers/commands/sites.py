@@ -33,11 +33,9 @@ class Command(ProjectCommand):
 
     def long_desc(self) -> str:
         return (
-            "Manages the seeds in the store (DATABASE_URL): add creates or updates them, list shows them with the "
-            "results of their last crawl, import reads CSV, hosts.txt or sources.yaml, export writes CSV. "
-            "Feeds announce news, alarms report problems of feeds and sources. Rules, identified by their numbers, "
-            "determine which URLs are articles; test-rule shows which URLs a regular expression or a rule matches. "
-            "SITE is a number, a short name, a host, a domain or a URL."
+            "Manages the seeds in the store (DATABASE_URL), with their feeds and the rules that say which URLs are "
+            "articles. SITE is a number, a short name, a host, a domain or a URL. Actions: "
+            + "; ".join(f"{name}: {action.about}" for name, action in ACTIONS.items())
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -68,34 +66,49 @@ class Command(ProjectCommand):
 
 
 class Action(NamedTuple):
-    """An action with its numbers of arguments and its options."""
+    """An action: its arguments, what it does, the numbers of its arguments, and its options."""
 
     do: Callable[[BaseSettings, list[str], argparse.Namespace], None]
     arguments: str
+    about: str
     least: int = 1
     most: int = sys.maxsize
     options: Sequence[str] = ()
 
 
 ACTIONS = {
-    "add": Action(site_seeds.add, "URL ...", options=("name", "short", "parallel", "max_level", "delay")),
-    "list": Action(site_seeds.show, "", 0, 0, ("all", "sources")),
-    "remove": Action(site_seeds.remove, "SITE ..."),
-    "enable": Action(site_seeds.enable, "SITE ..."),
-    "disable": Action(site_seeds.disable, "SITE ..."),
-    "import": Action(site_seeds.import_file, "FILE", 1, 1),
-    "export": Action(site_seeds.export, "[FILE]", 0, 1),
-    "feeds": Action(site_feeds.show, "[SITE]", 0, 1, ("all",)),
-    "add-feed": Action(site_feeds.add, "SITE URL", 2, 2),
-    "remove-feed": Action(site_feeds.remove, "SITE URL", 2, 2),
-    "alarms": Action(site_alarms.show, "[SITE]", 0, 1, ("all",)),
-    "rules": Action(site_url_rules.show, "[SITE]", 0, 1),
-    "add-rule": Action(site_url_rules.add, "SITE REGEX", 2, 2, ("weight",)),
-    "pin-rule": Action(site_url_rules.pin, "N", 1, 1),
-    "edit-rule": Action(site_url_rules.edit, "N REGEX", 2, 2),
-    "forbid-rule": Action(site_url_rules.forbid, "N", 1, 1),
-    "remove-rule": Action(site_url_rules.remove, "N", 1, 1),
-    "test-rule": Action(site_rule_trial.run, "REGEX|N [URL ...|FILE]", options=("site",)),
+    "add": Action(
+        site_seeds.add,
+        "URL ...",
+        "add seeds, or change existing ones",
+        options=("name", "short", "parallel", "max_level", "delay"),
+    ),
+    "list": Action(
+        site_seeds.show, "", "print the enabled seeds, and what their latest crawl found", 0, 0, ("all", "sources")
+    ),
+    "remove": Action(site_seeds.remove, "SITE ...", "remove seeds; their crawls stay in the store"),
+    "enable": Action(site_seeds.enable, "SITE ...", "crawl these seeds again"),
+    "disable": Action(site_seeds.disable, "SITE ...", "leave these seeds out of crawls"),
+    "import": Action(site_seeds.import_file, "FILE", "add the seeds of a CSV table, hosts.txt or sources.yaml", 1, 1),
+    "export": Action(site_seeds.export, "[FILE]", "write all seeds as CSV", 0, 1),
+    "feeds": Action(
+        site_feeds.show, "[SITE]", "print feeds and sitemaps, and what was wrong with them", 0, 1, ("all",)
+    ),
+    "add-feed": Action(site_feeds.add, "SITE URL", "poll this feed", 2, 2),
+    "remove-feed": Action(site_feeds.remove, "SITE URL", "no longer poll this feed", 2, 2),
+    "alarms": Action(site_alarms.show, "[SITE]", "print the open alarms of news crawls", 0, 1, ("all",)),
+    "rules": Action(site_url_rules.show, "[SITE]", "print the rules that say which URLs are articles", 0, 1),
+    "add-rule": Action(site_url_rules.add, "SITE REGEX", "add a rule", 2, 2, ("weight",)),
+    "pin-rule": Action(site_url_rules.pin, "N", "keep the rule when rules are learnt again", 1, 1),
+    "edit-rule": Action(site_url_rules.edit, "N REGEX", "change the regular expression of a rule", 2, 2),
+    "forbid-rule": Action(site_url_rules.forbid, "N", "say that URLs that match it are never articles", 1, 1),
+    "remove-rule": Action(site_url_rules.remove, "N", "remove a rule; it may be learnt again", 1, 1),
+    "test-rule": Action(
+        site_rule_trial.run,
+        "REGEX|N [URL ...|FILE]",
+        "print which URLs a regular expression, or a rule, matches",
+        options=("site",),
+    ),
 }
 
 

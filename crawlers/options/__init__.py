@@ -2,7 +2,7 @@
 
 Defaults, checks, files of settings, the form of the panel, what a crawl records and docs/reference/settings.md derive
 from the declarations. Nothing here imports Scrapy, a database or other packages of the project; names of registries
-above are looked up when somebody asks for choices. `python -m crawlers.options` writes the documentation.
+above are looked up when somebody asks for choices. `python -m docs.references` writes the documentation.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting; *help* is a phrase, to which docs/reference/settings.md adds what details.md says of it."""
+    """A setting; *help* is a phrase, which stands in docs/reference/settings.md unless docs/details has a text."""
 
     name: str
     default: Any

@@ -24,13 +24,17 @@ from crawlers.commands.sites import ACTIONS
 from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.storage.database import Database
-from crawlers.storage.schema import metadata
+from docs import references
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DETAILS = ROOT / "docs" / "details"  # parts of the references
+DOCS = [
+    *(ROOT / "README.md", ROOT / "CHANGELOG.md"),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent != DETAILS),
+]
 
 OURS = {name: getattr(ours, name) for name in dir(ours) if name.isupper()}
 SCRAPYS = {name for name in dir(default_settings) if name.isupper()} | {"LOG_FILE"}
@@ -281,54 +285,36 @@ OUR_COMMANDS = sorted(
 )
 
 
-def _own_options(name: str) -> dict[str, list[str]]:
-    """Return the help lines of a command's own options, without those of all Scrapy commands."""
+def _own_options(name: str) -> list[list[str]]:
+    """Return the spellings of a command's own options, without those of all Scrapy commands."""
 
     def options(command: ScrapyCommand) -> dict[str, list[str]]:
         command.settings = Settings()
         parser = argparse.ArgumentParser(conflict_handler="resolve", add_help=False)
         command.add_options(parser)
-        found = {}
-        for action in parser._actions:
-            value = action.metavar or (f"{{{','.join(action.choices)}}}" if action.choices else action.dest.upper())
-            ends = "" if action.nargs == 0 else f" {' '.join(value) if isinstance(value, tuple) else value}"
-            found[action.dest] = [f"{option}{ends}" for option in action.option_strings]
-        return found
+        return {action.dest: list(action.option_strings) for action in parser._actions}
 
     everywhere = {*options(importlib.import_module("scrapy.commands.list").Command()), "settings_file"}
     own = options(importlib.import_module(f"crawlers.commands.{name}").Command())
-    return {dest: forms for dest, forms in own.items() if dest not in everywhere}
-
-
-def _documented(section: str, head: str) -> list[str]:
-    """Return the code spans in the first column of a table."""
-    table = re.search(rf"^\| {head} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
-    assert table, f"no table of {head}s in {section[:60]!r}"
-    cells = [re.match(r"\| (.*?) (?<!\\)\|", row) for row in table[1].splitlines()]
-    return [code.replace("\\|", "|") for cell in cells if cell for code in re.findall(r"`([^`]+)`", cell[1])]
+    return [forms for dest, forms in own.items() if dest not in everywhere]
 
 
 @pytest.mark.parametrize("name", OUR_COMMANDS)
-def test_every_option_of_a_command_is_documented_with_an_example(name):
-    section, options = COMMANDS[f"scrapy {name}"], _own_options(name).values()
-    assert sorted(_documented(section, "option")) == sorted(form for forms in options for form in forms)
-    shown = {word for line in _commands(section) for word in shlex.split(line)}
-    assert [forms for forms in options if not shown & {form.split()[0] for form in forms}] == []
+def test_every_option_of_a_command_is_shown_in_an_example(name):
+    shown = {word for line in _commands(COMMANDS[f"scrapy {name}"]) for word in shlex.split(line)}
+    assert [forms for forms in _own_options(name) if not shown & set(forms)] == []
 
 
-def test_every_action_of_sites_and_part_of_lab_is_documented_with_an_example():
-    for name, takes in (
-        ("sites", {action: f"{action} {ACTIONS[action].arguments}".strip() for action in ACTIONS}),
-        ("lab", {part: part for part in PARTS}),
-    ):
+def test_every_action_of_sites_and_part_of_lab_is_shown_in_an_example():
+    for name, taken in (("sites", ACTIONS), ("lab", PARTS)):
         section = COMMANDS[f"scrapy {name}"]
-        assert _documented(section, "action" if name == "sites" else "part") == list(takes.values())
-        assert set(takes) <= {line.split()[2] for line in _commands(section) if line.count(" ") > 1}
+        assert set(taken) <= {line.split()[2] for line in _commands(section) if line.count(" ") > 1}
 
 
 def test_every_target_of_make_is_documented():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    assert sorted(_documented(COMMANDS["make"], "target")) == sorted(f"make {target}" for target in targets)
+    documented = re.findall(r"^\| `make ([a-z]+)` \| \w", COMMANDS["make"], re.MULTILINE)
+    assert sorted(documented) == sorted(set(targets) - {"help"})
 
 
 @pytest.mark.parametrize(
@@ -340,9 +326,22 @@ def test_invalid_command_is_found(line):
         _check_scrapy(line.split())
 
 
-# The store ------------------------------------------------------------------------------------------
+# Generated pages ------------------------------------------------------------------------------------
 
-TABLES = _sections(ROOT / "docs" / "reference" / "tables.md")
+
+@pytest.mark.parametrize("name", references.PAGES)
+def test_references_are_generated_from_what_the_program_declares(name):
+    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
+    assert page == references.PAGES[name](), "run python -m docs.references"
+
+
+@pytest.mark.parametrize("name", references.PAGES)
+def test_every_text_of_the_references_is_used(name):
+    page = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
+    assert [heading for heading, text in references.details(name).items() if text not in page] == []
+
+
+# The store ------------------------------------------------------------------------------------------
 
 
 def test_queries_in_documents_run_on_the_tables(tmp_path):
@@ -353,19 +352,6 @@ def test_queries_in_documents_run_on_the_tables(tmp_path):
         for query in queries:
             assert connection.execute(query).fetchall() == []
     assert len(queries) > 5
-
-
-def test_documented_tables_are_those_of_the_store():
-    kinds = {int: "integer", float: "number", str: "text", bool: "boolean"}
-    documented = {
-        part.partition("\n")[0]: re.findall(r"^\| `(\w+)` \| ([a-z]+\??) \| .+ \|$", part, re.MULTILINE)
-        for section in TABLES.values()
-        for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]
-    }
-    assert documented == {
-        name: [(column.name, kinds[column.type.python_type] + "?" * bool(column.nullable)) for column in table.columns]
-        for name, table in metadata.tables.items()
-    }
 
 
 def test_documented_states_have_their_numbers():

@@ -1,7 +1,7 @@
 """The tables of the store, of which a new one is created.
 
-To add a table, write a row type and one call of `rows.table` in a module of tables, and a section in
-docs/reference/tables.md; whoever changes a table, or the meaning of what it holds, raises `tables.SCHEMA_VERSION`.
+To add a table, write a row type and one call of `rows.table` in a module of tables; `python -m docs.references` writes
+its documentation. Whoever changes a table, or the meaning of what it holds, raises `tables.SCHEMA_VERSION`.
 `ChangeSet.add` and the writer accept its rows without further changes.
 Other kinds of writes, for example an UPDATE of some columns, are row types declared with `rows.writes`.
 """

@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from crawlers.storage.schema.rows import DELETE, INSERT, INSERT_NEW, ROW_ID, UPDATE, writes, written_by
+from crawlers.storage.schema.rows import ABOUT, DELETE, INSERT, INSERT_NEW, ROW_ID, UPDATE, writes, written_by
 from crawlers.storage.schema.tables import LinkRow, link, metadata, page, site
 
 if TYPE_CHECKING:
@@ -34,20 +34,21 @@ message = Table(
     metadata,
     Column("id", ROW_ID, primary_key=True),
     Column("crawl_id", Integer, nullable=False),
-    Column("site_id", Integer, nullable=False),  # of the target: whoever holds it takes the message up
-    Column("source_id", BigInteger, nullable=False),  # the page with the link, or `NO_PAGE`
-    Column("target_id", BigInteger),  # null = the sender does not know whether the page was found before
-    Column("key", BigInteger, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("level", Integer, nullable=False),
-    Column("hops", SmallInteger, nullable=False),
-    Column("count", Integer, nullable=False),  # of links to be stored; 0 = none
-    Column("value", Float, nullable=False),  # of the link
-    Column("carried", Float, nullable=False),  # cash, or the logarithm of a TimelyRank
-    Column("sent_at", Float, nullable=False),
-    Column("details", Text),  # JSON: the fields of `frontier.link_messages.Details` that are not empty
+    Column("site_id", Integer, nullable=False, doc="→ `site.id` of the target"),
+    Column("source_id", BigInteger, nullable=False, doc="→ `page.id` of the page with the link; 0: robots.txt"),
+    Column("target_id", BigInteger, doc="→ `page.id` of the target, if the sender knows it"),
+    Column("key", BigInteger, nullable=False, doc="→ `page.key` of the target"),
+    Column("url", Text, nullable=False, doc="URL of the target"),
+    Column("level", Integer, nullable=False, doc="clicks from the root to the target"),
+    Column("hops", SmallInteger, nullable=False, doc="redirects within this level"),
+    Column("count", Integer, nullable=False, doc="links to be stored; 0: none"),
+    Column("value", Float, nullable=False, doc="of the link"),
+    Column("carried", Float, nullable=False, doc="cash, or the logarithm of a TimelyRank"),
+    Column("sent_at", Float, nullable=False, doc="when the page was read"),
+    Column("details", Text, doc="JSON: what few links have, such as texts"),
     Index("message_of_site", "crawl_id", "site_id", "id"),
     Index("message_of_page", "source_id"),
+    info={ABOUT: "A link to a page of a site that another worker holds, or nobody, until its holder has stored it."},
 )
 message.add_is_dependent_on(site)  # a site and the first message to it may be found by one page
 message.add_is_dependent_on(page)  # a page that is found and fetched within one batch may send itself a message

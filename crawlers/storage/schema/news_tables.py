@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from sqlalchemy import (
     DDL,
@@ -19,20 +19,32 @@ from sqlalchemy import (
     true,
 )
 
-from crawlers.storage.schema.rows import INSERT, INSERT_NEW, UPDATE, UPSERT, BigInt, Hash, Name, RowId, table, writes
+from crawlers.storage.schema.rows import (
+    ABOUT,
+    INSERT,
+    INSERT_NEW,
+    UPDATE,
+    UPSERT,
+    BigInt,
+    Hash,
+    Name,
+    RowId,
+    table,
+    writes,
+)
 from crawlers.storage.schema.tables import metadata
 
 feed = Table(
     "feed",
     metadata,
-    # The feeds of sources, shared by all crawls.
     Column("id", Integer, primary_key=True),
     Column("seed_id", Integer, nullable=False),
-    Column("url", Text, nullable=False, unique=True),
-    Column("kind", String, nullable=False),  # feed, sitemap
-    Column("is_given", Boolean, nullable=False),  # by a person; otherwise discovered by a crawl
-    Column("enabled", Boolean, nullable=False, server_default=true()),
+    Column("url", Text, nullable=False, unique=True, doc="address"),
+    Column("kind", String, nullable=False, doc="`feed` or `sitemap`"),
+    Column("is_given", Boolean, nullable=False, doc="named by a person, not found by a crawl"),
+    Column("enabled", Boolean, nullable=False, server_default=true(), doc="whether it is polled"),
     Index("feed_of_seed", "seed_id"),
+    info={ABOUT: "Where a source announces articles. Feeds belong to no crawl."},
 )
 
 
@@ -55,15 +67,15 @@ class PollRow(NamedTuple):
 
     page_id: RowId
     site_id: int
-    kind: Name  # home, feed, sitemap, page, article
-    due_at: float  # seconds since 1970, as every time here
-    polled_at: float
-    polls: int
-    failures: int  # consecutive
-    new_items: int  # so far
-    newest_at: float | None  # when it last had new items
-    rate: str  # JSON: the estimate of its rate of change
-    problem: str | None  # of the last poll
+    kind: Annotated[Name, "`home`, `feed`, `sitemap`, `page`, `article`"]
+    due_at: Annotated[float, "when it is due again"]
+    polled_at: Annotated[float, "when it was polled last"]
+    polls: Annotated[int, "number of polls"]
+    failures: Annotated[int, "number of failures since the last success"]
+    new_items: Annotated[int, "number of items that were ever new"]
+    newest_at: Annotated[float | None, "when it last had something new"]
+    rate: Annotated[str, "JSON: estimate of its rate of change"]
+    problem: Annotated[str | None, "what was wrong at the last poll"]
 
 
 poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id", "kind", "page_id"), key=1)
@@ -72,11 +84,11 @@ poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id",
 class FeedItemRow(NamedTuple):
     """An article that a feed announced."""
 
-    feed_id: BigInt  # the feed's page
-    key: BigInt  # of its URL, as in page
-    published_at: float | None  # according to the feed
-    found_at: float
-    title: str | None
+    feed_id: Annotated[BigInt, "→ `page.id` of the feed"]
+    key: Annotated[BigInt, "→ `page.key` of the article"]
+    published_at: Annotated[float | None, "date that the feed gives"]
+    found_at: Annotated[float, "when the feed first showed it"]
+    title: Annotated[str | None, "title that the feed gives"]
 
 
 feed_item = table(
@@ -92,26 +104,28 @@ feed_item = table(
 url_rule = Table(
     "url_rule",
     metadata,
-    # The rules by which URLs of a domain are articles, shared by all crawls.
     Column("id", Integer, primary_key=True),
-    Column("domain", String, nullable=False),  # a host and its subdomains
-    Column("regex", Text, nullable=False),  # matched against everything after the host
-    Column("weight", Float, nullable=False),  # in [0, 1]; 0 = such URLs are never articles
-    Column("origin", String, nullable=False),  # hand, learnt
-    Column("is_pinned", Boolean, nullable=False, server_default=false()),  # not replaced when rules are learnt again
-    Column("support", Integer, nullable=False, server_default="0"),  # number of labels that it was learnt from
-    Column("precision_low", Float, nullable=False, server_default="0"),  # lower bound of its precision
-    Column("learnt_at", Float),
+    Column("domain", String, nullable=False, doc="registered domain, with its subdomains"),
+    Column("regex", Text, nullable=False, doc="RE2 for path and query, matched in full; exceptions follow ` except `"),
+    Column("weight", Float, nullable=False, doc="from 0 to 1; 0: such URLs are never articles"),
+    Column("origin", String, nullable=False, doc="`hand` or `learnt`"),
+    Column(
+        "is_pinned", Boolean, nullable=False, server_default=false(), doc="whether it stays when rules are learnt again"
+    ),
+    Column("support", Integer, nullable=False, server_default="0", doc="number of labels that it was learnt from"),
+    Column("precision_low", Float, nullable=False, server_default="0", doc="lower bound of its precision"),
+    Column("learnt_at", Float, doc="when it was learnt"),
     Index("url_rule_of_domain", "domain", "regex", unique=True),
+    info={ABOUT: "One rule that says which URLs of a domain are articles. Rules belong to no crawl."},
 )
 
 content_rule = Table(
     "content_rule",
     metadata,
-    # The selectors of the parts of articles of a domain.
-    Column("domain", String, primary_key=True),
-    Column("part", String, primary_key=True),  # title, text, published, authors, section, image
-    Column("selector", Text, nullable=False),  # CSS; XPath if it begins with /
+    Column("domain", String, primary_key=True, doc="registered domain"),
+    Column("part", String, primary_key=True, doc="`title`, `text`, `published`, `authors`, `section`, `image`"),
+    Column("selector", Text, nullable=False, doc="CSS selector, or XPath if it begins with `/`"),
+    info={ABOUT: "Where one part of an article stands on the pages of a domain."},
 )
 
 
@@ -120,9 +134,9 @@ class PageLabelRow(NamedTuple):
 
     page_id: RowId
     site_id: int
-    odds: float  # log odds that it is an article: above 0 for, below 0 against
-    labelled_at: float | None
-    articles: int | None  # new ones that it shows; null if its URL is that of an article
+    odds: Annotated[float, "log-odds; above 0: an article"]
+    labelled_at: Annotated[float | None, "when it was read"]
+    articles: Annotated[int | None, "new ones that it shows; NULL: it is one"]
 
 
 page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_label_of_site", "site_id"), key=1)
@@ -131,28 +145,28 @@ page_label = table("page_label", metadata, PageLabelRow, UPSERT, Index("page_lab
 class DocumentRow(NamedTuple):
     """The content of an article, without the rest of the page. Its number is that of its page."""
 
-    page_id: RowId
+    page_id: Annotated[RowId, "→ `page.id`; the number of the document"]
     site_id: int
-    url: str
-    canonical: str | None
+    url: Annotated[str, "URL of its page"]
+    canonical: Annotated[str | None, "canonical URL"]
     title: str
-    text: str
-    published_at: float | None
-    published: str | None  # ISO 8601, with the page's time zone
-    authors: str  # JSON
-    section: str | None
-    language: Name | None
-    image: str | None
-    extractor: Name  # what found the text: rule, json-ld, blocks
-    text_hash: Hash
-    version: int  # from 1
-    stored_at: float  # of its first version
-    changed_at: float | None  # of the latest version, if there are several
-    description: str | None = None
-    keywords: str | None = None  # JSON; null if there are none
-    modified_at: float | None = None  # of the latest change, according to the page
-    modified: str | None = None  # ISO 8601, like `published`
-    is_free: bool | None = None  # false: behind a paywall
+    text: Annotated[str, "paragraphs, one per line"]
+    published_at: Annotated[float | None, "date of publication"]
+    published: Annotated[str | None, "the same in ISO 8601, with the page's time zone"]
+    authors: Annotated[str, "JSON: list of names"]
+    section: Annotated[str | None, "section"]
+    language: Annotated[Name | None, "ISO 639 code"]
+    image: Annotated[str | None, "URL of an image"]
+    extractor: Annotated[Name, "what found the text: `rule`, `json-ld`, `blocks`"]
+    text_hash: Annotated[Hash, "128-bit hash of the words, hexadecimal"]
+    version: Annotated[int, "number of the latest version, from 1"]
+    stored_at: Annotated[float, "when the first version was stored"]
+    changed_at: Annotated[float | None, "when the latest version was stored, if there are several"]
+    description: Annotated[str | None, "that the page gives for search engines"] = None
+    keywords: Annotated[str | None, "JSON list; NULL: there are none"] = None
+    modified_at: Annotated[float | None, "date of the latest change, according to the page"] = None
+    modified: Annotated[str | None, "the same in ISO 8601, with the page's time zone"] = None
+    is_free: Annotated[bool | None, "false: behind a paywall; NULL: not known"] = None
 
 
 document = table(
@@ -170,11 +184,11 @@ class DocumentVersionRow(NamedTuple):
     """An earlier version of a document that changed."""
 
     page_id: BigInt
-    version: int
+    version: Annotated[int, "from 1"]
     title: str
-    text: str
-    published_at: float | None
-    stored_at: float
+    text: Annotated[str, "text"]
+    published_at: Annotated[float | None, "date of publication"]
+    stored_at: Annotated[float, "when this version was stored"]
 
 
 document_version = table("document_version", metadata, DocumentVersionRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
@@ -183,8 +197,8 @@ document_version = table("document_version", metadata, DocumentVersionRow, INSER
 class DocumentKeyRow(NamedTuple):
     """128-bit hashes of the URLs and the text of a document, which identify its copies within the domain."""
 
-    high: BigInt
-    low: BigInt
+    high: Annotated[BigInt, "upper 64 bits"]
+    low: Annotated[BigInt, "lower 64 bits"]
     page_id: BigInt
 
 
@@ -194,7 +208,7 @@ document_key = table("document_key", metadata, DocumentKeyRow, INSERT_NEW, key=2
 class DocumentBandRow(NamedTuple):
     """Hashes of a few shingles of a document, one for each band: near-duplicates share some."""
 
-    band: BigInt  # hash of domain and shingle
+    band: Annotated[BigInt, "hash of the domain and five consecutive words"]
     page_id: BigInt
 
 
@@ -205,16 +219,16 @@ class IterationRow(NamedTuple):
     """The results of one iteration, a number of pages or minutes, of a news crawl."""
 
     crawl_id: int
-    number: int
-    began_at: float
-    ended_at: float
-    fit: int  # fetched pages whose URL matches a rule, or that a feed announced
-    not_fit: int
-    polls: int  # of feeds and pages
-    errors: int
-    documents: int  # new
-    duplicates: int
-    total_documents: int
+    number: Annotated[int, "from 1"]
+    began_at: Annotated[float, "when it began"]
+    ended_at: Annotated[float, "when its latest download ended"]
+    fit: Annotated[int, "downloads of URLs that fit a rule or were announced"]
+    not_fit: Annotated[int, "other downloads"]
+    polls: Annotated[int, "feeds, sitemaps, and pages that were fetched again"]
+    errors: Annotated[int, "refused and failed downloads"]
+    documents: Annotated[int, "new documents"]
+    duplicates: Annotated[int, "articles that are documents already"]
+    total_documents: Annotated[int, "documents of the crawl at its end"]
 
 
 iteration = table("iteration", metadata, IterationRow, UPSERT, key=2)
@@ -225,12 +239,13 @@ alarm = Table(
     Column("id", Integer, primary_key=True),
     Column("crawl_id", Integer, nullable=False),
     # dead feed, source unreachable, silent source, failing extraction, no discovery
-    Column("kind", String, nullable=False),
-    Column("subject", Text, nullable=False),  # the feed or the site
-    Column("message", Text, nullable=False),
-    Column("raised_at", Float, nullable=False),
-    Column("ended_at", Float),  # null while it is open
+    Column("kind", String, nullable=False, doc="`dead feed`, `silent source` …"),
+    Column("subject", Text, nullable=False, doc="the feed or the site"),
+    Column("message", Text, nullable=False, doc="what is wrong, and what to do"),
+    Column("raised_at", Float, nullable=False, doc="when it was raised"),
+    Column("ended_at", Float, doc="when it was over; NULL: it is open"),
     Index("alarm_of_crawl", "crawl_id", "kind"),
+    info={ABOUT: "One problem that needs attention."},
 )
 
 

@@ -1,9 +1,9 @@
 """Row types: named tuples that the writer can write.
 
 `table` derives a table from the row type of its complete rows, so that its columns
-are described once: an annotation gives the column's type (and other arguments of `Column`), `| None` makes it
-nullable, and the docstring describes the table. Other row types have some columns of a table; `writes` declares how
-they are written.
+are described once: an annotation gives the column's type (and other arguments of `Column`) and, as a text, its
+meaning; `| None` makes it nullable, and the docstring describes the table. Other row types have some columns of a
+table; `writes` declares how they are written.
 
 `ChangeSet` and the writer accept the rows of a new table without further changes.
 """
@@ -35,6 +35,29 @@ SmallInt = Annotated[int, SmallInteger()]
 Name = Annotated[str, String()]
 Hash = Annotated[str, String(32)]  # 128 bits, hexadecimal
 WholeFloat = Annotated[float, BigInteger()]  # an integer that Python code uses as a float
+
+ABOUT = "about"  # what `Table.info` says a table holds
+
+# What columns of these names mean in all tables that don't say otherwise.
+MEANINGS = {
+    "id": "number",
+    "crawl_id": "→ `crawl.id`",
+    "site_id": "→ `site.id`",
+    "page_id": "→ `page.id`",
+    "seed_id": "→ `seed.id`",
+    "source_id": "→ `page.id`",
+    "target_id": "→ `page.id`",
+    "context_id": "→ `link_context.id`",
+    "url_id": "→ `external_url.id`",
+    "site": "`scheme://host[:port]`",
+    "status": "HTTP status",
+    "title": "title",
+    "count": "number of links",
+    "parallel": "downloads at a time",
+    "delay_s": "seconds between the starts of two downloads",
+    "queue": "0: never fetched; 1: waits to be fetched again; -1: neither",
+    "score": "when it last grew; the greatest of a queue is fetched first",
+}
 
 _COLUMN_TYPES: Mapping[type, TypeEngine[Any]] = {int: Integer(), float: Float(), str: Text(), bool: Boolean()}
 
@@ -139,17 +162,21 @@ def table(
         _column(field, hint, is_key=place < key)
         for place, (field, hint) in enumerate(get_type_hints(kind, include_extras=True).items())
     ]
-    made = Table(name, metadata, *columns, *items, **options)
+    made = Table(name, metadata, *columns, *items, info={ABOUT: kind.__doc__}, **options)
     writes(made, mode)(kind)
     return made
 
 
 def _column(name: str, hint: Any, *, is_key: bool) -> Column[Any]:
-    inner = _without_none(hint)
-    parts = get_args(inner)[1:] if get_origin(inner) is Annotated else (_COLUMN_TYPES[inner],)
+    described = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    texts = [one for one in described[1:] if isinstance(one, str)]
+    inner = _without_none(described[0])
+    parts = [one for one in (*described[1:], *get_args(inner)[1:]) if not isinstance(one, str)]
+    parts = parts or [_COLUMN_TYPES[inner]]
+    doc = texts[0] if texts else None
     if is_key:
-        return Column(name, *parts, primary_key=True, autoincrement=False)
-    return Column(name, *parts, nullable=inner is not hint)
+        return Column(name, *parts, primary_key=True, autoincrement=False, doc=doc)
+    return Column(name, *parts, nullable=inner is not described[0], doc=doc)
 
 
 def _python_type(hint: Any) -> type:

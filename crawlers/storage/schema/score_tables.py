@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from sqlalchemy import Index, Table
 
@@ -27,11 +27,11 @@ class PageChangeRow(NamedTuple):
     """An earlier version of a page that a revisit found changed; it was last seen at `last_seen`."""
 
     page_id: BigInt
-    changed_at: float
-    last_seen: float | None
-    state: SmallInt
-    status: SmallInt | None
-    content_hash: Hash | None
+    changed_at: Annotated[float, "when the change was seen"]
+    last_seen: Annotated[float | None, "when the page was last seen as this row says"]
+    state: Annotated[SmallInt, "state until then"]
+    status: Annotated[SmallInt | None, "HTTP status until then"]
+    content_hash: Annotated[Hash | None, "hash of the body until then"]
 
 
 page_change = table("page_change", metadata, PageChangeRow, INSERT, key=2, sqlite_with_rowid=False)
@@ -42,9 +42,9 @@ class LinkChangeRow(NamedTuple):
 
     source_id: BigInt
     target_id: BigInt
-    changed_at: float
-    last_seen: float | None
-    count: int  # type: ignore[assignment]  # hides the method of tuples
+    changed_at: Annotated[float, "when the change was seen"]
+    last_seen: Annotated[float | None, "when the link was last seen as this row says"]
+    count: Annotated[int, "links until then; 0: none"]  # type: ignore[assignment]  # hides the method of tuples
 
 
 link_change = table("link_change", metadata, LinkChangeRow, INSERT, key=3, sqlite_with_rowid=False)
@@ -72,10 +72,10 @@ class ImportanceRow(NamedTuple):
     site_id: int
     queue: SmallInt
     score: float
-    cash: float  # without the share of the virtual page, see docs/explanation/importance.md
-    history: float
-    visited: float  # tick of the last visit
-    alias: WholeFloat  # the page that receives its cash; 0 = itself
+    cash: Annotated[float, "what it holds, less the share of the virtual page"]
+    history: Annotated[float, "cash that passed through it"]
+    visited: Annotated[float, "tick of its latest visit"]
+    alias: Annotated[WholeFloat, "→ `page.id` of the page that gets its cash; 0: itself"]
 
 
 importance = score_table("importance", ImportanceRow)
@@ -88,9 +88,9 @@ class RelevanceRow(NamedTuple):
     site_id: int
     queue: SmallInt
     score: float
-    anchor: float  # R_a: the maximum over its inlinks
-    level: int  # clicks from the roots: R_d = 1 / (level + 1)
-    rank: float  # logarithm of its TimelyRank
+    anchor: Annotated[float, "R_a: the best of the links to it"]
+    level: Annotated[int, "clicks from the roots; R_d = 1 / (level + 1)"]
+    rank: Annotated[float, "logarithm of its TimelyRank"]
 
 
 relevance = score_table("relevance", RelevanceRow)
@@ -101,10 +101,10 @@ class NewsScoreRow(NamedTuple):
 
     page_id: RowId
     site_id: int
-    queue: SmallInt
+    queue: Annotated[SmallInt, "as elsewhere, and 2: archives; 3: fits a rule; 4: announced; 5: lists"]
     score: float
-    value: float  # in the fresh queue, the time of publication or discovery; otherwise s_fit or s_n
-    opic: float  # cash received through inlinks
+    value: Annotated[float, "queue 4: publication or discovery; others: factor of the score"]
+    opic: Annotated[float, "OPIC that the pages that link to it passed on"]
 
 
 news_score = score_table("news_score", NewsScoreRow)
@@ -114,8 +114,8 @@ class TopicPageRow(NamedTuple):
     """The terms of a page of a topic crawl."""
 
     page_id: RowId
-    similarity: float  # to the topic, from the pages read so far; at the end, from all of them
-    terms: str  # JSON: term frequencies
+    similarity: Annotated[float, "cosine to the topic, by the pages read so far; at the end, by all"]
+    terms: Annotated[str, "JSON: occurrences of each term"]
 
 
 topic_page = table(
@@ -138,9 +138,9 @@ class OrderTotalsRow(NamedTuple):
     """The totals of an order over all pages, or over those of a worker."""
 
     crawl_id: int
-    worker_id: int
-    totals: str  # JSON
-    base: str  # JSON: the numbers to which the values of its pages are relative
+    worker_id: Annotated[int, "→ `worker.id`; 0: all pages"]
+    totals: Annotated[str, "JSON"]
+    base: Annotated[str, "JSON: base of the scores of these pages"]
 
 
 order_totals = table("order_totals", metadata, OrderTotalsRow, UPSERT, key=2)

@@ -6,7 +6,7 @@ These URLs are compared with the pages of their sites, and never become pages: a
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from crawlers.storage.schema.rows import INSERT_NEW, UPSERT, BigInt, Name, SmallInt, table
 from crawlers.storage.schema.tables import metadata
@@ -24,19 +24,19 @@ class SitemapRow(NamedTuple):
     """A sitemap, or an index of sitemaps, that a site has, or may have."""
 
     site_id: int
-    key: BigInt  # hash of its URL
-    url: str
-    address: Name  # scheme://host[:port] at which its site was crawled when it became known
-    number: int  # the order in which the sitemaps of that address are read
-    index_key: BigInt | None  # the index that names it; null = robots.txt does, or it is the usual place
-    state: SmallInt
-    status: SmallInt | None  # of HTTP; null = no response, or not requested
-    kind: Name | None  # sitemap, news sitemap, sitemap index, rss, atom, json
-    reason: str | None  # why it was not read, or not all of it
-    urls: int  # of the site, as far as no limit cut them
-    outside: int  # URLs of other sites, and those that the crawl leaves out
-    cut: int  # URLs, or sitemaps that it names, that a limit cut
-    read_at: float | None
+    key: Annotated[BigInt, "hash of `url`"]
+    url: Annotated[str, "where it was requested"]
+    address: Annotated[Name, "`scheme://host[:port]` at which the site was crawled then"]
+    number: Annotated[int, "order in which those of an address are read"]
+    index_key: Annotated[BigInt | None, "→ `sitemap.key` of the index that names it; NULL: none"]
+    state: Annotated[SmallInt, "0: it waits; 1: read; 2: not read"]
+    status: Annotated[SmallInt | None, "HTTP status; NULL: no response, or not requested"]
+    kind: Annotated[Name | None, "`sitemap`, `news sitemap`, `sitemap index`, `rss`, `atom`, `json`"]
+    reason: Annotated[str | None, "why it was not read, or not all of it"]
+    urls: Annotated[int, "URLs of the site that it lists"]
+    outside: Annotated[int, "URLs of other sites, and those that the crawl leaves out"]
+    cut: Annotated[int, "URLs or sitemaps that a limit left out"]
+    read_at: Annotated[float | None, "when it was requested"]
 
 
 sitemap = table("sitemap", metadata, SitemapRow, UPSERT, key=2, sqlite_with_rowid=False)
@@ -46,10 +46,10 @@ class SitemapUrlRow(NamedTuple):
     """A URL of a site that its sitemaps list."""
 
     site_id: int
-    key: BigInt  # that of its page, see `page.key`
-    url: str
-    sitemap_key: BigInt  # the first sitemap that lists it
-    modified_at: float | None  # the last change, or the publication of news, that it states
+    key: Annotated[BigInt, "→ `page.key` of the page with the same normal form"]
+    url: Annotated[str, "the URL as it is listed"]
+    sitemap_key: Annotated[BigInt, "→ `sitemap.key` of the first that lists it"]
+    modified_at: Annotated[float | None, "last change, or publication, as listed"]
 
 
 sitemap_url = table("sitemap_url", metadata, SitemapUrlRow, INSERT_NEW, key=2, sqlite_with_rowid=False)

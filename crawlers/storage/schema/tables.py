@@ -33,6 +33,7 @@ from sqlalchemy import (
 )
 
 from crawlers.storage.schema.rows import (
+    ABOUT,
     DELETE,
     INSERT,
     INSERT_NEW,
@@ -57,13 +58,19 @@ metadata = MetaData()
 
 SCHEMA_VERSION = 3  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
-schema_version = Table("schema_version", metadata, Column("number", Integer, primary_key=True, autoincrement=False))
+schema_version = Table(
+    "schema_version",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False, doc="of the tables, and of what they mean"),
+    info={ABOUT: "One row: a program that needs other tables refuses the store, and leaves it as it is."},
+)
 
 id_block = Table(
     "id_block",
     metadata,
-    Column("name", String, primary_key=True),
-    Column("next", ROW_ID, nullable=False),
+    Column("name", String, primary_key=True, doc="the table: `page`, `site`"),
+    Column("next", ROW_ID, nullable=False, doc="next free number"),
+    info={ABOUT: "Which numbers of pages and sites are taken: they are reserved in blocks."},
 )
 
 
@@ -78,51 +85,54 @@ crawl = Table(
     "crawl",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False),
-    Column("mission", String, nullable=False),
-    Column("state", String, nullable=False),  # running, interrupted, finished
-    Column("started_at", Float, nullable=False),  # seconds since 1970, as every time here
-    Column("ended_at", Float),
-    Column("reason", Text),
-    Column("manifest", Text, nullable=False),  # JSON: versions, settings, seeds
-    Column("control", String),  # what its workers are asked for: pause, stop; null = to crawl
-    Column("run_started_at", Float),  # when a worker began or resumed it while no other was active
-    Column("finisher_id", Integer),  # the worker that records its end
-    Column("earlier_pulls", BigInteger, nullable=False, server_default="0"),  # those that no worker has counted
-    Column("given", Text),  # JSON: cash that the virtual page of all workers gave to each active one
-    Column("given_at", Float),
+    Column("name", String, nullable=False, doc="setting `CRAWL`, or the name of the spider"),
+    Column("mission", String, nullable=False, doc="name of the spider"),
+    Column("state", String, nullable=False, doc="`running` (also one that was killed), `interrupted`, `finished`"),
+    Column("started_at", Float, nullable=False, doc="when it began"),
+    Column("ended_at", Float, doc="when its latest run ended"),
+    Column("reason", Text, doc="why its latest run ended: `finished`, `timeout`, `stop_file` …"),
+    Column("manifest", Text, nullable=False, doc="JSON: `versions`, `settings`, `seeds`, latest `command`"),
+    Column("control", String, doc="`pause` or `stop`, as people asked; NULL: to crawl"),
+    Column("run_started_at", Float, doc="when its first active worker began or resumed it"),
+    Column("finisher_id", Integer, doc="→ `worker.id` of the one that records the end"),
+    Column("earlier_pulls", BigInteger, nullable=False, server_default="0", doc="pulls that no worker has counted"),
+    Column("given", Text, doc="JSON: cash of the virtual page for each active worker"),
+    Column("given_at", Float, doc="when it was given last"),
     Index("crawl_name", "name"),
+    info={ABOUT: "One crawl. A finished one is followed by a new one of the same name."},
 )
 
 worker = Table(
     "worker",
     metadata,
-    Column("id", Integer, primary_key=True),  # never used again, so that the number of a lost worker stays its own
+    Column("id", Integer, primary_key=True, doc="number, never used again"),
     Column("crawl_id", Integer, nullable=False),
-    Column("machine", Text, nullable=False),
-    Column("process", Integer, nullable=False),
-    Column("version", String, nullable=False),
-    Column("state", String, nullable=False),  # active, left, lost
-    Column("joined_at", Float, nullable=False),  # by the clock of the server, as every time of this table
-    Column("beat_at", Float, nullable=False),
-    Column("ended_at", Float),
-    Column("granted", BigInteger, nullable=False, server_default="0"),  # pulls of the page budget; 0 if there is none
-    Column("used", BigInteger, nullable=False, server_default="0"),
-    Column("pages", BigInteger, nullable=False, server_default="0"),
-    Column("leases", Integer, nullable=False, server_default="0"),
-    Column("best_index", Float),  # null = it has nothing to fetch
-    Column("is_hungry", Boolean, nullable=False, server_default=false()),
-    Column("status", Text),  # JSON
+    Column("machine", Text, nullable=False, doc="name of its machine"),
+    Column("process", Integer, nullable=False, doc="number of its process there"),
+    Column("version", String, nullable=False, doc="version of this program"),
+    Column("state", String, nullable=False, doc="`active`, `left`, or `lost`: it did not respond"),
+    Column("joined_at", Float, nullable=False, doc="when it joined the crawl"),
+    Column("beat_at", Float, nullable=False, doc="when it last stored something or exchanged reports"),
+    Column("ended_at", Float, doc="when it left or was declared lost"),
+    Column("granted", BigInteger, nullable=False, server_default="0", doc="pulls of the page budget that it may make"),
+    Column("used", BigInteger, nullable=False, server_default="0", doc="pulls that it has made and stored"),
+    Column("pages", BigInteger, nullable=False, server_default="0", doc="URLs whose results it has stored"),
+    Column("leases", Integer, nullable=False, server_default="0", doc="URLs in flight at its last report"),
+    Column("best_index", Float, doc="of its sites under the rule; NULL: nothing to fetch"),
+    Column("is_hungry", Boolean, nullable=False, server_default=false(), doc="had nothing to do at its last report"),
+    Column("status", Text, doc="JSON: what commands show of it"),
     Index("worker_of_crawl", "crawl_id", "state"),
     sqlite_autoincrement=True,
+    info={ABOUT: "One process of a crawl. Times are those of the server, or of the machine with SQLite."},
 )
 
 crawler_setting = Table(
     "crawler_setting",
     metadata,
     Column("crawl_id", Integer, primary_key=True),
-    Column("name", String, primary_key=True),
-    Column("value", Text),
+    Column("name", String, primary_key=True, doc="the setting, or a value stored like one: `DELETED_LINKS`"),
+    Column("value", Text, doc="its value"),
+    info={ABOUT: "One setting of a crawl."},
 )
 
 
@@ -146,19 +156,20 @@ class LostSetting(NamedTuple):
 seed = Table(
     "seed",
     metadata,
-    Column("id", Integer, primary_key=True),  # the number by which commands refer to it
-    Column("site", String, nullable=False, unique=True),  # scheme://host[:port]
-    Column("name", Text),  # full name
-    Column("start_url", Text, nullable=False),  # the page on level 0
-    Column("short_name", Text),
-    Column("enabled", Boolean, nullable=False, server_default=true()),  # whether harvests include it by default
-    Column("parallel", Integer),  # limits; null = as in the settings
-    Column("max_level", Integer),
-    Column("delay_s", Float),
-    Column("language", String),  # of its articles, ISO 639
-    Column("region", Text),
-    Column("hosts", Text),  # further hosts with pages of it, separated by spaces
-    Column("is_found", Boolean, nullable=False, server_default=false()),  # discovered by a crawl, not named by a person
+    Column("id", Integer, primary_key=True),
+    Column("site", String, nullable=False, unique=True),
+    Column("name", Text, doc="full name"),
+    Column("start_url", Text, nullable=False, doc="the page on level 0"),
+    Column("short_name", Text, doc="short identifier, used in commands"),
+    Column("enabled", Boolean, nullable=False, server_default=true(), doc="crawled by harvests without a list"),
+    Column("parallel", Integer, doc="downloads at a time; NULL: by the settings"),
+    Column("max_level", Integer, doc="deepest level that is fetched; NULL: by the settings"),
+    Column("delay_s", Float, doc="seconds between the starts of two downloads; NULL: by the settings"),
+    Column("language", String, doc="language of its articles, ISO 639"),
+    Column("region", Text, doc="country or region, free text"),
+    Column("hosts", Text, doc="other hosts whose pages belong to it, separated by spaces"),
+    Column("is_found", Boolean, nullable=False, server_default=false(), doc="discovered by a crawl"),
+    info={ABOUT: "One site that was ever listed. Seeds belong to no crawl; `scrapy sites` manages them."},
 )
 
 
@@ -183,27 +194,25 @@ site = Table(
     Column("seed_id", Integer, nullable=False),
     Column("site", String, nullable=False),
     Column("parallel", Integer, nullable=False),
-    Column("max_level", Integer),
+    Column("max_level", Integer, doc="deepest level that is fetched; NULL: no limit"),
     Column("delay_s", Float, nullable=False),
-    Column("robots_status", Integer),  # HTTP status of robots.txt; 0 = unreachable; null = not requested yet
-    Column("robots_text", Text),
-    Column("robots_at", Float),
-    Column("availability", Text),  # null = available; otherwise why its home page can't be loaded
-    Column("certificate", Text),  # what is wrong with the one by which it answers over TLS; null = nothing is known
-    Column("start_url", Text),  # null = the site's root
-    Column("rules", Text),  # fingerprint of the URL rules by which its waiting pages are queued
-    Column("is_open", Boolean, nullable=False, server_default=true()),  # included in the latest run
-    Column("rest_until", Float),  # nothing is requested until then: the host wishes that, or could not be reached
-    Column("folder", Text),  # /path/ below which the crawl stays; null = the whole site
-    Column("aliases", Text),  # further addresses of its pages in the latest host list, separated by spaces
-    Column("home_addresses", Text),  # addresses to which its home page redirects, in order; the last one is crawled
-    Column("selection", Text),  # fingerprint of folder, addresses and patterns by which its waiting pages were selected
-    Column("worker_id", Integer),  # the worker that holds it; null = nobody
-    Column("source_id", Integer),  # the site that leads its source, which one worker holds as a whole; null = itself
-    Column("asked_at", Float),  # requests may have been sent to it until then; set when a worker gives it up
-    # JSON: the numbers to which the values of its pages in an order with scores are relative, if they are those of a
-    # worker that holds it no longer
-    Column("base", Text),
+    Column("robots_status", Integer, doc="HTTP status of robots.txt; 0: unreachable; NULL: not fetched yet"),
+    Column("robots_text", Text, doc="text of robots.txt"),
+    Column("robots_at", Float, doc="when it was fetched"),
+    Column("availability", Text, doc="why its home page can't be loaded; NULL: it can"),
+    Column("certificate", Text, doc="what is wrong with its certificate; NULL: nothing known"),
+    Column("start_url", Text, doc="the page on level 0; NULL: the root of the site"),
+    Column("rules", Text, doc="fingerprint of the URL rules that queued its waiting pages"),
+    Column("is_open", Boolean, nullable=False, server_default=true(), doc="whether the latest run crawls it"),
+    Column("rest_until", Float, doc="nothing is requested before: status 429 or 503, or not reachable"),
+    Column("folder", Text, doc="path below which the crawl stays; NULL: the whole site"),
+    Column("aliases", Text, doc="further addresses by the latest list, separated by spaces"),
+    Column("home_addresses", Text, doc="addresses its home page redirects to, the crawled one last"),
+    Column("selection", Text, doc="fingerprint of what selected its waiting pages; NULL: nothing"),
+    Column("worker_id", Integer, doc="→ `worker.id` of the one that holds it; NULL: nobody"),
+    Column("source_id", Integer, doc="→ `site.id` of the leader of its source; NULL: itself"),
+    Column("asked_at", Float, doc="requests may have been sent until then, when a worker gave it up"),
+    Column("base", Text, doc="JSON: base of the scores of its pages; NULL: that of its worker"),
     Index("site_of_crawl", "crawl_id", "site", unique=True),
     Index("site_of_name", "site", "id"),  # the latest crawl of a site
     Index("site_of_worker", "crawl_id", "worker_id", "id"),
@@ -213,6 +222,7 @@ site = Table(
         sqlite_where=text("source_id IS NOT NULL"),
         postgresql_where=text("source_id IS NOT NULL"),
     ),
+    info={ABOUT: "One site within one crawl. Two crawls of one seed share no page, so each is a picture of its time."},
 )
 
 
@@ -343,8 +353,8 @@ class SeedHostRow(NamedTuple):
     """A host that a person named, in a crawl."""
 
     crawl_id: int
-    host: Name
-    networks: str  # where it was first found, separated by commas; empty: it was public once, and stays so
+    host: Annotated[Name, "its name"]
+    networks: Annotated[str, "private ones where it was first found; empty: it was public"]
 
 
 seed_host = table(
@@ -366,35 +376,35 @@ page = Table(
     metadata,
     Column("id", ROW_ID, primary_key=True, autoincrement=False),
     Column("site_id", Integer, nullable=False),
-    Column("key", BigInteger, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("variant", SmallInteger, nullable=False),  # rank of `url` among the URL variants of its key
-    Column("level", Integer, nullable=False),
-    Column("hops", SmallInteger, nullable=False),  # redirects followed within the level
-    Column("priority", Float, nullable=False),  # by the page order; the lowest is fetched first
-    Column("state", SmallInteger, nullable=False),  # items.State
-    Column("reason", Text),
-    Column("attempts", SmallInteger, nullable=False, server_default="0"),
-    Column("request", Text),  # JSON of a Scrapy request that consists of more than a URL
-    Column("found_on", BigInteger),  # the page that linked to it first; not part of any result
-    Column("found_at", Float, nullable=False),
-    Column("fetched_at", Float),
-    Column("state_at", Float, nullable=False),
+    Column("key", BigInteger, nullable=False, doc="60-bit hash of the normal form of the URL"),
+    Column("url", Text, nullable=False, doc="the URL that is requested, without fragment"),
+    Column("variant", SmallInteger, nullable=False, doc="rank of `url` among the variants of its key"),
+    Column("level", Integer, nullable=False, doc="least number of clicks from the start page"),
+    Column("hops", SmallInteger, nullable=False, doc="redirects followed within the level"),
+    Column("priority", Float, nullable=False, doc="by the page order; the least is fetched first"),
+    Column("state", SmallInteger, nullable=False, doc="see below"),
+    Column("reason", Text, doc="why it is in that state, or became no document"),
+    Column("attempts", SmallInteger, nullable=False, server_default="0", doc="downloads, also failed ones"),
+    Column("request", Text, doc="JSON of a request that is more than a URL"),
+    Column("found_on", BigInteger, doc="→ `page.id` of the first page with a link to it; not a result"),
+    Column("found_at", Float, nullable=False, doc="when it was found"),
+    Column("fetched_at", Float, doc="when it was requested last"),
+    Column("state_at", Float, nullable=False, doc="when it got its state"),
     Column("status", SmallInteger),
-    Column("moved_to", BigInteger),
-    Column("content_hash", String(32)),  # hexadecimal; equal for equal bodies
-    Column("content_signature", BigInteger),
+    Column("moved_to", BigInteger, doc="→ `page.id` of the target of a redirect"),
+    Column("content_hash", String(32), doc="of the body, 128 bits, hexadecimal"),
+    Column("content_signature", BigInteger, doc="hash of the text without numbers, by which traps are found"),
     Column("title", Text),
-    Column("canonical", Text),
-    Column("content_type", Text),
-    Column("size_bytes", BigInteger),
-    Column("duplicates", Integer, nullable=False, server_default="0"),  # number of deleted rows of equal pages
-    Column("link_group", SmallInteger, nullable=False, server_default="0"),  # its queue; 0 = URLs without a group
-    Column("etag", Text),  # for conditional requests of the next visit
-    Column("last_modified", Text),  # for conditional requests, too
-    Column("retry_at", Float),  # of a page that waits for another attempt
-    Column("latency_s", Float),  # from the request to the head of the response
-    Column("is_indexable", Boolean),  # of a page that was read, as far as it says; null = not known
+    Column("canonical", Text, doc="canonical URL that the page names"),
+    Column("content_type", Text, doc="header Content-Type"),
+    Column("size_bytes", BigInteger, doc="size of the body"),
+    Column("duplicates", Integer, nullable=False, server_default="0", doc="deleted rows of equal pages"),
+    Column("link_group", SmallInteger, nullable=False, server_default="0", doc="→ `link_group.number`; 0: none"),
+    Column("etag", Text, doc="header ETag, for the next visit"),
+    Column("last_modified", Text, doc="header Last-Modified, for the next visit"),
+    Column("retry_at", Float, doc="when it is requested again after a failure"),
+    Column("latency_s", Float, doc="seconds from the request to the head of the response"),
+    Column("is_indexable", Boolean, doc="whether search engines may have it; NULL: not known"),
     Index("page_key", "site_id", "key", unique=True),
     Index("page_of_site", "site_id", "state", "level", "id"),  # what reports count and list
     Index(  # the copies of a page
@@ -426,6 +436,7 @@ page = Table(
         sqlite_where=text("state = 0"),
         postgresql_where=text("state = 0"),
     ),
+    info={ABOUT: "One URL of a site, in any state. Redirects and duplicates have rows of their own."},
 )
 
 
@@ -544,7 +555,7 @@ class LinkAnchorRow(NamedTuple):
 
     source_id: BigInt
     target_id: BigInt
-    anchor: str
+    anchor: Annotated[str, "the text of the link"]
 
 
 link_anchor = table("link_anchor", metadata, LinkAnchorRow, UPSERT, key=2, sqlite_with_rowid=False)
@@ -554,8 +565,8 @@ class LinkGroupRow(NamedTuple):
     """A queue of a site's links."""
 
     site_id: int
-    number: SmallInt  # from 1, in order of appearance
-    name: str  # the position of its links on pages, and the pattern of their URLs
+    number: Annotated[SmallInt, "from 1, in the order in which they were met"]
+    name: Annotated[str, "place of the links on their pages, and folder they lead to"]
 
 
 link_group = table("link_group", metadata, LinkGroupRow, INSERT, key=2, sqlite_with_rowid=False)
@@ -565,7 +576,7 @@ class LinkFeaturesRow(NamedTuple):
     """The features of the link by which a page was found, from which its value is learnt."""
 
     page_id: RowId
-    features: str  # their numbers, of 24 bits each, little-endian, in base64
+    features: Annotated[str, "their numbers, 24 bits each, little-endian, in base64"]
 
 
 link_features = table("link_features", metadata, LinkFeaturesRow, UPSERT, key=1)
@@ -574,11 +585,10 @@ link_features = table("link_features", metadata, LinkFeaturesRow, UPSERT, key=1)
 class ExternalUrlRow(NamedTuple):
     """A URL of a site that is not part of the crawl."""
 
-    id: RowId  # 64-bit hash of the URL, so that no look-up is needed
-    site: Name  # scheme://host[:port]
-    url: str
-    # Of its normal form, which all URL variants share.
-    key: Annotated[int, BigInteger(), DefaultClause("0")]
+    id: Annotated[RowId, "64-bit hash of the URL"]
+    site: Name
+    url: Annotated[str, "the URL as it was found"]
+    key: Annotated[Annotated[int, BigInteger(), DefaultClause("0")], "hash of its normal form"]
 
 
 external_url = table("external_url", metadata, ExternalUrlRow, INSERT_NEW, key=1)
@@ -587,12 +597,12 @@ external_url = table("external_url", metadata, ExternalUrlRow, INSERT_NEW, key=1
 class LinkContextRow(NamedTuple):
     """The texts of a link and its position on the page."""
 
-    id: RowId  # 64-bit hash of the row's texts
-    anchor: str
-    context: str
-    position: str
-    rel: str
-    tag: str
+    id: Annotated[RowId, "64-bit hash of the texts"]
+    anchor: Annotated[str, "text of the link"]
+    context: Annotated[str, "the anchor with the text around it"]
+    position: Annotated[str, "`nav`, `header`, `footer`, `main`, `aside`, or empty"]
+    rel: Annotated[str, "attribute `rel`"]
+    tag: Annotated[str, "element: `a`, `area`, …"]
 
 
 link_context = table("link_context", metadata, LinkContextRow, INSERT_NEW, key=1)
@@ -614,7 +624,7 @@ class CountedKeyRow(NamedTuple):
     """The keys that a site was already rewarded for: of external URLs, or of hosts if these are the reward."""
 
     site_id: int
-    key: BigInt
+    key: Annotated[BigInt, "hash of an external URL, or of a host with `REWARD=new_hosts`"]
 
 
 counted_key = table("counted_key", metadata, CountedKeyRow, INSERT_NEW, key=2, sqlite_with_rowid=False)
@@ -625,9 +635,9 @@ class PullRow(NamedTuple):
 
     site_id: int
     page_id: BigInt
-    reward: float
-    ended_at: float
-    worker_id: int | None = None
+    reward: Annotated[float, "by `REWARD`; in a topic crawl the similarity"]
+    ended_at: Annotated[float, "when it ended"]
+    worker_id: Annotated[int | None, "→ `worker.id`"] = None
 
 
 pull = table(
@@ -645,10 +655,10 @@ class BadLinkRow(NamedTuple):
     """The links of a page with one text that is not a valid URL."""
 
     page_id: BigInt
-    raw: str
-    reason: str
-    count: Annotated[int, Integer(), DefaultClause("1")]  # type: ignore[assignment]  # hides the method of tuples
-    anchor: str | None  # of the first one; null if it is in no table of broken links
+    raw: Annotated[str, "the link as it is written"]
+    reason: Annotated[str, "why it can't be followed, such as `scheme mailto`"]
+    count: Annotated[Annotated[int, Integer(), DefaultClause("1")], "number of these links"]  # type: ignore[assignment]  # hides the method of tuples
+    anchor: Annotated[str | None, "text of the first one; NULL: it is in no table of broken links"]
 
 
 bad_link = table("bad_link", metadata, BadLinkRow, INSERT, Index("bad_link_page", "page_id"))

@@ -6,7 +6,6 @@ import pytest
 
 from crawlers import settings
 from crawlers.options import OFFERED, OUTPUTS, RECORDED, SETTINGS
-from crawlers.options.__main__ import PAGE, reference
 from crawlers.options.kinds import Choice, File, Kind, Names, Number, Switch, Table, Text, Whole, kind_of
 from crawlers.options.removed import REMOVED
 
@@ -24,17 +23,6 @@ def test_setting_has_a_help_a_group_and_a_default_that_it_may_have(one):
 def test_at_most_80_settings_are_our_own():
     assert len([one for one in SETTINGS.values() if one.group != "Scrapy"]) <= 80
     assert len([name for name in vars(settings) if name.isupper() and name not in SETTINGS]) < 30  # Scrapy's
-
-
-def test_page_of_the_documentation_is_generated_from_the_declarations():
-    assert PAGE.read_text("utf-8") == reference(), "run python -m crawlers.options"
-
-
-def test_every_text_of_the_documentation_belongs_to_a_setting_or_group():
-    details = (PAGE.parents[2] / "crawlers/options/details.md").read_text("utf-8")
-    headings = {line.lstrip("# ") for line in details.splitlines() if line.startswith("#")}
-    known = {name for name in vars(settings) if name.isupper()} | {one.group for one in SETTINGS.values()}
-    assert headings <= known
 
 
 def test_removed_settings_are_gone_and_name_only_settings_that_exist():
