@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, first_document
-from crawlers.reports.catalogue.computed_report import ComputedReport
-from crawlers.reports.catalogue.crawl_report import LinkReport, cursor_text
 from crawlers.reports.catalogue.registry import reports_about
+from crawlers.reports.catalogue.report import ComputedReport, cursor_text
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.web.app import ROUTES
 
@@ -97,7 +96,7 @@ def _of_crawl(route: str, number: int, mission: str, size: Size) -> Iterator[Ask
                     yield Asked(ORDER, f"{path.replace('{report}', report.name)}?sort=-{column.name}")
     elif path.endswith("{report}/delete"):
         for report in reports_about(mission):
-            if isinstance(report, LinkReport):
+            if report.link_kind:
                 links = path.replace("{report}", report.name)
                 for query in _QUERIES[route]:
                     yield Asked(PAGE, _with(links, query))

@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from crawlers.algorithms.plurals import counted
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
-from crawlers.reports.catalogue.crawl_report import Row, rows_of
-from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.text_report import text_report
+from crawlers.reports.catalogue.rendering import FORMATS, PARQUET, text_lines
+from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.database import Database
 from crawlers.storage.files.parquet_files import check_parquet
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+    from crawlers.reports.catalogue.report import Report
+    from crawlers.reports.catalogue.table import Cells
 
 TABLE = "table"
+TOTALS = (Column("of", "Total of"), Column("number", "Number", Kind.COUNT))
 
 
 class Command(ProjectCommand):
@@ -70,6 +76,7 @@ class Command(ProjectCommand):
         parser.add_argument("--kind", help="only feeds or alarms of this kind, such as sitemap")
         parser.add_argument("--language", metavar="CODE", help="only documents in this language, such as en")
         parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column; -COLUMN: descending")
+        parser.add_argument("--total", action="store_true", help="the number of rows, and the sums of their columns")
         parser.add_argument(
             "--since", metavar="TIME", help="only what was requested, found or raised from this time (UTC) on"
         )
@@ -93,20 +100,31 @@ class Command(ProjectCommand):
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 crawl = read_crawl(database, opts.crawl, self.settings)
                 with database.read() as connection:
-                    if isinstance(report, ComputedReport):
-                        result = report.result(connection, crawl.id, filters)
-                        cells = sorted_by(result.rows, report.columns, opts.sort)
-                        rows = iter([Row(one, (place,)) for place, one in enumerate(cells)])
-                        if result.is_cut:
-                            print(f"This report has at most {report.most:,} rows; there are more.", file=sys.stderr)
-                    elif opts.sort:
-                        raise ConfigError(
-                            f"--sort: {report.name} is read in the order of the store; export and sort it"
-                        )
-                    else:
-                        rows = rows_of(report.steps(connection, crawl.id, filters, None))
-                    if opts.format == TABLE:
-                        print("\n".join(text_report(report.columns, rows, limit)))
-                    else:
-                        shown = islice(rows, limit) if limit else rows
-                        sys.stdout.buffer.writelines(FORMATS[opts.format](report.columns, shown))
+                    _print(report, _cells(report, connection, crawl.id, filters, opts.sort), opts, limit)
+
+
+def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filters, order: str) -> Iterator[Cells]:
+    """Return the cells of the rows that the filters let through, in their order or by a column."""
+    if not isinstance(report, ComputedReport) and order in ("", report.order):
+        return (row.cells for row in rows_of(report.steps(connection, crawl_id, filters, None)))
+    result = report.result(connection, crawl_id, filters)
+    rows = in_order(report, result, order)
+    if result.is_cut:
+        print(f"This report has at most {report.most:,} rows; there are more.", file=sys.stderr)
+    return iter(rows)
+
+
+def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, limit: int) -> None:
+    if opts.total:
+        found = total(report.columns, cells)
+        sums = zip(report.columns, found.sums, strict=True)
+        cells = iter([("rows", found.rows), *((column.name, value) for column, value in sums if value is not None)])
+    columns = TOTALS if opts.total else report.columns
+    shown = islice(cells, limit or None)
+    if opts.format != TABLE:
+        sys.stdout.buffer.writelines(FORMATS[opts.format](columns, shown))
+        return
+    lines = text_lines(columns, shown)
+    print("\n".join(lines) if len(lines) > 1 else "no rows")
+    if next(cells, None) is not None:
+        print(f"\nThe first {counted(limit, 'row')}; there are more: add --limit 0, or filters.")

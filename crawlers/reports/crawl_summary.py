@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.trap_report import TRAP, Traps
+from crawlers.reports.catalogue.page_reports import TRAP, Traps
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import String, cast, func, or_, select
 
 from crawlers.items import Seed, State
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.conditions import contains
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.robots_delays import robots_delays
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS, reason_kind

@@ -17,7 +17,7 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.conditions import contains
 from crawlers.reports.pull_log import recorded_value
 from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import stored_rules_of

@@ -32,14 +32,12 @@ from crawlers.storage.schema.tables import (
 from crawlers.storage.workers import ACTIVE, lock_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from sqlalchemy import Column, ColumnElement, Connection
 
     from crawlers.storage.database import Database
-
-    Remove = Callable[[Connection, Sequence[tuple[int, ...]]], int]
 
 RECORD = "DELETED_LINKS"  # what was deleted, stored like a setting of the crawl
 
@@ -67,10 +65,8 @@ def lock_idle_crawls(database: Database, connection: Connection, crawl_ids: Iter
     return crawls_with_workers(database, connection, crawl.c.id.in_(numbers))
 
 
-def remove_links(
-    database: Database, crawl_id: int, kind: str, remove: Remove, keys: Sequence[tuple[int, ...]], now: float
-) -> int:
-    """Delete the links with these *keys* in one transaction; return how many there were.
+def remove_links(database: Database, crawl_id: int, kind: str, keys: Sequence[tuple[int, ...]], now: float) -> int:
+    """Delete the links of a *kind* (external, internal, bad) with these *keys*; return how many there were.
 
     The first number of a key is that of the page with the link; pages of other crawls are left alone. Raises
     `ConfigError` if a worker works on the crawl.
@@ -83,7 +79,7 @@ def remove_links(
         sites = {page_id: site_id for page_id, site_id in connection.execute(of_keys)}
         of_crawl = select(site.c.id).where(site.c.id.in_(set(sites.values())), site.c.crawl_id == crawl_id)
         own = set(connection.execute(of_crawl).scalars())
-        number = remove(connection, [key for key in keys if sites.get(key[0]) in own])
+        number = _REMOVALS[kind](connection, [key for key in keys if sites.get(key[0]) in own])
         if number:
             known = {one.kind: one for one in deleted_links(connection, crawl_id)}
             before = known[kind].number if kind in known else 0
@@ -101,19 +97,19 @@ def deleted_links(connection: Connection, crawl_id: int) -> list[DeletedLinks]:
     return [DeletedLinks(*one) for one in json.loads(text)] if text else []
 
 
-def remove_external(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+def _remove_external(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
     """Delete links to other sites, given as (page, URL, context); return their number."""
     return remove_rows(connection, list(external_link.primary_key), keys)
 
 
-def remove_internal(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+def _remove_internal(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
     """Delete links within the crawl, given as (source, target), with their texts and earlier counts."""
     for table in (link_anchor, link_text, link_change):
         remove_rows(connection, [table.c.source_id, table.c.target_id], keys)
     return remove_rows(connection, list(link.primary_key), keys)
 
 
-def remove_bad(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
+def _remove_bad(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
     """Delete links that can't be followed, given as (page, `bad_link_key`); return their number."""
     wanted = set(keys)
     stored = select(bad_link.c.page_id, bad_link.c.raw, bad_link.c.reason).where(
@@ -123,6 +119,9 @@ def remove_bad(connection: Connection, keys: Sequence[tuple[int, ...]]) -> int:
         tuple(one) for one in connection.execute(stored) if (one.page_id, bad_link_key(one.raw, one.reason)) in wanted
     ]
     return remove_rows(connection, [bad_link.c.page_id, bad_link.c.raw, bad_link.c.reason], found)
+
+
+_REMOVALS = {"external": _remove_external, "internal": _remove_internal, "bad": _remove_bad}
 
 
 def remove_rows(connection: Connection, columns: Sequence[Column[Any]], keys: Sequence[tuple[Any, ...]]) -> int:

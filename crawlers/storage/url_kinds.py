@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, or_, true
+from sqlalchemy import ColumnElement, case, func, or_, true
 
 from crawlers.items import State
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
@@ -17,8 +17,6 @@ from crawlers.storage.schema.tables import page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from sqlalchemy import ColumnElement
 
 
 class UrlKind(StrEnum):
@@ -40,6 +38,13 @@ _OF_STATES: Mapping[State, UrlKind] = {
     State.REFUSED: UrlKind.NOT_PAGE,  # if the status is none of an error
     State.REJECTED: UrlKind.NOT_REQUESTED,
 }
+
+
+# The kind of a page as an expression.
+URL_KIND: ColumnElement[str] = case(
+    ((page.c.state == int(State.REFUSED)) & (page.c.status >= MIN_ERROR_STATUS), str(UrlKind.ERROR)),
+    *((page.c.state == int(state), str(kind)) for state, kind in _OF_STATES.items()),
+)
 
 
 def kind_of(state: State, status: int | None) -> UrlKind:

@@ -7,17 +7,20 @@ from functools import partial
 from typing import IO, TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from crawlers.reports.catalogue.exporting import PARQUET
+from crawlers.reports.catalogue.rendering import FORMATS, PARQUET
+from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.web.panel import panel_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 
     from starlette.requests import Request
 
+    from crawlers.reports.catalogue.table import Cells, Column
     from crawlers.storage.queries import NamedCrawl
 
 READ_BYTES = 1 << 16
@@ -45,8 +48,20 @@ def sends_file(path: str, endpoint: Callable[[Request], Response]) -> Route:
     return Route(path, in_turn, name=endpoint.__name__)
 
 
-def table_file(request: Request, parts: Iterator[bytes], format_: str, name: str) -> StreamingResponse:
-    """Return the table called *name*, whose *parts* are read one by one, in turn with other files."""
+def table_parts(columns: Sequence[Column], rows: Iterable[Cells], format_: str) -> Iterator[bytes]:
+    """Yield a table as a file. Raises `HTTPException` or `ConfigError` at once if the panel can't write the format."""
+    if format_ not in FORMATS:
+        raise HTTPException(404, f"There is no format {format_}; there are {', '.join(FORMATS)}.")
+    if format_ == PARQUET:
+        check_parquet("Parquet")
+    return FORMATS[format_](columns, rows)
+
+
+def table_file(
+    request: Request, columns: Sequence[Column], rows: Iterable[Cells], format_: str, name: str
+) -> StreamingResponse:
+    """Return a table as a file called *name*, whose parts are read one by one, in turn with other files."""
+    parts = table_parts(columns, rows, format_)
 
     async def in_turns() -> AsyncIterator[bytes]:
         while True:

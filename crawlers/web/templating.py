@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse
 
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.inputs.program import suggested
-from crawlers.reports.catalogue.crawl_report import NUMERIC, Kind
+from crawlers.reports.catalogue.table import NUMERIC, Kind
 from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
 from crawlers.reports.stored_words import recognised
 from crawlers.storage.files.cells import clean, utc

@@ -16,12 +16,13 @@ from babel.messages.pofile import read_po, write_po
 
 from crawlers.algorithms.maps.graph_map import MEANINGS
 from crawlers.options import OFFERED
-from crawlers.reports.catalogue.crawl_report import Group
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SeedState
 from crawlers.reports.worker_table import ALL_HEADINGS
+from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.start_form import MISSIONS
 from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
@@ -64,7 +65,7 @@ def _names() -> Iterator[str]:
     yield from (INTERNAL_ERROR, NO_SUCH_PAGE, DISK_FULL)
     yield from ALL_HEADINGS
     yield from MEANINGS
-    yield from (column.title for column in NODE_COLUMNS)
+    yield from (column.title for columns in (NODE_COLUMNS, *compare_pages.COLUMNS.values()) for column in columns)
     yield from (mission.about for mission in MISSIONS.values())
     for setting in OFFERED.values():
         yield from (setting.group, setting.help)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from sqlalchemy import or_, select, true
+from sqlalchemy import select, true
 
 from crawlers.algorithms.urls.domains import host_group
-from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Report, Row, Step
-from crawlers.reports.catalogue.crawl_scope import NEWS, is_wanted_site
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site
+from crawlers.reports.catalogue.report import Group, Report, Row, Step
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.catalogue.value_walk import (
     FIRST_STEP,
     PLACES,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.crawl_report import Cursor
     from crawlers.reports.catalogue.filters import Filters
-    from crawlers.storage.files.cells import Value
+    from crawlers.reports.catalogue.report import Cursor
+    from crawlers.reports.catalogue.table import Cells
 
 MOST_FOUND = 500  # documents with the wanted words; more of them are looked for step by step
 MERGED_SITES = 50  # whose lists are read one by one; of more sites, the list of all crawls is searched
@@ -65,18 +65,23 @@ class Documents(Report):
         Column("title", "Title", Kind.TITLE),
         Column("published_at", "Published", Kind.TIME),
         Column("found_at", "Found", Kind.TIME),
-        Column("delay_s", "Found after", Kind.SECONDS),
+        Column("delay_s", "Found after", Kind.SECONDS, about="from its publication; empty if only its day is known"),
         Column("url", "URL", Kind.URL),
-        Column("site", "Site"),
+        Column("site", "Site", about="its host without www"),
         Column("language", "Language"),
         Column("authors", "Authors"),
-        Column("access", "Access", Kind.STATE),
+        Column("access", "Access", Kind.STATE, about="free, paywall, or empty if the page does not say"),
         Column("versions", "Versions", Kind.NUMBER),
-        Column("kept", "Kept in", Kind.WORDS),
+        Column("kept", "Kept in", Kind.WORDS, about="the store, and the WARC file of its response"),
     )
-    filters = frozenset({"site", "text", "words", "language", "since", "until"})
+    conditions: ClassVar = {
+        "text": in_text(document.c.title, document.c.url),
+        "language": equal(document.c.language),
+    }
+    scope = frozenset({"site", "words", "since", "until"})
     missions = NEWS
     cursor_ranges = PLACES
+    order = "-found_at"
     empty = (
         "A news crawl stores the articles that it finds. If it has read pages and found none, look at its URL rules: "
         "the report about them leads to a page that tries them."
@@ -108,12 +113,7 @@ class Documents(Report):
             ascending=ascending,
         )
         statement = select(*_CELLS).join(site, site.c.id == document.c.site_id).where(wanted)
-        if filters.text:
-            statement = statement.where(
-                or_(contains(document.c.title, filters.text), contains(document.c.url, filters.text))
-            )
-        if filters.language:
-            statement = statement.where(document.c.language == filters.language)
+        statement = statement.where(*self.met(filters))
         found = matching_documents(connection, filters.words, MOST_FOUND) if filters.words else None
         is_frequent = found is not None and len(found) == MOST_FOUND
         for places, following in walk.steps(after, ROWS_AT_ONCE if filters.given else FIRST_STEP):
@@ -158,7 +158,7 @@ class Neighbours(NamedTuple):
     after: Neighbour | None
 
 
-def _cells(one: Any, kept: str) -> tuple[Value, ...]:
+def _cells(one: Any, kept: str) -> Cells:
     has_time = one.published_at is not None and len(one.published or "") > _NO_TIME
     return (
         one.page_id,

@@ -1,61 +1,37 @@
-"""The reports, by name. Adding one is one class and one line."""
+"""The reports, by name: every one that a module of a subject describes, by what people look for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.alarm_list import Alarms
-from crawlers.reports.catalogue.broken_link_list import BrokenLinks
-from crawlers.reports.catalogue.copy_reports import Duplicates, SameTitles
-from crawlers.reports.catalogue.document_list import Documents
-from crawlers.reports.catalogue.external_links import ExternalLinks
-from crawlers.reports.catalogue.feed_list import Feeds
-from crawlers.reports.catalogue.host_counts import ExternalHosts
-from crawlers.reports.catalogue.link_lists import BadLinks, InternalLinks
-from crawlers.reports.catalogue.page_list import MissingTitles, Pages, RobotsRefusals
-from crawlers.reports.catalogue.redirect_list import Redirects
-from crawlers.reports.catalogue.scored_page_lists import ImportantPages, TopicPages
-from crawlers.reports.catalogue.site_report import Sites
-from crawlers.reports.catalogue.sitemap_reports import InSitemapOnly, NotInSitemap, SitemapErrors, Sitemaps
-from crawlers.reports.catalogue.top_page_lists import DeepestPages, LargePages, SlowPages
-from crawlers.reports.catalogue.trap_report import Traps
-from crawlers.reports.catalogue.url_rule_list import UrlRules
+from crawlers.reports.catalogue import (
+    document_list,
+    link_reports,
+    news_reports,
+    page_reports,
+    score_reports,
+    site_report,
+    sitemap_reports,
+)
+from crawlers.reports.catalogue.report import Group, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
 
-    from crawlers.reports.catalogue.crawl_report import Report
+SUBJECTS = (page_reports, site_report, document_list, news_reports, score_reports, link_reports, sitemap_reports)
 
-_ALL = (
-    Pages(),
-    Sites(),
-    Documents(),
-    Feeds(),
-    UrlRules(),
-    TopicPages(),
-    ImportantPages(),
-    InternalLinks(),
-    ExternalLinks(),
-    ExternalHosts(),
-    Alarms(),
-    BrokenLinks(),
-    BadLinks(),
-    Redirects(),
-    MissingTitles(),
-    SameTitles(),
-    Duplicates(),
-    SlowPages(),
-    LargePages(),
-    DeepestPages(),
-    Sitemaps(),
-    InSitemapOnly(),
-    NotInSitemap(),
-    SitemapErrors(),
-    Traps(),
-    RobotsRefusals(),
-)
-REPORTS: Mapping[str, Report] = {report.name: report for report in _ALL}
+
+def _described_in(module: ModuleType) -> Iterator[Report]:
+    """Yield the reports of a module: the classes with a name; what several of them share has none."""
+    for one in vars(module).values():
+        if isinstance(one, type) and issubclass(one, Report) and "name" in vars(one):
+            yield one()
+
+
+_ALL = [report for module in SUBJECTS for report in _described_in(module)]
+REPORTS: Mapping[str, Report] = {report.name: report for group in Group for report in _ALL if report.group is group}
 
 
 def reports_about(mission: str) -> list[Report]:

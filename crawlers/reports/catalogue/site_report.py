@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlalchemy import func, select
 
 from crawlers.algorithms.robots_groups import is_unreachable
-from crawlers.reports.catalogue.computed_report import ComputedReport
-from crawlers.reports.catalogue.crawl_report import Column, Group, Kind, Related
-from crawlers.reports.catalogue.crawl_scope import is_wanted_site
-from crawlers.reports.catalogue.text_filter import contains
-from crawlers.reports.catalogue.trap_report import trap_counts
+from crawlers.reports.catalogue.conditions import in_text, is_wanted_site
+from crawlers.reports.catalogue.page_reports import trap_counts
+from crawlers.reports.catalogue.report import ComputedReport, Group, Related
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
 from crawlers.reports.robots_delays import robots_delays
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.computed_report import Cells
     from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.table import Cells
 
 
 ROWS_AT_ONCE = 100
@@ -47,23 +46,23 @@ class Sites(ComputedReport):
     columns = (
         Column("site", "Site", Kind.URL),
         Column("state", "State", Kind.STATE),
-        Column("availability", "Problem", Kind.WORDS),
-        Column("pages", "Pages", Kind.NUMBER),
-        Column("waiting", "Waiting", Kind.NUMBER),
-        Column("redirects", "Redirects", Kind.NUMBER),
-        Column("errors", "Errors", Kind.NUMBER),
-        Column("not_pages", "Not pages", Kind.NUMBER),
-        Column("not_requested", "Not requested", Kind.NUMBER),
-        Column("cut", "Cut as endless", Kind.NUMBER),
-        Column("deepest", "Depth", Kind.NUMBER),
-        Column("yield", "Yield", Kind.DECIMAL),
-        Column("parallel", "At a time", Kind.NUMBER),
-        Column("delay_s", "Delay", Kind.SECONDS),
-        Column("robots_delay_s", "Crawl-delay", Kind.SECONDS),
+        Column("availability", "Problem", Kind.WORDS, about="why it can't be loaded, or what is wrong with it"),
+        Column("pages", "Pages", Kind.COUNT, about="that were read, with duplicates"),
+        Column("waiting", "Waiting", Kind.COUNT),
+        Column("redirects", "Redirects", Kind.COUNT),
+        Column("errors", "Errors", Kind.COUNT, about="without a response, or with a status of an error"),
+        Column("not_pages", "Not pages", Kind.COUNT, about="other responses"),
+        Column("not_requested", "Not requested", Kind.COUNT),
+        Column("cut", "Cut as endless", Kind.COUNT, about="not requested as parts of traps"),
+        Column("deepest", "Depth", Kind.NUMBER, about="level of its deepest page"),
+        Column("yield", "Yield", Kind.DECIMAL, about="sum of the rewards of its downloads"),
+        Column("parallel", "At a time", Kind.NUMBER, about="downloads"),
+        Column("delay_s", "Delay", Kind.SECONDS, about="between two downloads, as set"),
+        Column("robots_delay_s", "Crawl-delay", Kind.SECONDS, about="of robots.txt"),
         Column("robots", "robots.txt"),
         Column("rest_until", "Rests until", Kind.TIME),
     )
-    filters = frozenset({"site", "text"})
+    conditions: ClassVar = {"text": in_text(site.c.site)}
 
     def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         of_sites = select(site.c.id).where(is_wanted_site(crawl_id, filters))
@@ -71,9 +70,8 @@ class Sites(ComputedReport):
         cuts = trap_counts(connection, crawl_id)
         yields = _yields(connection, crawl_id)
         delays = robots_delays(connection, crawl_id)
-        wanted = select(*_COLUMNS).where(is_wanted_site(crawl_id, filters)).order_by(site.c.site).limit(self.most + 1)
-        if filters.text:
-            wanted = wanted.where(contains(site.c.site, filters.text))
+        conditions = (is_wanted_site(crawl_id, filters), *self.met(filters))
+        wanted = select(*_COLUMNS).where(*conditions).order_by(site.c.site).limit(self.most + 1)
         # A robots.txt may have 500 kB: few of them are in memory at a time.
         for row in connection.execution_options(yield_per=ROWS_AT_ONCE).execute(wanted):
             of_it, problem = counts.get(row.id, UrlCounts()), site_problem(row, time.time())

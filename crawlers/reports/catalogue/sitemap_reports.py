@@ -4,43 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import and_, collate, exists, literal_column, select, tuple_
+from sqlalchemy import and_, case, exists, literal_column, select, tuple_
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import (
-    KEYS,
-    NUMBERS,
-    PAGE_NUMBERS,
-    Column,
-    Group,
-    Kind,
-    Related,
-    Report,
-    Row,
-    Step,
+from crawlers.reports.catalogue.conditions import by_code_points, equal, in_text, of_page, sites_from
+from crawlers.reports.catalogue.page_reports import (
+    FOUND,
+    LEVEL,
+    REASON,
+    SITE,
+    SIZE,
+    STATE,
+    STATUS,
+    TITLE,
+    LinkedPages,
+    links_to,
 )
-from crawlers.reports.catalogue.crawl_scope import page_contains, sites_from
-from crawlers.reports.catalogue.page_list import COLUMNS, links_to
-from crawlers.reports.catalogue.page_steps import FIRST_STEP, POSITIONS, PageWalk, Position
-from crawlers.reports.catalogue.text_filter import contains
+from crawlers.reports.catalogue.page_reports import URL as PAGE_URL
+from crawlers.reports.catalogue.page_walk import FIRST_STEP
+from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group, Related, Report, Row, Step
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import is_kind, kind_of, states_of
+from crawlers.storage.url_kinds import URL_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from crawlers.reports.catalogue.crawl_report import Cursor
     from crawlers.reports.catalogue.filters import Filters
-    from crawlers.storage.files.cells import Value
+    from crawlers.reports.catalogue.report import Cursor
+    from crawlers.reports.catalogue.table import Cells
 
 SITES_AT_ONCE = 50  # with a hundred sitemaps each
 URLS_AT_ONCE = 1000
 MISSIONS = frozenset({"sitegraph"})  # the one that reads sitemaps
 _LAST = 2**63 - 1
 _STATES = {SitemapState.WAITING: "waiting", SitemapState.READ: "read", SitemapState.UNREAD: "not read"}
+_index = sitemap.alias()
+_first = page.alias()  # a page that represents another one
 _EMPTY = (
     "Crawls of site graphs read the sitemaps that robots.txt names, or /sitemap.xml, before the first page of a site, "
     "unless SITEMAPS_ENABLED=0."
@@ -51,6 +54,9 @@ _NOTHING_TO_COMPARE = (
 _IS_READ = sitemap.c.state == int(SitemapState.READ)
 # No parameter, so that SQLite uses the partial index.
 _IS_DONE: ColumnElement[Any] = literal_column(str(int(State.DONE)))
+
+URL = Column("url", "URL", Kind.URL, sitemap_url.c.url)
+SITEMAP = Column("sitemap", "Sitemap", Kind.URL, sitemap.c.url, "the first one that lists it")
 
 
 class Sitemaps(Report):
@@ -64,50 +70,45 @@ class Sitemaps(Report):
         "they read, and if not, why?"
     )
     columns = (
-        Column("url", "Sitemap", Kind.URL),
-        Column("site", "Site"),
-        Column("result", "Result", Kind.WORDS),
-        Column("status", "HTTP status", Kind.NUMBER),
-        Column("reason", "Reason", Kind.WORDS),
-        Column("format", "Format", Kind.WORDS),
-        Column("urls", "URLs", Kind.NUMBER),
-        Column("outside", "Of other sites, or left out", Kind.NUMBER),
-        Column("cut", "Beyond a limit", Kind.NUMBER),
-        Column("index", "Named by", Kind.URL),
-        Column("read_at", "Read", Kind.TIME),
+        Column("url", "Sitemap", Kind.URL, sitemap.c.url),
+        SITE,
+        Column("result", "Result", Kind.WORDS, case(_STATES, value=sitemap.c.state)),
+        Column("status", "HTTP status", Kind.NUMBER, sitemap.c.status),
+        Column("reason", "Reason", Kind.WORDS, sitemap.c.reason, "why it was not read, or not all of it"),
+        Column("format", "Format", Kind.WORDS, sitemap.c.kind),
+        Column("urls", "URLs", Kind.COUNT, sitemap.c.urls),
+        Column("outside", "Of other sites, or left out", Kind.COUNT, sitemap.c.outside),
+        Column("cut", "Beyond a limit", Kind.COUNT, sitemap.c.cut),
+        Column("index", "Named by", Kind.URL, _index.c.url, "an index of sitemaps; empty: robots.txt, or nothing"),
+        Column("read_at", "Read", Kind.TIME, sitemap.c.read_at),
     )
-    filters = frozenset({"site", "text", "status", "reason"})
+    conditions: ClassVar = {
+        "text": in_text(sitemap.c.url),
+        "reason": in_text(sitemap.c.reason),
+        "status": equal(sitemap.c.status),
+    }
     cursor_ranges = (NUMBERS, range(2**31), KEYS)  # site, number, key
     missions = MISSIONS
     empty = _EMPTY
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        index = sitemap.alias()
-        place = tuple_(sitemap.c.site_id, sitemap.c.number, sitemap.c.key)
+        place = (sitemap.c.site_id, sitemap.c.number, sitemap.c.key)
         rows = (
-            select(sitemap, site.c.site, index.c.url.label("index_url"))
+            select(*place, *self.values)
             .join(site, site.c.id == sitemap.c.site_id)
-            .outerjoin(index, and_(index.c.site_id == sitemap.c.site_id, index.c.key == sitemap.c.index_key))
-            .where(*self._conditions(filters))
-            .order_by(sitemap.c.site_id, sitemap.c.number, sitemap.c.key)
+            .outerjoin(_index, and_(_index.c.site_id == sitemap.c.site_id, _index.c.key == sitemap.c.index_key))
+            .where(*self.met(filters))
+            .order_by(*place)
         )
         numbers = sites_from(connection, crawl_id, filters, _first_site(after))
         for first in range(0, len(numbers), SITES_AT_ONCE):
             some = numbers[first : first + SITES_AT_ONCE]
             here = rows.where(sitemap.c.site_id.in_(some))
             if after is not None:
-                here = here.where(place > after)
-            found = [_sitemap_row(one) for one in connection.execute(here)]
+                here = here.where(tuple_(*place) > after)
+            found = [Row(tuple(one[3:]), tuple(one[:3])) for one in connection.execute(here)]
             yield Step(found, (some[-1], 2**31 - 1, _LAST))
         yield Step([], None)
-
-    def _conditions(self, filters: Filters) -> Iterator[ColumnElement[bool]]:
-        if filters.text:
-            yield contains(sitemap.c.url, filters.text)
-        if filters.reason:
-            yield contains(sitemap.c.reason, filters.reason)
-        if filters.status is not None:
-            yield sitemap.c.status == filters.status
 
 
 def _first_site(after: Cursor | None) -> int:
@@ -115,32 +116,16 @@ def _first_site(after: Cursor | None) -> int:
     return 0 if after is None else after[0] + (after[-1] == _LAST)
 
 
-def _sitemap_row(one: Any) -> Row:
-    cells = (
-        one.url,
-        one.site,
-        _STATES[SitemapState(one.state)],
-        one.status,
-        one.reason,
-        one.kind,
-        one.urls,
-        one.outside,
-        one.cut,
-        one.index_url,
-        one.read_at,
-    )
-    return Row(cells, (one.site_id, one.number, one.key))
-
-
 class _ListedUrls(Report):
     """URLs of sitemaps, with what the crawl knows of them."""
 
     group = Group.SITEMAPS
+    conditions: ClassVar = {"text": in_text(sitemap_url.c.url)}
     cursor_ranges = (NUMBERS, PAGE_NUMBERS)  # site, key
     missions = MISSIONS
     empty = _NOTHING_TO_COMPARE
 
-    condition: ClassVar[ColumnElement[bool]]
+    where: ClassVar[ColumnElement[bool]]
 
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         number = URLS_AT_ONCE if filters.given else FIRST_STEP
@@ -149,7 +134,7 @@ class _ListedUrls(Report):
             while keys := self._keys(connection, site_id, here, number):
                 here = keys[-1]
                 rows = connection.execute(self._rows(site_id, keys, filters))
-                yield Step([Row(self._worded(one)[1:], (site_id, one[0])) for one in rows], (site_id, here))
+                yield Step([Row(tuple(one[1:]), (site_id, one[0])) for one in rows], (site_id, here))
                 if len(keys) < number:
                     break
                 number = URLS_AT_ONCE
@@ -165,29 +150,13 @@ class _ListedUrls(Report):
     def _rows(self, site_id: int, keys: Sequence[int], filters: Filters) -> Select[Any]:
         its_sitemap = and_(sitemap.c.site_id == sitemap_url.c.site_id, sitemap.c.key == sitemap_url.c.sitemap_key)
         its_page = and_(page.c.site_id == sitemap_url.c.site_id, page.c.key == sitemap_url.c.key)
-        rows = (
-            select(sitemap_url.c.key, *self._selected())
+        return (
+            select(sitemap_url.c.key, *self.values)
             .outerjoin(sitemap, its_sitemap)
             .outerjoin(page, its_page)
-            .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key.in_(keys), self.condition)
+            .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key.in_(keys), self.where, *self.met(filters))
             .order_by(sitemap_url.c.key)
         )
-        if filters.text:
-            rows = rows.where(contains(sitemap_url.c.url, filters.text))
-        if filters.status is not None:
-            rows = rows.where(page.c.status == filters.status)
-        if filters.reason:
-            rows = rows.where(contains(page.c.reason, filters.reason))
-        if filters.state is not None:
-            states = [int(state) for state in states_of(filters.state)]
-            rows = rows.where(page.c.state.in_(states), is_kind(filters.state))
-        return rows
-
-    def _selected(self) -> tuple[ColumnElement[Any], ...]:
-        raise NotImplementedError
-
-    def _worded(self, one: Any) -> tuple[Value, ...]:
-        return tuple(one)
 
 
 class InSitemapOnly(_ListedUrls):
@@ -201,15 +170,11 @@ class InSitemapOnly(_ListedUrls):
         "As long as it is not finished, it may find links to some of them."
     )
     columns = (
-        Column("url", "URL", Kind.URL),
-        Column("sitemap", "Sitemap", Kind.URL),
-        Column("modified_at", "Last change, as listed", Kind.TIME),
+        URL,
+        SITEMAP,
+        Column("modified_at", "Last change, as listed", Kind.TIME, sitemap_url.c.modified_at),
     )
-    filters = frozenset({"site", "text"})
-    condition = page.c.id.is_(None)
-
-    def _selected(self) -> tuple[ColumnElement[Any], ...]:
-        return sitemap_url.c.url, sitemap.c.url, sitemap_url.c.modified_at
+    where = page.c.id.is_(None)
 
 
 class SitemapErrors(_ListedUrls):
@@ -221,28 +186,20 @@ class SitemapErrors(_ListedUrls):
         "URLs that a sitemap of the site lists, and links lead to, but which redirect, respond with an error, are no "
         "HTML, or were not requested: a sitemap should list pages only."
     )
-    columns = (
-        Column("url", "URL", Kind.URL),
-        Column("state", "State", Kind.STATE),
-        Column("status", "HTTP status", Kind.NUMBER),
-        Column("reason", "Reason", Kind.WORDS),
-        Column("level", "Level", Kind.NUMBER),
-        Column("sitemap", "Sitemap", Kind.URL),
-    )
-    filters = frozenset({"site", "text", "state", "status", "reason"})
-    condition = page.c.state != int(State.DONE)
+    columns = (URL, STATE, STATUS, REASON, LEVEL, SITEMAP)
+    conditions: ClassVar = {
+        **_ListedUrls.conditions,
+        "state": equal(URL_KIND),
+        "status": equal(page.c.status),
+        "reason": in_text(page.c.reason),
+    }
+    where = page.c.state != int(State.DONE)
 
-    def _selected(self) -> tuple[ColumnElement[Any], ...]:
-        return sitemap_url.c.url, page.c.state, page.c.status, page.c.reason, page.c.level, sitemap.c.url
-
-    def _worded(self, one: Any) -> tuple[Value, ...]:
-        return (*one[:2], kind_of(State(one.state), one.status), *one[3:])
-
-    def related(self, cells: tuple[Value, ...]) -> Related | None:
+    def related(self, cells: Cells) -> Related | None:
         return links_to(cells[0])
 
 
-class NotInSitemap(Report):
+class NotInSitemap(LinkedPages):
     """Pages that no sitemap of their site lists."""
 
     name = "not-in-sitemap"
@@ -253,39 +210,21 @@ class NotInSitemap(Report):
         "that ask not to be indexed, name another canonical URL, or are duplicates are left out. Sites are left out of "
         "which no sitemap was read."
     )
-    columns = tuple(COLUMNS[name] for name in ("url", "title", "level", "size_bytes", "found_at"))
-    filters = frozenset({"site", "text", "level"})
-    cursor_ranges = POSITIONS
+    columns = (PAGE_URL, TITLE, LEVEL, SIZE, FOUND)
+    conditions = of_page("text")
+    scope = frozenset({"site", "level"})
     states = (State.DONE,)
     missions = MISSIONS
     empty = _NOTHING_TO_COMPARE
-
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        stored = [page.c[column.name] for column in self.columns]
-        length = len(Position._fields)
-        conditions = list(self._conditions(filters, is_sqlite=connection.dialect.name == "sqlite"))
-        walk = PageWalk(connection, crawl_id, filters, stored, conditions, self.states)
-        for pages, position in walk.steps(Position(*after) if after is not None else None):
-            rows = [Row(tuple(one[length:]), tuple(one[:length])) for one in pages]
-            yield Step(rows, position)
-
-    def _conditions(self, filters: Filters, *, is_sqlite: bool) -> Iterator[ColumnElement[bool]]:
-        yield exists().where(sitemap.c.site_id == page.c.site_id, _IS_READ, sitemap.c.urls > 0)
-        yield ~exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
-        yield page.c.is_indexable.is_not(False)
-        first = page.alias()
-
-        def place(one: Any) -> tuple[Any, Any]:  # URLs in the order of code points, as in graphs
-            return one.c.level, one.c.url if is_sqlite else collate(one.c.url, "C")
-
-        yield ~exists().where(
-            first.c.site_id == page.c.site_id,
-            first.c.content_hash == page.c.content_hash,
-            first.c.state == _IS_DONE,
-            tuple_(*place(first)) < tuple_(*place(page)),
-        )
-        if filters.text:
-            yield page_contains(filters.text)
-
-    def related(self, cells: tuple[Value, ...]) -> Related | None:
-        return links_to(cells[0])
+    where = (
+        exists().where(sitemap.c.site_id == page.c.site_id, _IS_READ, sitemap.c.urls > 0),
+        ~exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key),
+        page.c.is_indexable.is_not(False),
+        ~exists().where(
+            _first.c.site_id == page.c.site_id,
+            _first.c.content_hash == page.c.content_hash,
+            _first.c.state == _IS_DONE,
+            # URLs in the order of code points, as in graphs
+            tuple_(_first.c.level, by_code_points(_first.c.url)) < tuple_(page.c.level, by_code_points(page.c.url)),
+        ),
+    )

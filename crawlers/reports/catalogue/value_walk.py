@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import select, tuple_
 
-from crawlers.reports.catalogue.crawl_report import KEYS
+from crawlers.reports.catalogue.report import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
-    from crawlers.reports.catalogue.crawl_report import Cursor
+    from crawlers.reports.catalogue.report import Cursor
 
 FIRST_STEP = 100  # rows: without filters, they fill what a person looks at
 ROWS_AT_ONCE = 1000

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, select, tuple_
 
 from crawlers.items import REDIRECT, State
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Row, Step
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.page_steps import END, PageWalk, Position
+from crawlers.reports.catalogue.page_walk import END, PageWalk, Position
+from crawlers.reports.catalogue.report import Row, Step
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import (
     Fact,
     Line,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, literal, select, union_all
 
-from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import POINTS, Axis, Drawing, Picture, Series, Tone
 from crawlers.storage.importance import KEEPERS, totals_of, weights_of_crawl

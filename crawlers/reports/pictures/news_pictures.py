@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from crawlers.algorithms.news.iteration_counts import merged
-from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import Axis, Drawing, Mark, Picture, Series, Tone
 from crawlers.storage.news.iterations import DAY_S, stored_days, stored_iterations

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
+from crawlers.reports.catalogue.table import Cells, Column, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,15 +111,14 @@ class Picture(ABC):
         return next((one for one in self.axes if one.name == wanted.axis), self.axes[0])
 
 
-def table_of(drawing: Drawing) -> tuple[tuple[Column, ...], list[Row]]:
+def table_of(drawing: Drawing) -> tuple[tuple[Column, ...], list[Cells]]:
     """Return the values of a picture as the columns and rows of a report; a column is named as its series."""
     kinds = [Kind.DECIMAL if _has_fractions(one.values) else Kind.NUMBER for one in drawing.series]
     columns = (
         Column(drawing.x.name, drawing.x.title, drawing.x.kind),
         *(Column(one.title, one.title, kind) for one, kind in zip(drawing.series, kinds, strict=True)),
     )
-    values = zip(drawing.points, *(one.values for one in drawing.series), strict=True)
-    return columns, [Row(cells, (place,)) for place, cells in enumerate(values)]
+    return columns, list(zip(drawing.points, *(one.values for one in drawing.series), strict=True))
 
 
 def _has_fractions(values: Sequence[float | None]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlalchemy import exists, func, select
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import Kind
+from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Picture, Series, Tone
 from crawlers.storage.schema.score_tables import relevance, topic_page

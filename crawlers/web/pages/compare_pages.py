@@ -14,17 +14,16 @@ from crawlers.graphs.comparison.change_lists import MOST_ROWS, change_lists, cha
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
-from crawlers.reports.catalogue.computed_report import sorted_by
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
-from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
 from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.rendering import FORMATS
+from crawlers.reports.catalogue.report import sorted_by
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.queries import sites_of
 from crawlers.storage.related_crawls import related_crawls
 from crawlers.web.computing import again
-from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, written_file
+from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.kept_results import Unfinished
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import ROWS, order_of
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from crawlers.graphs.comparison.change_lists import ChangeLists, ComparedSite
     from crawlers.graphs.comparison.crawl_changes import PageChange
-    from crawlers.reports.catalogue.computed_report import Cells
+    from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.related_crawls import RelatedCrawl
@@ -49,7 +48,7 @@ LISTED_SITES = 200  # for a graph of the changes; the command writes those of al
 _SEEN = (Column("first_seen", "First seen", Kind.TIME), Column("last_seen", "Last seen", Kind.TIME))
 COLUMNS = {
     PAGES: (
-        Column("change", "Change"),
+        Column("change", "Change", Kind.STATE),
         Column("url", "URL", Kind.URL),
         Column("what", "What changed"),
         Column("status_before", "Status before", Kind.NUMBER),
@@ -61,10 +60,10 @@ COLUMNS = {
         *_SEEN,
     ),
     LINKS: (
-        Column("change", "Change"),
+        Column("change", "Change", Kind.STATE),
         Column("url", "Page", Kind.URL),
         Column("target", "Leads to", Kind.URL),
-        Column("kind", "Kind"),
+        Column("kind", "Kind", Kind.STATE),
         Column("links_before", "Links before", Kind.NUMBER),
         Column("links_after", "Links", Kind.NUMBER),
         *_SEEN,
@@ -106,7 +105,7 @@ def compare(request: Request) -> Response:
     kept = None if isinstance(outcome, Unfinished) else outcome
     given = {"with": str(chosen.id), **{name: value for name, value in shown._asdict().items() if value}}
     rows = _rows(kept.value, shown) if kept is not None else ()
-    names = [column.name for column in COLUMNS[shown.rows]]
+    columns = COLUMNS[shown.rows]
     first = _first(request)
     return render(
         request,
@@ -126,13 +125,14 @@ def compare(request: Request) -> Response:
         kept=kept,
         unfinished=outcome if kept is None else None,
         changes=[change for change in CHANGES if change != UNCHANGED],
-        rows=[dict(zip(names, row, strict=True)) for row in rows[first : first + ROWS]],
+        columns=columns,
+        rows=rows[first : first + ROWS],
         count=len(rows),
         first=first,
         following=urlencode({**given, "after": first + ROWS}) if first + ROWS < len(rows) else "",
         query=urlencode(given),
         given=given,
-        orders={column.name: order_of(column.name, given) for column in COLUMNS[shown.rows]},
+        orders=[order_of(column.name, given) for column in columns],
         formats=list(FORMATS),
         most=MOST_ROWS,
         graph_sites=[one.site for one in compared.sites[:LISTED_SITES]],
@@ -142,19 +142,16 @@ def compare(request: Request) -> Response:
 def changes_file(request: Request) -> Response:
     """Send all changed pages or links that the filters let through."""
     compared, shown = _of(request), _shown(request)
-    name = request.path_params["format"]
-    if name not in FORMATS or request.path_params["rows"] not in COLUMNS:
-        raise HTTPException(404, f"There is no such file; there are {', '.join(FORMATS)} of {PAGES} and {LINKS}.")
-    if name == PARQUET:
-        check_parquet("Parquet")
-    shown = shown._replace(rows=request.path_params["rows"])
+    name, listed = request.path_params["format"], request.path_params["rows"]
+    if listed not in COLUMNS:
+        raise HTTPException(404, f"There is no such file; there are those of {PAGES} and {LINKS}.")
+    shown = shown._replace(rows=listed)
     database = panel_of(request).database
     all_rows: Iterable[PageChange | LinkChange] = (
-        changed_pages(database, compared.sites) if shown.rows == PAGES else changed_links(database, compared.sites)
+        changed_pages(database, compared.sites) if listed == PAGES else changed_links(database, compared.sites)
     )
-    rows = (Row(tuple(row), (place,)) for place, row in enumerate(all_rows) if _is_shown(row, shown))
-    parts = FORMATS[name](COLUMNS[shown.rows], rows)
-    file = f"changed-{shown.rows}-{compared.before.id}-{compared.after.id}.{name}"
+    parts = table_parts(COLUMNS[listed], (row for row in all_rows if _is_shown(row, shown)), name)
+    file = f"changed-{listed}-{compared.before.id}-{compared.after.id}.{name}"
     return written_file(lambda out: out.writelines(parts), TABLE_TYPES[name], file)
 
 

@@ -10,9 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.crawl_report import LinkReport, cursor_text, parsed_cursor, slice_of
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.storage.link_removal import crawls_with_workers, deleted_links, remove_links
 from crawlers.storage.schema.tables import crawl as crawls
 from crawlers.web.forms import changes
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.crawl_report import Cursor, Row
+    from crawlers.reports.catalogue.report import Cursor, Report, Row
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.kept_results import Kept
 
@@ -100,7 +101,7 @@ def delete(request: Request, form: FormData) -> Response:
 
 
 def _next(
-    request: Request, crawl: NamedCrawl, report: LinkReport, filters: Filters, after: Cursor | None
+    request: Request, crawl: NamedCrawl, report: Report, filters: Filters, after: Cursor | None
 ) -> tuple[list[Cursor], Cursor | None]:
     """Return the cursors of the next links, and where the search goes on."""
     until = time.monotonic() + SEARCH_S
@@ -109,15 +110,15 @@ def _next(
     return [row.cursor for row in part.rows], part.cursor
 
 
-def _remove(request: Request, crawl: NamedCrawl, report: LinkReport, cursors: Sequence[Cursor]) -> int:
+def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequence[Cursor]) -> int:
     if not cursors:
         return 0
-    keys = [report.key_of(cursor) for cursor in cursors]
-    return remove_links(panel_of(request).database, crawl.id, report.link_kind, report.remove, keys, time.time())
+    keys = [link_key(cursor) for cursor in cursors]
+    return remove_links(panel_of(request).database, crawl.id, report.link_kind, keys, time.time())
 
 
 def _count(
-    request: Request, crawl: NamedCrawl, report: LinkReport, filters: Filters
+    request: Request, crawl: NamedCrawl, report: Report, filters: Filters
 ) -> Kept[Weighed[Counted]] | Unfinished:
     """Return how many links the filters show, as of lately: their pages may be many, with few such links."""
     panel = panel_of(request)
@@ -135,13 +136,13 @@ def _count(
     return panel.results.latest(key, compute, COUNT_SHARE)
 
 
-def _rows_at(request: Request, crawl: NamedCrawl, report: LinkReport, chosen: Sequence[Cursor]) -> list[Row]:
+def _rows_at(request: Request, crawl: NamedCrawl, report: Report, chosen: Sequence[Cursor]) -> list[Row]:
     with panel_of(request).database.read() as connection:
         rows = [_row_at(connection, crawl, report, one) for one in chosen[:SAMPLE]]
     return [row for row in rows if row is not None]
 
 
-def _row_at(connection: Connection, crawl: NamedCrawl, report: LinkReport, cursor: Cursor) -> Row | None:
+def _row_at(connection: Connection, crawl: NamedCrawl, report: Report, cursor: Cursor) -> Row | None:
     """Return the row of a cursor, which is the first one after the cursor before it."""
     step = next(report.steps(connection, crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
     return next((row for row in step.rows if row.cursor == cursor), None)
@@ -150,7 +151,7 @@ def _row_at(connection: Connection, crawl: NamedCrawl, report: LinkReport, curso
 def _page(
     request: Request,
     crawl: NamedCrawl,
-    report: LinkReport,
+    report: Report,
     given: Mapping[str, str],
     chosen: Sequence[Cursor],
     status: int = 200,
@@ -174,15 +175,15 @@ def _page(
     )
 
 
-def _report_of(request: Request) -> LinkReport:
+def _report_of(request: Request) -> Report:
     found = REPORTS.get(request.path_params["report"])
-    if not isinstance(found, LinkReport):
-        names = ", ".join(name for name, one in REPORTS.items() if isinstance(one, LinkReport))
+    if found is None or not found.link_kind:
+        names = ", ".join(name for name, one in REPORTS.items() if one.link_kind)
         raise HTTPException(404, f"Rows of this report can't be deleted; those of {names} can.")
     return found
 
 
-def _chosen(report: LinkReport, texts: Sequence[str]) -> list[Cursor]:
+def _chosen(report: Report, texts: Sequence[str]) -> list[Cursor]:
     cursors = [parsed_cursor(text, report.cursor_ranges) for text in texts]
     known = [cursor for cursor in cursors if cursor is not None]
     if len(known) < len(cursors) or len(cursors) > MOST_ROWS:
@@ -190,7 +191,7 @@ def _chosen(report: LinkReport, texts: Sequence[str]) -> list[Cursor]:
     return known
 
 
-def _filters(texts: Mapping[str, str], report: LinkReport) -> tuple[dict[str, str], Filters]:
+def _filters(texts: Mapping[str, str], report: Report) -> tuple[dict[str, str], Filters]:
     given = {name: texts[name].strip() for name in Filters._fields if texts.get(name, "").strip()}
     return given, parsed_filters(given, report.filters)
 

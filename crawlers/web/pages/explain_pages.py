@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.catalogue.crawl_report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.catalogue.page_steps import POSITIONS, Position
+from crawlers.reports.catalogue.page_walk import POSITIONS, Position
+from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import Holder, linking_steps, progress, url_numbers
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.reports.pull_log import settings_of

@@ -31,8 +31,7 @@ from crawlers.graphs.crawl_map import (
 from crawlers.graphs.files import graph_format
 from crawlers.graphs.looks import GraphLayout, laid_out
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.catalogue.crawl_report import Column, Kind, Row
-from crawlers.reports.catalogue.exporting import csv_lines
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.reports.map_picture import draw_map
 from crawlers.reports.pull_log import settings_of
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.maps.graph_map import GraphMap
     from crawlers.graphs.crawl_map import SiteNames
     from crawlers.items import Target
+    from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.kept_results import Kept, Patience
 
@@ -136,17 +136,14 @@ def picture(request: Request) -> Response:
 def nodes_table(request: Request) -> Response:
     """Send the nodes of the picture as CSV."""
     crawl, drawn = _map_of(request)
-    rows = (Row(tuple(node), (place,)) for place, node in enumerate(drawn.nodes))
-    lines = csv_lines((*NODE_COLUMNS, *PLACE_COLUMNS), rows)
-    return table_file(request, lines, "csv", file_name(crawl, "nodes"))
+    return table_file(request, (*NODE_COLUMNS, *PLACE_COLUMNS), drawn.nodes, "csv", file_name(crawl, "nodes"))
 
 
 def edges_table(request: Request) -> Response:
     """Send the edges of the picture as CSV."""
     crawl, drawn = _map_of(request)
     ends = ((drawn.nodes[source].label, drawn.nodes[target].label) for source, target in drawn.edges)
-    lines = csv_lines(EDGE_COLUMNS, (Row(cells, (place,)) for place, cells in enumerate(ends)))
-    return table_file(request, lines, "csv", file_name(crawl, "edges"))
+    return table_file(request, EDGE_COLUMNS, ends, "csv", file_name(crawl, "edges"))
 
 
 def full_graph(request: Request) -> Response:
@@ -221,10 +218,10 @@ def _map_of(request: Request) -> tuple[NamedCrawl, GraphMap]:
     return crawl, outcome.value
 
 
-def _listed(drawn: GraphMap) -> list[Row]:
+def _listed(drawn: GraphMap) -> list[Cells]:
     """Return the rows of the table: the nodes to which most nodes link."""
     nodes = sorted(drawn.nodes, key=lambda node: (-node.in_degree, node.label))[:LISTED_NODES]
-    return [Row(tuple(node[: len(NODE_COLUMNS)]), (place,)) for place, node in enumerate(nodes)]
+    return [node[: len(NODE_COLUMNS)] for node in nodes]
 
 
 ROUTES = [

@@ -11,8 +11,7 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.catalogue.crawl_scope import wanted_sites
-from crawlers.reports.catalogue.exporting import csv_lines
+from crawlers.reports.catalogue.conditions import wanted_sites
 from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
 from crawlers.reports.pictures.picture import Wanted, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
@@ -113,7 +112,7 @@ def data(request: Request) -> Response:
     if isinstance(outcome, Unfinished):
         raise HTTPException(503, outcome.problem or "This picture is still being computed; load the file again.")
     columns, rows = table_of(outcome.value)
-    return table_file(request, csv_lines(columns, rows), "csv", file_name(wanted.crawl, shown.name))
+    return table_file(request, columns, rows, "csv", file_name(wanted.crawl, shown.name))
 
 
 def _picture_of(request: Request) -> Picture:

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from crawlers.reports.catalogue.computed_report import ComputedReport, sorted_by
-from crawlers.reports.catalogue.crawl_report import (
-    LinkReport,
+from crawlers.errors import ConfigError
+from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.page_walk import POSITIONS, Position, search_place
+from crawlers.reports.catalogue.registry import REPORTS, reports_about
+from crawlers.reports.catalogue.rendering import FORMATS
+from crawlers.reports.catalogue.report import (
+    NUMBERS,
+    ComputedReport,
     Row,
     Slice,
     cursor_text,
+    in_order,
     parsed_cursor,
+    rows_of,
     slice_of,
+    total,
 )
-from crawlers.reports.catalogue.exporting import FORMATS, PARQUET
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
-from crawlers.reports.catalogue.page_steps import POSITIONS, Position, search_place
-from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.url_kinds import UrlKind
 from crawlers.web.computing import AGAIN, again
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
+from crawlers.web.kept_results import ENTRY_BYTES, Unfinished, Weighed, value_of
 from crawlers.web.panel import crawl_of, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
@@ -37,10 +41,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.computed_report import Cells, Result
-    from crawlers.reports.catalogue.crawl_report import Cursor, Group, Related, Report
+    from crawlers.reports.catalogue.report import Cursor, Group, Related, Report, Result, Total
+    from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.kept_results import Kept
     from crawlers.web.panel import Panel
 
 ROWS = 50
@@ -48,6 +53,8 @@ COUNT_S = 0.15  # for the number of rows of a report in the list of them; it is 
 COUNT_SHARE = 0.02  # of the time of a processor for these numbers, whoever looks at the list
 COUNTED_ROWS = 1000
 SEARCH_S = 0.1  # then a page shows what was found, and the browser goes on by itself
+SORT_S = 20.0  # for finding the rows that are sorted by another column
+TOTAL_S = 60.0  # for counting all rows
 FOUND, FIRST = "found", "first"  # in the query of a search that goes on: its rows so far, and whether it began there
 ROWS_OF_FILE = 10_000  # that are read at once
 EXPORT_WAIT_S = 20.0  # for a result that is being computed: browsers wait longer
@@ -107,24 +114,25 @@ def report(request: Request) -> Response:
     """Show some rows of a report."""
     crawl, shown = crawl_of(request), _report_of(request)
     given, filters = _filters(request, shown)
+    sort = request.query_params.get("sort", "")
+    is_whole = _is_whole(shown, sort)
     text = request.query_params.get("after", "")
-    after = parsed_cursor(text, shown.cursor_ranges) if text else None
+    after = parsed_cursor(text, (NUMBERS,) if is_whole else shown.cursor_ranges) if text else None
     if text and after is None:
         raise HTTPException(400, "This address is incomplete; begin with the first page of the report.")
-    values = {name: text for name, text in given.items() if text.strip()}
-    sort = request.query_params.get("sort", "")
+    with_sort = {"sort": sort} if sort else {}
+    values = {name: text for name, text in given.items() if text.strip()} | with_sort
     found = min(number_in(request, FOUND), ROWS - 1)
     is_first = after is None or FIRST in request.query_params
+    if (response := again(request, _key(crawl, shown, filters))) is not None:
+        return response
     kept = unfinished = place = None
-    if isinstance(shown, ComputedReport):
-        if (response := again(request, _key(crawl, shown, filters))) is not None:
-            return response
+    if is_whole:
         outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
         if isinstance(outcome, Unfinished):
             part, unfinished = Slice([], None), outcome
         else:
-            part, kept = _part(outcome.value, shown, sort, after), outcome
-        values |= {"sort": sort} if sort else {}
+            part, kept = _part(in_order(shown, outcome.value, sort), after), outcome
     else:
         until = time.monotonic() + SEARCH_S
         with panel_of(request).database.read() as connection:
@@ -134,7 +142,6 @@ def report(request: Request) -> Response:
                 position = Position(*part.cursor[: len(POSITIONS)])
                 place = search_place(connection, crawl.id, filters, shown.states, position)
     further = {**values, "after": cursor_text(part.cursor)} if part.cursor is not None else {}
-    related = [_related_address(shown.related(row.cells)) for row in part.rows]
     return render(
         request,
         "report.html",
@@ -150,41 +157,69 @@ def report(request: Request) -> Response:
         searching=urlencode({**further, FOUND: found + len(part.rows), **({FIRST: 1} if is_first else {})}),
         place=place,
         formats=list(FORMATS),
-        is_deletable=isinstance(shown, LinkReport),
         states=list(UrlKind),
         siblings=[one for one in reports_about(crawl.mission) if one.group is shown.group],
         query=urlencode(values),
         kept=kept,
         unfinished=unfinished,
-        sort=values.get("sort", ""),
+        sort=sort,
         renewal=urlencode({**values, AGAIN: "1"}),
-        orders=[order_of(column.name, values) for column in shown.columns] if kept is not None else [],
-        related=related if shown.has_related else [],
-        has_related=shown.has_related,
+        total=_total(request, crawl, shown, filters, kept) if "total" in request.query_params else None,
+        counting=urlencode({**values, "total": "1"}),
+        orders=[order_of(column.name, values) for column in shown.columns],
+        related=[_related_address(shown.related(row.cells)) for row in part.rows] if shown.has_related else [],
         counted=[{name: _related_address(one) for name, one in shown.counted(row.cells).items()} for row in part.rows],
     )
 
 
+def _is_whole(shown: Report, sort: str) -> bool:
+    """Return whether all rows of a report are needed to show some of them in an order."""
+    return isinstance(shown, ComputedReport) or sort not in ("", shown.order)
+
+
 def _outcome(
-    request: Request, crawl: NamedCrawl, shown: ComputedReport, filters: Filters, wait_s: float
+    request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, wait_s: float
 ) -> Kept[Result] | Unfinished:
     panel = panel_of(request)
 
     def compute() -> Result:
+        until = time.monotonic() + SORT_S
         with panel.database.read() as connection:
-            return shown.result(connection, crawl.id, filters)
+            result = shown.result(connection, crawl.id, filters, partial(_is_over, until))
+        if result.is_cut and len(result.rows) < shown.most:
+            raise ConfigError(f"It takes too long to find all rows of {shown.name} and to sort them; set filters.")
+        return result
 
     return panel.results.get(_key(crawl, shown, filters), compute, wait_s)
 
 
-def _part(result: Result, shown: ComputedReport, sort: str, after: Cursor | None) -> Slice:
-    rows = sorted_by(result.rows, shown.columns, sort)
+def _part(rows: Sequence[Cells], after: Cursor | None) -> Slice:
     first = after[0] + 1 if after is not None else 0
     numbered = [Row(cells, (place,)) for place, cells in enumerate(rows[first : first + ROWS], first)]
     return Slice(numbered, numbered[-1].cursor if first + ROWS < len(rows) else None)
 
 
-def _key(crawl: NamedCrawl, shown: ComputedReport, filters: Filters) -> tuple[int, str, str, Filters]:
+def _total(
+    request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, kept: Kept[Result] | None
+) -> Total | Unfinished:
+    """Return the number of rows and the sums of their columns."""
+    if kept is not None:
+        return total(shown.columns, kept.value.rows, is_cut=kept.value.is_cut)
+    panel = panel_of(request)
+
+    def compute() -> Weighed[Total]:
+        until = time.monotonic() + TOTAL_S
+        with panel.database.read() as connection:
+            steps = shown.steps(connection, crawl.id, filters, None)
+            rows = takewhile(lambda _: not _is_over(until), rows_of(steps))
+            found = total(shown.columns, (row.cells for row in rows))
+        return Weighed(found._replace(is_cut=_is_over(until)), ENTRY_BYTES)
+
+    outcome = panel.results.latest(("total", *_key(crawl, shown, filters)), compute, COUNT_SHARE)
+    return outcome if isinstance(outcome, Unfinished) else outcome.value.value
+
+
+def _key(crawl: NamedCrawl, shown: Report, filters: Filters) -> tuple[int, str, str, Filters]:
     """Return what a kept result depends on: when a crawl ends or goes on, its results are computed again."""
     return (crawl.id, crawl.state, shown.name, filters)
 
@@ -201,30 +236,17 @@ def order_of(column: str, values: dict[str, str]) -> Order:
 
 
 def export(request: Request) -> Response:
-    """Send all rows that the filters let through as a file."""
+    """Send all rows that the filters let through as a file: what the table shows, in its order."""
     crawl, shown = crawl_of(request), _report_of(request)
     _, filters = _filters(request, shown)
-    name = request.path_params["format"]
-    if name not in FORMATS:
-        raise HTTPException(404, f"There is no format {name}; there are {', '.join(FORMATS)}.")
-
-    if name == PARQUET:
-        check_parquet("Parquet")
-
-    def parts() -> Iterator[bytes]:
-        if isinstance(shown, ComputedReport):  # what the table shows, in its order
-            yield from FORMATS[name](shown.columns, [Row(cells, (place,)) for place, cells in enumerate(in_order)])
-            return
-        yield from FORMATS[name](shown.columns, all_rows(panel_of(request).database, crawl.id, shown, filters))
-
-    in_order: Sequence[Cells] = ()
-    if isinstance(shown, ComputedReport):
+    sort = request.query_params.get("sort", "")
+    cells: Iterator[Cells] = (row.cells for row in all_rows(panel_of(request).database, crawl.id, shown, filters))
+    if _is_whole(shown, sort):
         outcome = _outcome(request, crawl, shown, filters, EXPORT_WAIT_S)
         if isinstance(outcome, Unfinished):
             raise HTTPException(503, outcome.problem or "This report is still being computed; load the file again.")
-        in_order = sorted_by(outcome.value.rows, shown.columns, request.query_params.get("sort", ""))
-
-    return table_file(request, parts(), name, file_name(crawl, shown.name))
+        cells = iter(in_order(shown, outcome.value, sort))
+    return table_file(request, shown.columns, cells, request.path_params["format"], file_name(crawl, shown.name))
 
 
 def all_rows(database: Database, crawl_id: int, shown: Report, filters: Filters) -> Iterator[Row]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, Size, build, first_document
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.reports.catalogue.crawl_report import rows_of
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.registry import reports_about
+from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.histories.url_history import subject_of
 from crawlers.storage.queries import crawl_numbered
 from crawlers.storage.schema.news_tables import document

@@ -20,8 +20,8 @@ from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reports.catalogue.filters import Filters as ReportFilters
+from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.site_report import Sites
-from crawlers.reports.catalogue.trap_report import Traps
 from crawlers.reports.crawl_summary import Places, crawl_summary
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database

@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import event, func, insert, select
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.reports.catalogue.crawl_report import rows_of
 from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
+from crawlers.reports.catalogue.report import rows_of
 from crawlers.storage.database import Database
 from crawlers.storage.link_removal import DeletedLinks, bad_link_key, deleted_links, remove_links
 from crawlers.storage.locks import WorkerLock
@@ -37,9 +38,8 @@ def rows(database, crawl_id, name, filters=NOTHING):
 
 
 def remove(database, crawl_id, name, some, now=7.0):
-    report = REPORTS[name]
-    keys = [report.key_of(row.cursor) for row in some]
-    return remove_links(database, crawl_id, report.link_kind, report.remove, keys, now)
+    keys = [link_key(row.cursor) for row in some]
+    return remove_links(database, crawl_id, REPORTS[name].link_kind, keys, now)
 
 
 def numbers(database):

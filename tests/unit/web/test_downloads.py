@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import uvicorn
 
-from crawlers.reports.catalogue.crawl_report import Row
+from crawlers.reports.catalogue.report import Row
 from crawlers.web.app import panel
 from crawlers.web.pages import graph_pages, report_pages
 from crawlers.web.panel import FILES_AT_ONCE

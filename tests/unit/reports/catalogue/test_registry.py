@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.computed_report import ComputedReport
-from crawlers.reports.catalogue.crawl_report import cursor_text, parsed_cursor, rows_of, slice_of
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
+from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, rows_of, slice_of
 from crawlers.storage.database import Database
 from tests.support.stored_crawl import CRAWL, stored_crawl
 

@@ -10,12 +10,12 @@ from sqlalchemy import update
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.reports.catalogue.computed_report import sorted_by
-from crawlers.reports.catalogue.crawl_report import Column, rows_of
 from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.host_counts import ExternalHosts
+from crawlers.reports.catalogue.link_reports import ExternalHosts
 from crawlers.reports.catalogue.registry import report_named, reports_about
+from crawlers.reports.catalogue.report import rows_of, sorted_by
+from crawlers.reports.catalogue.table import Column
 from crawlers.storage.schema.news_tables import url_rule
 from crawlers.storage.schema.sitemap_tables import sitemap
 from crawlers.storage.schema.tables import SettingRow, crawl, external_url, link_context, page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import String, create_mock_engine, literal, select
 
-from crawlers.reports.catalogue.text_filter import by_code_points, contains, is_host
+from crawlers.reports.catalogue.conditions import by_code_points, contains, is_host
 
 pytestmark = pytest.mark.both_stores
 

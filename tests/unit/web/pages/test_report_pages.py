@@ -204,7 +204,7 @@ def test_file_of_a_report_waits_for_its_computation(open_panel, crawl_id, slow_r
 
 
 def test_computation_that_failed_says_why_and_can_be_tried_again(browser, crawl_id, monkeypatch):
-    def fails(self, connection, crawl_id, filters):
+    def fails(*_):
         raise StoreError("the disk <is> full")
 
     path = f"/crawls/{crawl_id}/reports/traps"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.reports.catalogue import page_steps
+from crawlers.reports.catalogue import page_walk
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.page_steps import END, PageWalk, Position, SearchPlace, search_place
+from crawlers.reports.catalogue.page_walk import END, PageWalk, Position, SearchPlace, search_place
 from crawlers.storage.schema.tables import site
 from crawlers.storage.url_kinds import UrlKind
 from tests.support.stored_crawl import stored_crawl
 
 
 def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(sqlite, monkeypatch):
-    monkeypatch.setattr(page_steps, "FIRST_STEP", 5)
+    monkeypatch.setattr(page_walk, "FIRST_STEP", 5)
     crawl_id = stored_crawl(sqlite)
     with sqlite.read() as connection:
         walk = PageWalk(connection, crawl_id, Filters(site="c.test"), [], states=[State.DONE], at_once=40)

@@ -1,26 +1,31 @@
-"""Walks through the pages of a crawl in bounded steps: by site, state, level and number, in the order of one index."""
+"""Walks through the pages of a crawl in bounded steps: by site, state, level and number, in the order of one index.
+
+Reports that walk like this are each a `PageReport`: of pages, or of what is on them, such as links.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlalchemy import case, func, select, tuple_
 
 from crawlers.items import State
-from crawlers.reports.catalogue.crawl_report import NUMBERS, PAGE_NUMBERS
-from crawlers.reports.catalogue.crawl_scope import is_wanted_site, sites_from
+from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
+from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Report, Row, Step
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_kinds import is_kind, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Row
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.report import Cursor
 
 FIRST_STEP = 100  # pages: without filters, they fill what a person looks at
 PAGES_AT_ONCE = 1000
+HOLDERS_AT_ONCE = 100  # pages, of 70 links on average, whose targets are read one by one
 END = (2**31 - 1, 2**63 - 1)  # after every level and page of a state
 
 
@@ -69,7 +74,7 @@ def _walked(states: Sequence[State], filters: Filters) -> list[State]:
 class PageStep(NamedTuple):
     """Pages with the wanted columns; the walk goes on after *position*, which is None at its end."""
 
-    pages: Sequence[Row[Any]]  # site_id, state, level and id come first
+    pages: Sequence[Any]  # site_id, state, level and id come first
     position: Position | None
 
 
@@ -134,7 +139,7 @@ class PageWalk:
         rows = self._connection.execute(statement.order_by(page.c.level, page.c.id).limit(number))
         return [(level, page_id) for level, page_id in rows]
 
-    def _read(self, page_ids: Sequence[int]) -> Sequence[Row[Any]]:
+    def _read(self, page_ids: Sequence[int]) -> Sequence[Any]:
         return self._connection.execute(
             self._pages.where(page.c.id.in_(page_ids)).order_by(page.c.level, page.c.id)
         ).all()
@@ -147,3 +152,56 @@ def _times(filters: Filters) -> list[ColumnElement[bool]]:
     if filters.until is not None:
         conditions.append(page.c.fetched_at < filters.until)
     return conditions
+
+
+class PageReport(Report):
+    """Pages by site, state and level; or rows about what is on them.
+
+    A cursor is the place of the page, and that of the row on it if a page may have several.
+    """
+
+    states = tuple(State)
+    where: ClassVar[Sequence[ColumnElement[bool]]] = ()  # what the pages have in common besides their states
+    scope = frozenset({"site", "level", "since", "until"})
+    cursor_ranges: ClassVar[tuple[range, ...]] = POSITIONS
+    at_once: ClassVar[int] = PAGES_AT_ONCE
+
+    def pages(self, connection: Connection, crawl_id: int, filters: Filters) -> PageWalk:
+        """Return the walk through the pages."""
+        conditions = [*self.where, *self.met(filters)]
+        return PageWalk(connection, crawl_id, filters, self.values, conditions, self.states, self.at_once)
+
+    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        """Yield the rows of some *pages*."""
+        for one in pages:
+            yield Row(tuple(one[len(POSITIONS) :]), place_of_page(one))
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        length = len(POSITIONS)
+        end = tuple(one[-1] for one in self.cursor_ranges[length:])  # after all rows of a page
+        place = Position(*after[:length]) if after is not None else None
+        first = after if after is not None and after[length:] != end else None
+        for pages, position in self.pages(connection, crawl_id, filters).steps(place, is_included=first is not None):
+            rows = self.rows(connection, pages, filters) if pages else ()
+            found = [row for row in rows if first is None or row.cursor > first]
+            yield Step(found, (*position, *end) if position is not None else None)
+
+
+def place_of_page(one: Any) -> Position:
+    """Return the place of a row of a `PageStep`."""
+    return Position(*one[: len(POSITIONS)])
+
+
+def link_key(cursor: Cursor) -> tuple[int, ...]:
+    """Return the key of the link whose row has that *cursor*: the number of its page comes first."""
+    return cursor[len(POSITIONS) - 1 :]
+
+
+def on_pages(connection: Connection, links: Select[Any], pages: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each of *pages*, in order, with each row of *links* on it; their first column is the number of the page."""
+    of_page: dict[int, list[Any]] = {}
+    for one in connection.execute(links):
+        of_page.setdefault(one[0], []).append(one)
+    for holder in pages:
+        for one in of_page.get(holder.id, ()):
+            yield holder, one

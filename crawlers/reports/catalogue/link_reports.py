@@ -1,0 +1,303 @@
+"""Reports about links: within the sites of a crawl, to others, broken ones, and those that can't be followed."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from sqlalchemy import case, func, literal, select
+
+from crawlers.items import REDIRECT, State
+from crawlers.reports.catalogue.conditions import equal, in_text, is_host, is_wanted_page
+from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.page_reports import LEVEL
+from crawlers.reports.catalogue.page_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
+from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
+from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.histories.history import N_
+from crawlers.storage.broken_pages import OTHER_SCHEME, broken_ends_of, problems_of
+from crawlers.storage.link_removal import bad_link_key
+from crawlers.storage.schema.tables import (
+    bad_link,
+    external_link,
+    external_url,
+    link,
+    link_anchor,
+    link_context,
+    page,
+    site,
+)
+from crawlers.storage.streaming import streamed
+from crawlers.storage.url_kinds import URL_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Connection, Select
+
+    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.table import Cells
+
+PAGE = Column("page", "Page", Kind.URL, page.c.url, "that holds the link")
+ANCHOR = Column("anchor", "Text", about="of the link")
+LINKS = Column("links", "Links", Kind.COUNT, about="with this target on the page")
+_HELD = f"""
+    SELECT source_id, target_id, count FROM link JOIN page ON page.id = target_id
+    WHERE source_id {{ids}} AND state IN ({State.MOVED:d}, {State.REFUSED:d}, {State.FAILED:d})
+    ORDER BY source_id, target_id"""  # noqa: S608
+
+
+class _LinksOnPages(PageReport):
+    """Links by the page that holds them."""
+
+    group = Group.LINKS
+    states: ClassVar[tuple[State, ...]] = (State.DONE,)
+
+    @property
+    def values(self) -> list[Any]:
+        return [page.c.url, page.c.status, page.c.fetched_at]
+
+    def met(self, filters: Filters) -> list[Any]:
+        return []  # the conditions are about the links
+
+    def links(self, statement: Select[Any], pages: Sequence[Any], filters: Filters) -> Select[Any]:
+        """Return the *statement* about links with the conditions of *filters*, for those on *pages*."""
+        holder = statement.selected_columns[0]
+        return statement.where(holder.in_([one.id for one in pages]), *super().met(filters))
+
+
+class InternalLinks(_LinksOnPages):
+    """Links from pages to URLs of the same crawl."""
+
+    name = "internal-links"
+    title = "Internal links"
+    about = "Every link from a page of the crawl to another URL of it, by the page that holds the link."
+    columns = (
+        PAGE,
+        Column("url", "Target", Kind.URL),
+        ANCHOR,
+        LINKS,
+        Column("level", "Level of the page", Kind.NUMBER),
+        Column("target_state", "State", Kind.STATE, about="of the target"),
+        Column("status", "HTTP status", Kind.NUMBER, about="of the target"),
+        Column("target_level", "Level of the target", Kind.NUMBER),
+    )
+    conditions: ClassVar = {
+        "text": in_text(page.c.url, link_anchor.c.anchor),
+        "anchor": in_text(link_anchor.c.anchor),
+        "host": lambda host: page.c.site_id.in_(select(site.c.id).where(is_host(site.c.site, host))),
+        "status": equal(page.c.status),
+    }
+    cursor_ranges = (*POSITIONS, PAGE_NUMBERS)  # of the page, target
+    at_once = HOLDERS_AT_ONCE
+    link_kind = "internal"
+
+    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        is_text = (link_anchor.c.source_id == link.c.source_id) & (link_anchor.c.target_id == link.c.target_id)
+        of_target = (page.c.url, link_anchor.c.anchor, link.c["count"], URL_KIND, page.c.status, page.c.level)
+        statement = (
+            select(link.c.source_id, link.c.target_id, *of_target)
+            .join(page, page.c.id == link.c.target_id)
+            .outerjoin(link_anchor, is_text)
+            .order_by(link.c.source_id, link.c.target_id)
+        )
+        for holder, one in on_pages(connection, self.links(statement, pages, filters), pages):
+            _, target_id, url, anchor, links, *about = one
+            yield Row((holder.url, url, anchor, links, holder.level, *about), (*place_of_page(holder), target_id))
+
+
+class ExternalLinks(_LinksOnPages):
+    """Links of pages to URLs of other sites, by page."""
+
+    name = "external-links"
+    title = "External links"
+    about = (
+        "Every link from a page of the crawl to a URL of another site, with its text and its place on the page, and "
+        "every redirect to another site, whose place is redirect."
+    )
+    columns = (
+        Column("url", "URL", Kind.URL),
+        Column("host", "Host"),
+        ANCHOR,
+        Column("position", "Place", Kind.WORDS, about="on the page, as the table link_context has it; or redirect"),
+        LINKS,
+        PAGE,
+        LEVEL,
+        Column("status", "Page status", Kind.NUMBER),
+        Column("read_at", "Read", Kind.TIME, about="when the page was requested"),
+    )
+    conditions: ClassVar = {
+        "host": lambda host: is_host(external_url.c.site, host),
+        "text": in_text(external_url.c.url, link_context.c.anchor),
+        "anchor": in_text(link_context.c.anchor),
+    }
+    scope = PageReport.scope | {"status"}
+    cursor_ranges = (*POSITIONS, KEYS, KEYS)  # of the page in the walk, URL, context
+    states = (State.DONE, State.REFUSED)
+    link_kind = "external"
+
+    def met(self, filters: Filters) -> list[Any]:
+        return [] if filters.status is None else [page.c.status == filters.status]
+
+    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        place = case((link_context.c.tag == REDIRECT, literal(REDIRECT)), else_=link_context.c.position)
+        key = (external_link.c.page_id, external_link.c.url_id, external_link.c.context_id)
+        statement = (
+            select(
+                *key, external_url.c.url, external_url.c.site, link_context.c.anchor, place, external_link.c["count"]
+            )
+            .join(external_url, external_url.c.id == external_link.c.url_id)
+            .join(link_context, link_context.c.id == external_link.c.context_id)
+            .order_by(*key)
+        )
+        for holder, one in on_pages(connection, self.links(statement, pages, filters), pages):
+            _, url_id, context_id, url, name, *about = one
+            of_page = (holder.url, holder.level, holder.status, holder.fetched_at)
+            cells = (url, urlsplit(name).hostname, *about, *of_page)
+            yield Row(cells, (*place_of_page(holder), url_id, context_id))
+
+
+class ExternalHosts(ComputedReport):
+    """External sites by number of links.
+
+    A link is external if it leaves the site of its page (scheme://host[:port]) and the scope of the crawl has no other
+    sites, as in crawls of site graphs and external links: so sites of the crawl may be among those that others link to.
+    """
+
+    name = "external-hosts"
+    title = "External sites"
+    group = Group.LINKS
+    about = (
+        "The other sites that pages link to, those with the most links first. http and https of a host are two sites; "
+        "a link from one site of the crawl to another one is external, too."
+    )
+    columns = (
+        Column("site", "Site", Kind.URL),
+        Column("host", "Host"),
+        Column("links", "Links", Kind.COUNT),
+        Column("urls", "Different URLs", Kind.COUNT),
+        Column("in_crawl", "In this crawl", Kind.STATE, about="yes, or empty"),
+    )
+    scope = frozenset({"site", "host"})
+
+    def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
+        by_url = (
+            select(external_link.c.url_id, func.sum(external_link.c["count"]).label("links"))
+            .join(page, page.c.id == external_link.c.page_id)
+            .where(is_wanted_page(crawl_id, filters, State.DONE, State.REFUSED))
+            .group_by(external_link.c.url_id)
+            .subquery()
+        )
+        links = func.sum(by_url.c.links)
+        statement = (
+            select(external_url.c.site, links, func.count(), func.max(site.c.id))
+            .join(by_url, by_url.c.url_id == external_url.c.id)
+            .outerjoin(site, (site.c.site == external_url.c.site) & (site.c.crawl_id == crawl_id))
+            .where(*([is_host(external_url.c.site, filters.host)] if filters.host else []))
+            .group_by(external_url.c.site)
+            .order_by(links.desc(), external_url.c.site)
+            .limit(self.most + 1)
+        )
+        for name, number, urls, site_id in connection.execute(statement):
+            yield name, urlsplit(name).hostname, int(number), urls, N_("yes") if site_id is not None else None
+
+    def related(self, cells: Cells) -> Related | None:
+        return Related("external-links", {"host": str(cells[0])})
+
+
+class BrokenLinks(_LinksOnPages):
+    """Broken links by the page that holds them."""
+
+    name = "broken-links"
+    title = "Broken links"
+    group = Group.ERRORS
+    about = (
+        "Links whose targets did not respond, responded with an error or are no URLs, with every page that holds one."
+    )
+    columns = (
+        Column("url", "Target", Kind.URL, about="or the link as it is written, if it is no URL"),
+        Column("status", "HTTP status", Kind.NUMBER, about="of the target, or of where it redirects to"),
+        Column("reason", "Reason", Kind.WORDS, about="why the target can't be loaded"),
+        ANCHOR,
+        LINKS,
+        PAGE,
+        LEVEL,
+    )
+    scope = frozenset({"site", "text", "level", "status", "reason"})
+    cursor_ranges = (*POSITIONS, range(3), PAGE_NUMBERS)  # of the page, links or bad links, target or place
+    at_once = HOLDERS_AT_ONCE
+
+    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        page_ids = [one.id for one in pages]
+        links = list(streamed(connection, _HELD, ids=page_ids))
+        ends = broken_ends_of(connection, {target for _, target, _ in links})
+        held: dict[int, list[tuple[int, int]]] = {}
+        for source, target, count in links:
+            if target in ends:
+                held.setdefault(source, []).append((target, count))
+        problems = problems_of(connection, ends, {target for links in held.values() for target, _ in links})
+        anchors = select(link_anchor).where(link_anchor.c.source_id.in_(held))
+        texts = {(source, target): anchor for source, target, anchor in connection.execute(anchors)}
+        bad: dict[int, list[Any]] = {}
+        is_broken = bad_link.c.page_id.in_(page_ids) & ~bad_link.c.reason.startswith(OTHER_SCHEME)
+        for one in connection.execute(select(bad_link).where(is_broken)):
+            bad.setdefault(one.page_id, []).append(one)
+        for holder in pages:
+            place, on_page = place_of_page(holder), (holder.url, holder.level)
+            rows = [
+                Row((*problems[target], texts.get((holder.id, target)), count, *on_page), (*place, 0, target))
+                for target, count in held.get(holder.id, ())
+            ]
+            no_urls = sorted(bad.get(holder.id, ()), key=lambda one: (one.raw, one.reason))
+            rows += [
+                Row((raw, None, reason, anchor, count, *on_page), (*place, 1, number))
+                for number, (_, raw, reason, count, anchor) in enumerate(no_urls)
+            ]
+            yield from (row for row in rows if _meets(filters, row.cells))
+
+    def related(self, cells: Cells) -> Related | None:
+        target = str(cells[0])
+        return Related(self.name, {"text": target}) if len(target) <= MAX_CHARS else None
+
+
+def _meets(filters: Filters, cells: Cells) -> bool:
+    url, status, reason, anchor, *_ = cells
+    return (
+        filters.text.lower() in f"{url}\n{anchor or ''}".lower()
+        and filters.reason.lower() in str(reason or "").lower()
+        and filters.status in (None, status)
+    )
+
+
+class BadLinks(_LinksOnPages):
+    """Links that can't be followed."""
+
+    name = "bad-links"
+    title = "Bad links"
+    group = Group.ERRORS
+    about = "What pages link to although it is not the URL of a page: malformed addresses, and schemes such as mailto."
+    columns = (
+        Column("link", "Link as it is written"),
+        Column("reason", "Reason", Kind.WORDS, about="why it can't be followed"),
+        ANCHOR,
+        LINKS,
+        PAGE,
+        LEVEL,
+    )
+    conditions: ClassVar = {
+        "text": in_text(bad_link.c.raw, bad_link.c.anchor),
+        "anchor": in_text(bad_link.c.anchor),
+        "reason": in_text(bad_link.c.reason),
+    }
+    cursor_ranges = (*POSITIONS, KEYS)  # of the page, key of the link
+    link_kind = "bad"
+
+    def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
+        columns = (bad_link.c.raw, bad_link.c.reason, bad_link.c.anchor, bad_link.c["count"])
+        found = on_pages(connection, self.links(select(bad_link.c.page_id, *columns), pages, filters), pages)
+        for holder, links in groupby(found, key=itemgetter(0)):
+            rows = [(bad_link_key(raw, reason), raw, reason, *about) for _, (_, raw, reason, *about) in links]
+            for key, *cells in sorted(rows):
+                yield Row((*cells, holder.url, holder.level), (*place_of_page(holder), key))

@@ -1,0 +1,279 @@
+"""Reports about news crawls: their feeds, the rules of URLs, and what needs attention."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from sqlalchemy import case, null, select
+
+from crawlers.algorithms.news.alarm_rules import (
+    DEAD_FEED,
+    DISCOVERY,
+    DISCOVERY_SHARE,
+    EXTRACTION,
+    MIN_SHARE,
+    SILENCE_FACTOR,
+    SILENT,
+    UNREACHABLE,
+)
+from crawlers.algorithms.ranking.page_scores import REVISIT
+from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
+from crawlers.algorithms.url_rules.url_tokens import target_of_url
+from crawlers.errors import ConfigError
+from crawlers.items import FEED, SITEMAP, State
+from crawlers.options import SETTINGS
+from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, sites_from
+from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
+from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Group, Report, Row, Step
+from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.url_rule_trial import rules_at
+from crawlers.storage.schema.news_tables import alarm, document, poll
+from crawlers.storage.schema.score_tables import news_score
+from crawlers.storage.schema.tables import crawl, page, site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sqlalchemy import Connection
+
+    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.report import Cursor
+    from crawlers.reports.catalogue.table import Cells
+    from crawlers.storage.news.stored_rules import StoredRule
+
+FEEDS_AT_ONCE = 1000
+KINDS = (FEED, SITEMAP)  # in the order of the index
+_END = 2**63 - 1  # after all feeds of a kind, and all rules of a site
+PAGES = 500  # of a site, which are held against its rules
+ALARMS_AT_ONCE = 500
+_LAST = 2**31 - 1  # after every alarm
+_WITHIN = f"within {{}} days, or {SILENCE_FACTOR} times the usual interval"
+HOURS, DAYS = "NEWS_ALARM_HOURS", "NEWS_ALARM_SILENT_DAYS"
+# What is expected, by kind, with the setting that says how long it may take, and the share of it.
+EXPECTED = {
+    DEAD_FEED: ("a response within {} hours", HOURS, 1.0),
+    UNREACHABLE: ("a response within {} hours", HOURS, 1.0),
+    SILENT: (f"an article {_WITHIN}", DAYS, 1.0),
+    EXTRACTION: (f"documents from {MIN_SHARE:.0%} of the pages that look like articles", "", 1.0),
+    DISCOVERY: (f"a new URL {_WITHIN}", DAYS, DISCOVERY_SHARE),
+}
+
+
+class Feeds(Report):
+    """Feeds and sitemaps by site."""
+
+    name = "feeds"
+    title = "Feeds and sitemaps"
+    group = Group.CONTENTS
+    about = (
+        "Where the sites of a news crawl announce their articles: when each was read, with what, and when it is next."
+    )
+    columns = (
+        URL,
+        Column("kind", "Kind", Kind.WORDS, poll.c.kind, "feed or sitemap"),
+        Column("read_at", "Last read", Kind.TIME, poll.c.polled_at),
+        STATUS,
+        Column("reason", "Problem", Kind.WORDS, poll.c.problem),
+        Column("failures", "Failures in a row", Kind.NUMBER, poll.c.failures),
+        Column("items", "New items", Kind.COUNT, poll.c.new_items),
+        Column("newest_at", "Last new item", Kind.TIME, poll.c.newest_at),
+        Column("polls", "Times read", Kind.COUNT, poll.c.polls),
+        Column("next_at", "Next visit", Kind.TIME, case((news_score.c.queue == REVISIT, poll.c.due_at), else_=null())),
+        SITE,
+    )
+    conditions: ClassVar = {
+        "text": in_text(page.c.url),
+        "reason": in_text(poll.c.problem),
+        "status": equal(page.c.status),
+    }
+    scope = frozenset({"site", "kind"})
+    missions = NEWS
+    cursor_ranges = (NUMBERS, range(len(KINDS)), PAGE_NUMBERS)  # site, place of the kind, page
+    empty = "A news crawl looks for feeds on the pages of its sites; or add one: scrapy sites add-feed SITE URL"
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        statement = (
+            select(poll.c.page_id, *self.values)
+            .join(page, page.c.id == poll.c.page_id)
+            .join(site, site.c.id == poll.c.site_id)
+            .outerjoin(news_score, news_score.c.page_id == poll.c.page_id)
+            .where(*self.met(filters))
+            .order_by(poll.c.page_id)
+        )
+        start = after if after is not None else (0, 0, 0)
+        for site_id in sites_from(connection, crawl_id, filters, start[0]):
+            for kind, name in enumerate(KINDS):
+                here = start[2] if start[:2] == (site_id, kind) else 0
+                if filters.kind not in ("", name) or (site_id, kind) < start[:2] or here == _END:
+                    continue
+                while page_ids := self._following(connection, site_id, name, here):
+                    rows = connection.execute(statement.where(poll.c.page_id.in_(page_ids)))
+                    here = page_ids[-1]
+                    yield Step([Row(tuple(one[1:]), (site_id, kind, one[0])) for one in rows], (site_id, kind, here))
+                    if len(page_ids) < FEEDS_AT_ONCE:
+                        break
+                yield Step([], (site_id, kind, _END))
+        yield Step([], None)
+
+    def _following(self, connection: Connection, site_id: int, kind: str, after: int) -> list[int]:
+        """Return the next feeds from the index alone."""
+        is_it = (poll.c.site_id == site_id) & (poll.c.kind == kind) & (poll.c.page_id > after)
+        statement = select(poll.c.page_id).where(is_it).order_by(poll.c.page_id).limit(FEEDS_AT_ONCE)
+        return list(connection.execute(statement).scalars())
+
+
+class UrlRules(Report):
+    """URL rules by site."""
+
+    name = "url-rules"
+    title = "URL rules"
+    group = Group.CONTENTS
+    about = (
+        "The rules by which URLs of each site of a news crawl are articles, given or learnt, and what they match among "
+        f"{PAGES} pages of it that were read."
+    )
+    columns = (
+        Column("site", "Site"),
+        Column("rule", "Rule", Kind.RULE),
+        Column("origin", "Origin", Kind.WORDS),
+        Column("weight", "Weight", Kind.DECIMAL, about="0 forbids"),
+        Column("is_pinned", "Pinned", about="whether learning leaves it alone"),
+        Column("support", "Learnt from", Kind.NUMBER, about="URLs"),
+        Column("precision_low", "Precision at least", Kind.DECIMAL),
+        Column("matched", "Matched", Kind.COUNT),
+        Column("documents", "Documents among them", Kind.COUNT),
+        Column("pages", "Of pages", Kind.NUMBER),
+        Column("learnt_at", "Learnt", Kind.TIME),
+        Column("number", "Number", Kind.NUMBER),
+        Column("domain", "Domain"),
+    )
+    scope = frozenset({"site", "text"})
+    missions = NEWS
+    cursor_ranges = (NUMBERS, PAGE_NUMBERS)  # site, place of the rule
+    empty = "A news crawl learns rules from 30 pages of a site on; or add one: scrapy sites add-rule SITE '/news/.+'"
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        site_id, place = after if after is not None else (0, -1)
+        is_left = site.c.id >= site_id + (place == _END)
+        sites = select(site.c.id, site.c.site).where(is_wanted_site(crawl_id, filters), is_left)
+        for one in connection.execute(sites.order_by(site.c.id)).all():
+            first = place + 1 if one.id == site_id else 0
+            rules = rules_at(connection, one.site)
+            rows = [
+                Row(_rule_cells(one.site, stored, counts), (one.id, number))
+                for number, (stored, counts) in enumerate(_counted(connection, one, rules))
+                if number >= first and filters.text.lower() in f"{one.site}\n{stored.rule.regex}".lower()
+            ]
+            yield Step(rows, (one.id, _END))
+        yield Step([], None)
+
+
+class _Counts(NamedTuple):
+    matched: int
+    documents: int
+    pages: int
+
+
+def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterator[tuple[StoredRule, _Counts | None]]:
+    """Yield each of *rules* with what it matches among some pages of the site *of*."""
+    if not rules:
+        return
+    try:
+        expressions = UrlExpressions([stored.rule.regex for stored in rules])
+    except ConfigError:  # a rule of an earlier version; crawls say which one
+        yield from ((stored, None) for stored in rules)
+        return
+    pages = (
+        select(page.c.url, document.c.page_id)
+        .outerjoin(document, document.c.page_id == page.c.id)
+        .where(page.c.site_id == of.id, page.c.state == int(State.DONE))
+        .order_by(page.c.level, page.c.id)
+        .limit(PAGES)
+    )
+    matched, documents, number = [0] * len(rules), [0] * len(rules), 0
+    for url, document_id in connection.execute(pages):
+        number += 1
+        for index in expressions.matching(target_of_url(url)):
+            matched[index] += 1
+            documents[index] += document_id is not None
+    for index, stored in enumerate(rules):
+        yield stored, _Counts(matched[index], documents[index], number)
+
+
+def _rule_cells(name: str, stored: StoredRule, counts: _Counts | None) -> Cells:
+    number, domain, rule = stored
+    return (
+        name,
+        rule.regex,
+        rule.origin,
+        rule.weight,
+        "yes" if rule.is_pinned else "no",
+        rule.support or None,
+        round(rule.precision_low, 3) if rule.support else None,
+        *(counts or (None, None, None)),
+        rule.learnt_at or None,
+        number,
+        domain,
+    )
+
+
+class Alarms(Report):
+    """Alarms: open ones first, and the latest of them first."""
+
+    name = "alarms"
+    title = "Alarms"
+    group = Group.ERRORS
+    about = "What needs attention in a news crawl: feeds and sources that fail, are silent, or yield nothing."
+    columns = (
+        Column("subject", "Feed or site", Kind.URL),
+        Column("kind", "Kind", Kind.WORDS),
+        Column("raised_at", "Since", Kind.TIME),
+        Column("ended_at", "Ended", Kind.TIME),
+        Column("expected", "Expected"),
+        Column("got", "Got instead"),
+        Column("remedy", "What to do"),
+    )
+    conditions: ClassVar = {
+        "text": in_text(alarm.c.subject, alarm.c.message),
+        "kind": equal(alarm.c.kind),
+        "since": lambda seconds: alarm.c.raised_at >= seconds,
+        "until": lambda seconds: alarm.c.raised_at < seconds,
+    }
+    scope = frozenset()
+    missions = NEWS
+    cursor_ranges = (range(2), range(-_LAST, 1))  # whether it ended, number
+    empty = "Nothing needs attention. A news crawl checks its sources every ten minutes."
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        has_ended, before = (after[0], -after[1]) if after is not None else (0, _LAST)
+        limits = _limits(connection, crawl_id)
+        while has_ended < 2:
+            numbers = select(alarm.c.id).where(alarm.c.id < before).order_by(alarm.c.id.desc()).limit(ALARMS_AT_ONCE)
+            found = list(connection.execute(numbers).scalars())
+            is_over = alarm.c.ended_at.is_not(None) if has_ended else alarm.c.ended_at.is_(None)
+            wanted = (alarm.c.id.in_(found), is_over, alarm.c.crawl_id == crawl_id, *self.met(filters))
+            rows = []
+            for one in connection.execute(select(alarm).where(*wanted).order_by(alarm.c.id.desc())):
+                got, _, remedy = one.message.partition("; ")
+                cells = (one.subject, one.kind, one.raised_at, one.ended_at, _expected(one.kind, limits), got, remedy)
+                rows.append(Row(cells, (has_ended, -one.id)))
+            if len(found) == ALARMS_AT_ONCE:
+                before = found[-1]
+            else:
+                has_ended, before = has_ended + 1, _LAST
+            yield Step(rows, (has_ended, -before) if has_ended < 2 else None)
+
+
+def _limits(connection: Connection, crawl_id: int) -> dict[str, Any]:
+    """Return the settings that were given to the crawl."""
+    manifest = json.loads(connection.execute(select(crawl.c.manifest).where(crawl.c.id == crawl_id)).scalar_one())
+    return dict(manifest.get("command", {}).get("settings", {}))
+
+
+def _expected(kind: str, limits: Mapping[str, Any]) -> str | None:
+    if kind not in EXPECTED:
+        return None
+    sentence, name, share = EXPECTED[kind]
+    limit = limits.get(name, SETTINGS[name].default) if name else 0.0
+    return sentence.format(f"{share * float(limit):.3g}")

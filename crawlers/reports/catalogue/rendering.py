@@ -1,0 +1,129 @@
+"""Tables as text for a terminal and as files: CSV, in which no cell runs as a formula, JSON lines and Parquet.
+
+Times are UTC. Each takes the columns of a table and the cells of its rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
+from crawlers.reports.history_wording import cut
+from crawlers.reports.text_table import NOTHING, table, time_of
+from crawlers.storage.files.cells import clean, guarded_cell, utc
+from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from crawlers.reports.catalogue.table import Column
+    from crawlers.storage.files.cells import Value
+    from crawlers.storage.files.parquet_files import ColumnType
+
+CELL_CHARS = 70  # of a terminal
+ROWS_AT_ONCE = 500
+ROWS_OF_GROUP = 20_000  # of Parquet: some 10 MB in memory
+PARQUET = "parquet"
+_PARQUET_TYPES: Mapping[Kind, ColumnType] = {
+    Kind.NUMBER: "int64",
+    Kind.COUNT: "int64",
+    Kind.BYTES: "int64",
+    Kind.DECIMAL: "float64",
+    Kind.SECONDS: "float64",
+    Kind.TIME: "timestamp",
+}
+
+
+def text_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> list[str]:
+    """Return the lines of a table for a terminal, the titles of *columns* first."""
+    cells = [[_text(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in rows]
+    sides = "".join("r" if column.kind in NUMERIC else " " for column in columns)
+    return table([[column.title for column in columns], *cells], sides).split("\n")
+
+
+def csv_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
+    """Yield a line of headings, and *rows* as RFC 4180 says, in UTF-8."""
+    yield _csv([[guarded_cell(column.name) for column in columns]])
+    for some in _batches(rows, ROWS_AT_ONCE):
+        yield _csv([map(guarded_cell, _values(columns, row)) for row in some])
+
+
+def json_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
+    """Yield each of *rows* as a JSON object on a line of its own."""
+    names = [column.name for column in columns]
+    for some in _batches(rows, ROWS_AT_ONCE):
+        objects = (dict(zip(names, map(_cleaned, _values(columns, row)), strict=True)) for row in some)
+        yield "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects).encode()
+
+
+def parquet_file(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
+    """Yield *rows* as a Parquet file; pyarrow must be installed, see `check_parquet`."""
+    stored = [ParquetColumn(column.name, _PARQUET_TYPES.get(column.kind, "string")) for column in columns]
+    groups = (
+        [
+            list(map(_milliseconds if column.kind is Kind.TIME else _cleaned, values))
+            for column, values in zip(columns, zip(*some, strict=True), strict=True)
+        ]
+        for some in _batches(rows, ROWS_OF_GROUP)
+    )
+    yield from parquet_parts(stored, groups)
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Column], Iterable[Cells]], Iterator[bytes]]] = {
+    "csv": csv_lines,
+    "jsonl": json_lines,
+    PARQUET: parquet_file,
+}
+
+
+def _milliseconds(value: Value) -> Value:
+    return round(value * 1000) if isinstance(value, (int, float)) else None
+
+
+def _csv(rows: Iterable[Iterable[str | None]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _values(columns: Sequence[Column], row: Cells) -> Iterator[Value]:
+    for column, value in zip(columns, row, strict=True):
+        yield utc(value) if column.kind is Kind.TIME and isinstance(value, float) else value
+
+
+def _cleaned(value: Value) -> Value:
+    return clean(value) if isinstance(value, str) else value
+
+
+def _batches(rows: Iterable[Cells], size: int) -> Iterator[list[Cells]]:
+    left = iter(rows)
+    while some := list(islice(left, size)):
+        yield some
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in the unit in which people would say it.
+
+    >>> _duration(0.25), _duration(300.0), _duration(-90000.0), _duration(1e6)
+    ('0.25 s', '5 min', '-25 h', '12 d')
+    """
+    for unit, length_s, below in (("min", 60, 2 * 3600), ("h", 3600, 2 * 86_400), ("d", 86_400, float("inf"))):
+        if 120 <= abs(seconds) < below:
+            return f"{seconds / length_s:,.0f} {unit}"
+    return f"{seconds:.2f} s"
+
+
+def _text(value: Value, kind: Kind) -> str:
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, float):
+        if kind is Kind.TIME:
+            return time_of(value)
+        return _duration(value) if kind is Kind.SECONDS else f"{float(f'{value:.6g}'):,}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return cut(" ".join(value.split()), CELL_CHARS)

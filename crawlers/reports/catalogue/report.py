@@ -1,0 +1,283 @@
+"""The contract of reports: a description (columns, filters, order), and rows that are read in bounded steps.
+
+A report has an order, in which each row has a cursor. Whoever knows the cursor of the last row that he has seen reads
+on from there: no row is counted, sorted or skipped for it. A step reads a bounded number of stored rows, and may find
+none that the filters let through. So a reader who has no more time says how far the search came, and goes on later.
+A report that counts, compares or sorts what it reads is computed at once, and bounded: a `ComputedReport`.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from enum import Enum
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from crawlers.errors import ConfigError
+from crawlers.reports.catalogue.table import SUMMED, Cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from crawlers.items import State
+    from crawlers.reports.catalogue.conditions import Condition
+    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.table import Column
+    from crawlers.storage.files.cells import Value
+
+Cursor = tuple[int, ...]
+NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one after a number
+PAGE_NUMBERS = range(2**63)
+KEYS = range(-(2**63), 2**63)
+MOST_ROWS = 100_000  # that are computed or sorted at once: 50 MB of texts
+WEIGHED_ROWS = 100
+
+
+class Row(NamedTuple):
+    """A row of a report, and where the report goes on after it."""
+
+    cells: Cells
+    cursor: Cursor
+
+
+class Step(NamedTuple):
+    """What one bounded read has found; the next one begins after *cursor*, which is None at the end of the report."""
+
+    rows: list[Row]
+    cursor: Cursor | None
+
+
+class Slice(NamedTuple):
+    """Some successive rows of a report.
+
+    *cursor* is where it goes on, None at its end. If *is_partial*, time was over before as many rows were found as were
+    wanted.
+    """
+
+    rows: list[Row]
+    cursor: Cursor | None
+    is_partial: bool = False
+
+
+class Result(NamedTuple):
+    """The first rows of a report, all of them unless it *is_cut*."""
+
+    rows: Sequence[Cells]
+    is_cut: bool
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes, judged by a hundred of the rows."""
+        some = self.rows[:: len(self.rows) // WEIGHED_ROWS + 1]
+        weights = [sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in some]
+        return len(self.rows) * sum(weights) // max(1, len(weights))
+
+
+class Group(Enum):
+    """What people crawl a site for: reports are listed by it. The values are titles, in English."""
+
+    CONTENTS = "What there is"
+    LINKS = "Links"
+    ERRORS = "What is broken"
+    CONTENT = "Titles and copies"
+    SPEED = "Size, speed and depth"
+    SITEMAPS = "Sitemaps and orphans"
+    REFUSALS = "What was not fetched"
+
+
+class Related(NamedTuple):
+    """Another report whose rows explain a row: its name, and the filters as text."""
+
+    report: str
+    filters: dict[str, str]
+
+
+class Report(ABC):
+    """A table about a crawl."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    group: ClassVar[Group]
+    about: ClassVar[str]  # one sentence: what is in it, and what it is good for
+    columns: ClassVar[tuple[Column, ...]]
+    conditions: ClassVar[Mapping[str, Condition]] = {}  # of filters, by their names
+    scope: ClassVar[frozenset[str]] = frozenset({"site"})  # further filters that it obeys
+    cursor_ranges: ClassVar[tuple[range, ...]]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
+    states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageWalk`; empty: it does not
+    link_kind: ClassVar[str] = ""  # external, internal or bad: of its rows, links that may be deleted
+    missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
+    most: ClassVar[int] = MOST_ROWS  # of its rows that are computed or sorted together
+    order: ClassVar[str] = ""  # the column by which its rows come, as in `sorted_by`; "": none
+    empty: ClassVar[str] = "This crawl has nothing of this kind yet."  # what is said if it has no rows, without filters
+
+    @abstractmethod
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        """Yield the steps of the report, beginning after the row of the cursor *after*.
+
+        The last step, and only that, has no cursor.
+        """
+
+    def result(
+        self, connection: Connection, crawl_id: int, filters: Filters, is_over: Callable[[], bool] = lambda: False
+    ) -> Result:
+        """Return the first rows that the filters let through, at most `most`, or fewer if the time *is_over*.
+
+        Raises `StoreError`.
+        """
+        found = slice_of(self.steps(connection, crawl_id, filters, None), self.most, is_over)
+        return Result([row.cells for row in found.rows], found.cursor is not None)
+
+    @property
+    def filters(self) -> frozenset[str]:
+        """The fields of `Filters` that it obeys."""
+        return self.scope | self.conditions.keys()
+
+    @property
+    def values(self) -> list[Any]:
+        """The expressions of SQL whose values are the cells of a row."""
+        return [column.value for column in self.columns]
+
+    def met(self, filters: Filters) -> list[ColumnElement[bool]]:
+        """Return the conditions of these *filters*."""
+        return [self.conditions[name](value) for name, value in filters.given.items() if name in self.conditions]
+
+    def related(self, cells: Cells) -> Related | None:
+        """Return where the URLs or links are listed that the row with these *cells* is about; None if nowhere else."""
+        return None
+
+    @property
+    def has_related(self) -> bool:
+        """Whether rows may have such a list."""
+        return type(self).related is not Report.related
+
+    def counted(self, cells: Cells) -> Mapping[str, Related]:
+        """Return where the URLs are listed that the row with these *cells* counts, by the column of the number."""
+        return {}
+
+
+class ComputedReport(Report):
+    """A report that is read as a whole; its cursor is the place of a row."""
+
+    cursor_ranges = (NUMBERS,)
+
+    def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
+        """Yield the rows, the most important ones first; no more are read than the report may have."""
+        statement = self.query(crawl_id, filters).where(*self.met(filters)).limit(self.most + 1)
+        return map(tuple, connection.execute(statement))
+
+    def query(self, crawl_id: int, filters: Filters) -> Select[Any]:
+        """Return the statement that reads the rows in their order; the conditions of filters are added to it."""
+        raise NotImplementedError
+
+    def result(
+        self, connection: Connection, crawl_id: int, filters: Filters, is_over: Callable[[], bool] = lambda: False
+    ) -> Result:
+        rows = list(islice(self.found(connection, crawl_id, filters), self.most + 1))
+        return Result(rows[: self.most], len(rows) > self.most)
+
+    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
+        first = after[0] + 1 if after is not None else 0
+        rows = self.result(connection, crawl_id, filters).rows
+        yield Step([Row(cells, (place,)) for place, cells in enumerate(rows) if place >= first], None)
+
+
+def slice_of(steps: Iterator[Step], size: int, is_over: Callable[[], bool]) -> Slice:
+    """Return the next *size* rows of *steps*, or fewer if *is_over* after a step. Raises `StoreError`."""
+    rows: list[Row] = []
+    for step in steps:
+        rows += islice(step.rows, size - len(rows))
+        if len(rows) == size and (step.cursor is not None or rows[-1] is not step.rows[-1]):
+            return Slice(rows, rows[-1].cursor)
+        if step.cursor is None:
+            return Slice(rows, None)
+        if is_over():
+            return Slice(rows, step.cursor, is_partial=True)
+    raise AssertionError("a report ends with a step without a cursor")
+
+
+def rows_of(steps: Iterator[Step]) -> Iterator[Row]:
+    """Yield all rows of *steps*. Raises `StoreError`."""
+    for step in steps:
+        yield from step.rows
+
+
+def in_order(report: Report, result: Result, order: str) -> Sequence[Cells]:
+    """Return the rows of *result* by a column, see `sorted_by`. Raises `ConfigError` if there are too many."""
+    if order and result.is_cut and not isinstance(report, ComputedReport):
+        raise ConfigError(f"{report.name} has more than {report.most:,} rows, too many to sort; set filters")
+    return sorted_by(result.rows, report.columns, order)
+
+
+class Total(NamedTuple):
+    """The number of rows, and the sums of the columns that have one; if it *is_cut*, of the first rows."""
+
+    rows: int
+    sums: Cells
+    is_cut: bool
+
+
+def total(columns: Sequence[Column], rows: Iterable[Cells], *, is_cut: bool = False) -> Total:
+    """Return the total of *rows*, which are read one by one.
+
+    >>> from crawlers.reports.catalogue.table import Column, Kind
+    >>> total([Column("url", "URL"), Column("links", "Links", Kind.COUNT)], [("a", 2), ("b", None), ("c", 3)])
+    Total(rows=3, sums=(None, 5), is_cut=False)
+    """
+    places = [place for place, column in enumerate(columns) if column.kind in SUMMED]
+    number, sums = 0, dict.fromkeys(places, 0)
+    for row in rows:
+        number += 1
+        for place in places:
+            value = row[place]
+            sums[place] += value if isinstance(value, int) else 0
+    return Total(number, tuple(sums.get(place) for place in range(len(columns))), is_cut)
+
+
+def sorted_by(rows: Sequence[Cells], columns: Sequence[Column], order: str) -> Sequence[Cells]:
+    """Return *rows* by the column that *order* names, after a minus in descending order; "" keeps theirs.
+
+    Rows without a value come last in both directions. Raises `ConfigError` if there is no such column.
+    """
+    if not order:
+        return rows
+    name = order.removeprefix("-")
+    places = [place for place, column in enumerate(columns) if column.name == name]
+    if not places:
+        raise ConfigError(f"sort={name!r} must be one of: {', '.join(column.name for column in columns)}")
+    place = places[0]
+    with_value = [row for row in rows if row[place] is not None]
+    with_value.sort(key=lambda row: _key(row[place]), reverse=order.startswith("-"))
+    return [*with_value, *(row for row in rows if row[place] is None)]
+
+
+def _key(value: Value) -> tuple[float, str]:
+    """Return by what a value is sorted: texts after numbers, whatever the case of their letters."""
+    return (float("inf"), value.casefold()) if isinstance(value, str) else (float(value or 0), "")
+
+
+def cursor_text(cursor: Cursor) -> str:
+    """Return *cursor* as it stands in a URL.
+
+    >>> cursor_text((3, -1))
+    '3.-1'
+    """
+    return ".".join(map(str, cursor))
+
+
+def parsed_cursor(text: str, ranges: Sequence[range]) -> Cursor | None:
+    """Return the cursor that *text* stands for, or None if it stands for none with a number in each of *ranges*.
+
+    >>> ranges = (range(10), range(-5, 1))
+    >>> parsed_cursor("3.-1", ranges), parsed_cursor("3.x", ranges), parsed_cursor("3", ranges)
+    ((3, -1), None, None)
+    >>> parsed_cursor("3.2", ranges) is None
+    True
+    """
+    numbers = text.split(".")
+    if len(numbers) != len(ranges) or not all(one.removeprefix("-").isdecimal() and len(one) <= 20 for one in numbers):
+        return None
+    cursor = tuple(map(int, numbers))
+    return cursor if all(one in known for one, known in zip(cursor, ranges, strict=True)) else None
