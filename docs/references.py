@@ -1,4 +1,4 @@
-"""`python -m docs.references` writes the references of settings, commands and tables.
+"""`python -m docs.references` writes the references of settings, commands, reports and tables.
 
 They are made of what the program declares, and of docs/details: a file for each, with an introduction and texts that
 stand at the end of the section with their heading.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import Settings
+from sqlalchemy import Column
 
 from crawlers import settings
 from crawlers.commands.sites import ACTIONS
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scrapy.commands import ScrapyCommand
-    from sqlalchemy import Column
+
+    from crawlers.reports.catalogue.table import Column as ReportColumn
 
 DOCS = Path(__file__).resolve().parent
 COMMANDS = ("crawl", "graph", "explain", "report", "web", "workers", "sites", "lab")
@@ -87,7 +89,9 @@ def _default(value: Any, description: str) -> str:
 def commands_page() -> str:
     texts = details("commands")
     lists = {
-        "report": table(("report", "its rows"), ((f"`{name}`", one.about) for name, one in REPORTS.items())),
+        "report": table(
+            ("report", "its rows"), ((f"[`{name}`](reports.md#{name})", one.about) for name, one in REPORTS.items())
+        ),
         "sites": table(
             ("action", "what it does"),
             (
@@ -135,6 +139,26 @@ def _linked(text: str) -> str:
     return found.sub(lambda one: f"[`{one[0]}`](settings.md#{one[0].lower()})" if one[0] in SETTINGS else one[0], text)
 
 
+# Reports --------------------------------------------------------------------------------------------
+
+
+def reports_page() -> str:
+    parts = [details("reports")[""]]
+    for name, one in REPORTS.items():
+        rows = ((f"`{column.name}`", column.kind.value, _about(column)) for column in one.columns)
+        missions = f" For crawls of {', '.join(sorted(one.missions))}." if one.missions else ""
+        filters = ", ".join(f"`--{filter_}`" for filter_ in sorted(one.filters))
+        columns = table(("column", "type", "meaning"), rows)
+        parts += [f"## {name}", f"{one.about}{missions}", columns, f"Filters: {filters}."]
+    return page("Reports", parts)
+
+
+def _about(column: ReportColumn) -> str:
+    """Return what a column of a report means: a text of its own, or that of the column of the store, or its title."""
+    stored = column.value if isinstance(column.value, Column) else None
+    return column.about or (column.title if stored is None else meaning(stored))
+
+
 # Tables ---------------------------------------------------------------------------------------------
 
 
@@ -156,7 +180,12 @@ def _type(column: Column[Any]) -> str:
     return _TYPES[column.type.python_type] + "?" * bool(column.nullable)
 
 
-PAGES: dict[str, Callable[[], str]] = {"settings": settings_page, "commands": commands_page, "tables": tables_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "settings": settings_page,
+    "commands": commands_page,
+    "reports": reports_page,
+    "tables": tables_page,
+}
 
 if __name__ == "__main__":
     for name, written in PAGES.items():

@@ -15,7 +15,7 @@ from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.rendering import FORMATS, PARQUET, text_lines
+from crawlers.reports.catalogue.renderers import FORMATS, PARQUET, text_lines
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.database import Database

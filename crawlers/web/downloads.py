@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from crawlers.reports.catalogue.rendering import FORMATS, PARQUET
+from crawlers.reports.catalogue.renderers import FORMATS, PARQUET
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.web.panel import panel_of
 

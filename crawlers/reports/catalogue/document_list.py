@@ -67,7 +67,7 @@ class Documents(Report):
         Column("found_at", "Found", Kind.TIME),
         Column("delay_s", "Found after", Kind.SECONDS, about="from its publication; empty if only its day is known"),
         Column("url", "URL", Kind.URL),
-        Column("site", "Site", about="its host without www"),
+        Column("site", "Site", about="its host[:port]"),
         Column("language", "Language"),
         Column("authors", "Authors"),
         Column("access", "Access", Kind.STATE, about="free, paywall, or empty if the page does not say"),

@@ -15,7 +15,7 @@ from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compa
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
 from crawlers.reports.catalogue.filters import MAX_CHARS
-from crawlers.reports.catalogue.rendering import FORMATS
+from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of

@@ -15,7 +15,7 @@ from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.page_walk import POSITIONS, Position, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
-from crawlers.reports.catalogue.rendering import FORMATS
+from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import (
     NUMBERS,
     ComputedReport,

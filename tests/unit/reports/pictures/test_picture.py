@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.reports.catalogue.rendering import csv_lines
+from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.pictures.picture import PAGES_READ, TIME, Axis, Drawing, Series, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES

@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from crawlers.reports.catalogue import rendering
+from crawlers.reports.catalogue import renderers
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.rendering import parquet_file, text_lines
+from crawlers.reports.catalogue.renderers import parquet_file, text_lines
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.catalogue.table import Column, Kind
 
@@ -33,7 +33,7 @@ def test_parquet_has_the_rows_of_the_report(sqlite, crawl_id_of_sqlite, report):
 
 
 def test_parquet_is_written_in_row_groups(monkeypatch):
-    monkeypatch.setattr(rendering, "ROWS_OF_GROUP", 2)
+    monkeypatch.setattr(renderers, "ROWS_OF_GROUP", 2)
     columns = (Column("at", "At", Kind.TIME), Column("text", "Text"))
     parts = list(parquet_file(columns, ((number + 0.5, "x") for number in range(5))))
     assert len(parts) == 4  # three row groups, and the end of the file
