@@ -15,7 +15,7 @@ from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.reports.catalogue.filters import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.renderers import FORMATS, PARQUET, text_lines
+from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, PARQUET, text_table
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.database import Database
@@ -124,7 +124,7 @@ def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, lim
     if opts.format != TABLE:
         sys.stdout.buffer.writelines(FORMATS[opts.format](columns, shown))
         return
-    lines = text_lines(columns, shown)
-    print("\n".join(lines) if len(lines) > 1 else "no rows")
+    text = text_table(columns, shown, CELL_CHARS)
+    print(text if "\n" in text else "no rows")
     if next(cells, None) is not None:
         print(f"\nThe first {counted(limit, 'row')}; there are more: add --limit 0, or filters.")

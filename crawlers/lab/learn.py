@@ -23,8 +23,9 @@ from crawlers.lab.link_regression import (
 )
 from crawlers.lab.options import check
 from crawlers.options.file_kinds import JSON
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.pull_log import settings_of
-from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of
@@ -42,6 +43,7 @@ HELP = "makes a link prior for ORDER=learnt from crawls: scrapy lab learn [CRAWL
 FILE = "link-weights.json"
 MISSION = "extlinks"
 MOST_PAGES = 50_000  # that are learnt from; some 3 KB each
+FACTORS = (Column("factor", "factor", Kind.DECIMAL), Column("kind", "kind"), Column("feature", "feature"))
 MAX_SHOWN = 10  # words that raise what is expected most, and that lower it most
 
 
@@ -146,4 +148,4 @@ def _check_rewards(crawls: Sequence[tuple[Database, NamedCrawl]]) -> None:
 def _table(weights: Mapping[Name, float]) -> str:
     best = sorted(weights.items(), key=lambda one: (-one[1], one[0]))
     shown = best if len(best) <= 2 * MAX_SHOWN else [*best[:MAX_SHOWN], *best[-MAX_SHOWN:]]
-    return table([[f"{math.exp(weight):.2f}", kind, str(text)] for (kind, text), weight in shown], right="r")
+    return text_table(FACTORS, [(round(math.exp(weight), 2), kind, str(text)) for (kind, text), weight in shown])

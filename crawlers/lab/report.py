@@ -17,9 +17,10 @@ from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.text_file import shortened_list
 from crawlers.lab import yield_chart
 from crawlers.lab.options import check
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.link_worths import feature_worths
 from crawlers.reports.pull_log import pull_log, settings_of
-from crawlers.reports.text_table import table
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named
@@ -38,6 +39,14 @@ HELP = "shows pulls, yields and index of each site of a crawl over time, even wh
 LATE = 50  # last pulls of a site, for its current yield
 MAX_SITES = 40  # lines of the table; the file has all
 LEAST_PAGES = 5  # read by links with a feature that is shown
+FEATURES = (
+    Column("factor", "factor", Kind.DECIMAL),
+    Column("pages", "pages", Kind.COUNT),
+    Column("per_page", "per page", Kind.DECIMAL),
+    Column("kind", "kind"),
+    Column("feature", "feature"),
+    Column("site", "site"),
+)
 MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
 
 
@@ -123,13 +132,19 @@ def _why_left(site: LoggedSite) -> str:
 
 
 def _features(worths: Sequence[FeatureWorth]) -> str:
-    rows = [["factor", "pages", "per page", "kind", "feature", "site"]]
     shown = worths if len(worths) <= 2 * MAX_FEATURES else [*worths[:MAX_FEATURES], *worths[-MAX_FEATURES:]]
-    for one in shown:
-        per_page = f"{one.found / one.pages:.2f}"
-        text = "" if one.text in (one.site, one.kind) else one.text
-        rows.append([f"{math.exp(one.weight):.2f}", f"{one.pages:,}", per_page, one.kind, text, one.site])
-    return table(rows, right="rrr")
+    rows = (
+        (
+            round(math.exp(one.weight), 2),
+            one.pages,
+            round(one.found / one.pages, 2),
+            one.kind,
+            "" if one.text in (one.site, one.kind) else one.text,
+            one.site,
+        )
+        for one in shown
+    )
+    return text_table(FEATURES, rows)
 
 
 def _amount(earned: float) -> str:

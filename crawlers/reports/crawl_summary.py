@@ -12,6 +12,8 @@ from crawlers.algorithms.plurals import counted
 from crawlers.items import State
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.page_reports import TRAP, Traps
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
@@ -170,18 +172,12 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
     largest = sorted(numbers, key=lambda name: ([-number for number in numbers[name]], name))
     few = largest if len(largest) <= MAX_SITES + 1 else largest[:MAX_SITES]
     others = largest[len(few) :]
-    rows = [("site", *columns)]
-    rows += [(cut(name.removeprefix("http://"), SITE_CHARS), *(f"{n:,}" for n in numbers[name])) for name in few]
+    cells: list[Cells] = [(cut(name.removeprefix("http://"), SITE_CHARS), *numbers[name]) for name in few]
     if others:
         sums = (sum(column) for column in zip(*(numbers[name] for name in others), strict=True))
-        rows.append((f"{len(others):,} more sites", *(f"{n:,}" for n in sums)))
-    if len(rows) == 1:
-        return []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(["", row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ] + [""]
+        cells.append((f"{len(others):,} more sites", *sums))
+    heads = (Column("site", "site"), *(Column(name, name, Kind.COUNT) for name in columns))
+    return [*(f"  {line}" for line in text_table(heads, cells).split("\n")), ""] if cells else []
 
 
 def _problems(sites: Sequence[SiteResult]) -> list[str]:

@@ -6,10 +6,11 @@ import heapq
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import Count, Said, said
 from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.progress_table import ASKED
-from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP
@@ -17,14 +18,30 @@ from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+    from crawlers.storage.files.cells import Value
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine
 
-HEADINGS = ("worker", "machine", "process", "state", "since (UTC)", "sites", "pages", "pages/s", "leases")
-OF_BUDGET = ("granted", "used")
-WAITS_FOR = "what its sites wait for"
-SITE_HEADINGS = ("site", "worker", "waiting URLs", "waits for")
-ALL_HEADINGS = (*HEADINGS, *OF_BUDGET, WAITS_FOR, *SITE_HEADINGS)
+_BUDGET = (Column("granted", "granted", Kind.COUNT), Column("used", "used", Kind.COUNT))
+WORKERS = (
+    Column("worker", "worker", Kind.NUMBER),
+    Column("machine", "machine"),
+    Column("process", "process", Kind.NUMBER),
+    Column("state", "state", Kind.SAID),
+    Column("since", "since (UTC)", Kind.TIME),
+    Column("sites", "sites", Kind.COUNT),
+    Column("pages", "pages", Kind.COUNT),
+    Column("pages_per_s", "pages/s", Kind.DECIMAL),
+    Column("leases", "leases", Kind.COUNT),
+    *_BUDGET,  # if the crawl has one
+    Column("waits", "what its sites wait for", Kind.SAID),
+)
+SITES = (
+    Column("site", "site"),
+    Column("worker", "worker"),
+    Column("waiting", "waiting URLs", Kind.COUNT),
+    Column("waits", "waits for", Kind.SAID),
+)
 _WAITS = {
     Wait.READY: said("ready"),
     Wait.RESPONSE: said("response"),
@@ -44,7 +61,7 @@ _STATES = {
     PAUSE: said("paused"),
     STOP: said("stopping"),
 }
-Cell = str | tuple[Said, ...]  # a value, or short texts that are translated
+Row = tuple["Value | tuple[Said, ...]", ...]
 
 
 class Deadline(NamedTuple):
@@ -63,18 +80,22 @@ def worker_lines(crawl: NamedCrawl, found: CrawlWorkers, deadline: Deadline, *, 
     shown = found.workers if with_ended else active
     lines = [_heading(crawl, active, found.control) if active else sentence(nobody_works(crawl, found))]
     if shown:
-        right = "r r  rrrr" + "rr" * bool(found.budget)
-        lines += ["", table([_as_text(row) for row in worker_rows(found, deadline, shown)], right), ""]
+        rows = worker_rows(found, deadline, shown)
+        lines += ["", text_table(worker_columns(found), rows), ""]
     lines += map(sentence, worker_notes(found, deadline))
     if not with_ended:
         lines += _ended(found.workers)
     return lines
 
 
-def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[tuple[Cell, ...]]:
-    """Return the headings of the table of the workers *shown*, and a row for each of them."""
-    headings = (*HEADINGS, *(OF_BUDGET if found.budget else ()), WAITS_FOR)
-    return [headings, *(_row(one, found, deadline) for one in shown)]
+def worker_columns(found: CrawlWorkers) -> list[Column]:
+    """Return the columns of the table of workers."""
+    return [one for one in WORKERS if found.budget or one not in _BUDGET]
+
+
+def worker_rows(found: CrawlWorkers, deadline: Deadline, shown: Sequence[WorkerLine]) -> list[Row]:
+    """Return the cells of the table of the workers *shown*."""
+    return [_row(one, found, deadline) for one in shown]
 
 
 def worker_notes(found: CrawlWorkers, deadline: Deadline) -> list[Said]:
@@ -118,7 +139,7 @@ def site_lines(sites: Sequence[SiteLine], now: float, dead: Container[int] = ())
     """Return the lines about *sites* at the time *now*, those with the most waiting URLs first."""
     if not sites:
         return ["No URLs wait, and no worker holds a site"]
-    return [table([_as_text(row) for row in site_table_rows(busiest(sites, len(sites)), now, dead)], " rr")]
+    return [text_table(SITES, site_rows(busiest(sites, len(sites)), now, dead))]
 
 
 def busiest(sites: Sequence[SiteLine], most: int) -> list[SiteLine]:
@@ -126,12 +147,9 @@ def busiest(sites: Sequence[SiteLine], most: int) -> list[SiteLine]:
     return heapq.nsmallest(most, sites, key=lambda one: (-one.waiting, one.site))
 
 
-def site_table_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[tuple[Cell, ...]]:
-    """Return the headings of the table of *sites*, and a row for each."""
-    return [
-        SITE_HEADINGS,
-        *((one.site, _owner(one, dead), f"{one.waiting:,}", (waits_for(one, now),)) for one in sites),
-    ]
+def site_rows(sites: Sequence[SiteLine], now: float, dead: Container[int] = ()) -> list[Row]:
+    """Return the cells of the table of *sites*."""
+    return [(one.site, _owner(one, dead), one.waiting, (waits_for(one, now),)) for one in sites]
 
 
 def waits_for(site: SiteLine, now: float) -> Said:
@@ -158,7 +176,7 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
     return f"Crawl {crawl.name} (number {crawl.id}){asked}: {counted(len(active), 'worker')}{where}"
 
 
-def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> tuple[Cell, ...]:
+def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
     is_active = one.state == ACTIVE
     waits = tuple(
         said("%(wait)s: %(number)s", wait=_WAITS[wait], number=f"{number:,}")
@@ -166,26 +184,22 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> tuple[Cell
         if number > 0 and is_active
     )
     return (
-        str(one.number),
+        one.number,
         one.machine,
         str(one.process),
         (_state(one, found, deadline) if is_active else _STATES[one.state],),
-        time_of(one.joined_at if is_active else one.ended_at),
-        f"{one.sites:,}",
-        f"{one.pages:,}",
-        f"{one.status.pages_per_s:.1f}" if is_active else NOTHING,
-        f"{one.leases:,}" if is_active else NOTHING,
-        *((f"{one.granted:,}", f"{one.used:,}") if found.budget else ()),
-        waits or NOTHING,
+        one.joined_at if is_active else one.ended_at,
+        one.sites,
+        one.pages,
+        round(one.status.pages_per_s, 1) if is_active else None,
+        one.leases if is_active else None,
+        *((one.granted, one.used) if found.budget else ()),
+        waits,
     )
 
 
 def _by_order(one: WorkerLine) -> list[tuple[Wait, int]]:
     return [(wait, one.status.waits.get(wait, 0)) for wait in _WAITS if wait is not Wait.NOTHING]
-
-
-def _as_text(row: Sequence[Cell]) -> list[str]:
-    return [cell if isinstance(cell, str) else ", ".join(map(sentence, cell)) for cell in row]
 
 
 def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:
@@ -237,9 +251,9 @@ def _ended(workers: Sequence[WorkerLine]) -> list[str]:
     return [f"Earlier: {', '.join(parts)}; --all shows them"]
 
 
-def _owner(one: SiteLine, dead: Container[int]) -> str:
+def _owner(one: SiteLine, dead: Container[int]) -> str | None:
     if one.worker is None:
-        return NOTHING
+        return None
     return f"{one.worker} (dead)" if one.worker in dead else str(one.worker)
 
 

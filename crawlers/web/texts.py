@@ -21,7 +21,7 @@ from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SeedState
-from crawlers.reports.worker_table import ALL_HEADINGS
+from crawlers.reports.worker_table import SITES, WORKERS
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.start_form import MISSIONS
@@ -63,9 +63,12 @@ def _names() -> Iterator[str]:
         yield from (str(one.value) for one in names)
     yield from STATES
     yield from (INTERNAL_ERROR, NO_SUCH_PAGE, DISK_FULL)
-    yield from ALL_HEADINGS
     yield from MEANINGS
-    yield from (column.title for columns in (NODE_COLUMNS, *compare_pages.COLUMNS.values()) for column in columns)
+    yield from (
+        column.title
+        for columns in (WORKERS, SITES, NODE_COLUMNS, *compare_pages.COLUMNS.values())
+        for column in columns
+    )
     yield from (mission.about for mission in MISSIONS.values())
     for setting in OFFERED.values():
         yield from (setting.group, setting.help)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
 from crawlers.cli.sites.site_parts import opened, seed_named
 from crawlers.inputs.program import suggested
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.source_figures import source_figures
-from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.news.alarms import list_alarms
 from crawlers.storage.news.stored_sources import urls_of_feeds
 
@@ -17,11 +18,23 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.reports.source_figures import SourceFigures
-    from crawlers.storage.news.alarms import AlarmRow
-
-HEADINGS = ("crawl", "raised (UTC)", "ended (UTC)", "alarm", "subject", "problem and remedy")
-SOURCES = ("number", "site", "enabled", "documents", "last one (UTC)", "feeds", "open alarms")
+ALARMS = (
+    Column("crawl", "crawl"),
+    Column("raised_at", "raised (UTC)", Kind.TIME),
+    Column("ended_at", "ended (UTC)", Kind.TIME),
+    Column("kind", "alarm"),
+    Column("subject", "subject"),
+    Column("message", "problem and remedy"),
+)
+SOURCES = (
+    Column("number", "number", Kind.NUMBER),
+    Column("site", "site"),
+    Column("enabled", "enabled"),
+    Column("documents", "documents", Kind.COUNT),
+    Column("stored_at", "last one (UTC)", Kind.TIME),
+    Column("feeds", "feeds", Kind.COUNT),
+    Column("alarms", "open alarms", Kind.COUNT),
+)
 
 
 def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) -> None:
@@ -34,7 +47,10 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
             alarms = [one for one in alarms if one.subject in feeds or is_in_domain(one.subject, domain)]
     shown = [one for one in alarms if opts.all or one.ended_at is None]
     if shown:
-        print(table([HEADINGS, *map(_row, shown)]))
+        rows = (
+            (one.crawl, one.raised_at, one.ended_at, one.kind, one.subject, suggested(one.message)) for one in shown
+        )
+        print(text_table(ALARMS, rows))
     else:
         print("no open alarms")
     if len(shown) < len(alarms):
@@ -47,17 +63,6 @@ def show_sources(settings: BaseSettings) -> None:
     with opened(settings) as database:
         sources = source_figures(database)
     if sources:
-        print(table([SOURCES, *map(_source, sources)]))
+        print(text_table(SOURCES, ((*one[:-1], one.alarms or None) for one in sources)))
     else:
         print(suggested("no sources yet; add some: scrapy sites import sources.yaml"))
-
-
-def _row(alarm: AlarmRow) -> tuple[str, ...]:
-    times = time_of(alarm.raised_at), time_of(alarm.ended_at)
-    return alarm.crawl, *times, alarm.kind, alarm.subject, suggested(alarm.message)
-
-
-def _source(source: SourceFigures) -> tuple[str, ...]:
-    number, site, enabled, documents, stored_at, feeds, alarms = source
-    counts = documents, time_of(stored_at), feeds, alarms or NOTHING
-    return str(number), site, "yes" if enabled else "no", *map(str, counts)

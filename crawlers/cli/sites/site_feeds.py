@@ -10,7 +10,8 @@ from crawlers.inputs.program import program, suggested
 from crawlers.inputs.source_fields import feed_address
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import FEED, SITEMAP
-from crawlers.reports.text_table import NOTHING, table, time_of
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.storage.news.stored_sources import add_feed, list_feeds, switch_feed
 
 if TYPE_CHECKING:
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 
     from crawlers.storage.news.stored_sources import FeedRow
 
-HEADINGS = ("seed", "site", "URL", "kind", "origin", "enabled", "last poll (UTC)", "items", "problem")
+FEEDS = (
+    Column("seed", "seed", Kind.NUMBER),
+    Column("site", "site"),
+    Column("url", "URL"),
+    Column("kind", "kind"),
+    Column("origin", "origin"),
+    Column("enabled", "enabled"),
+    Column("polled_at", "last poll (UTC)", Kind.TIME),
+    Column("items", "items", Kind.COUNT),
+    Column("problem", "problem"),
+)
 
 
 def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) -> None:
@@ -31,7 +42,7 @@ def show(settings: BaseSettings, wanted: list[str], opts: argparse.Namespace) ->
         feeds = list_feeds(database, lambda url: resolve(url, "", options).key, None if seed is None else seed.number)
     shown = [one for one in feeds if opts.all or one.enabled]
     if shown:
-        print(table([HEADINGS, *map(_row, shown)]))
+        print(text_table(FEEDS, map(_cells, shown)))
     if len(shown) < len(feeds):
         print(hidden(len(feeds) - len(shown), "feed", are_more=bool(shown)))
     elif not feeds:
@@ -61,16 +72,9 @@ def remove(settings: BaseSettings, given: list[str], _: argparse.Namespace) -> N
     )
 
 
-def _row(feed: FeedRow) -> tuple[str, ...]:
-    return (
-        str(feed.seed_number),
-        feed.site,
-        feed.url,
-        feed.kind,
-        "given" if feed.is_given else "found",
-        "yes" if feed.enabled else "no",
-        time_of(feed.polled_at),
-        # A plain sitemap lists pages of any kind, and announces none of them.
-        NOTHING if feed.items is None or (feed.kind == SITEMAP and not feed.items) else str(feed.items),
-        feed.problem or NOTHING,
-    )
+def _cells(feed: FeedRow) -> Cells:
+    # A plain sitemap lists pages of any kind, and announces none of them.
+    items = None if feed.kind == SITEMAP and not feed.items else feed.items
+    origin = "given" if feed.is_given else "found"
+    polled = (feed.polled_at, items, feed.problem)
+    return (feed.seed_number, feed.site, feed.url, feed.kind, origin, feed.enabled, *polled)

@@ -15,7 +15,8 @@ from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_ch
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.options.file_kinds import CSV_TABLE
-from crawlers.reports.text_table import NOTHING, table
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
     from crawlers.items import Seed, SeedChange
     from crawlers.storage.seeds import LastCrawl
 
-HEADINGS = ("number", "short name", "full name", "start URL", "enabled", "pages", "external URLs", "availability")
+SEEDS = (
+    Column("number", "number", Kind.NUMBER),
+    Column("short_name", "short name"),
+    Column("name", "full name"),
+    Column("start_url", "start URL"),
+    Column("enabled", "enabled"),
+    Column("pages", "pages", Kind.COUNT),
+    Column("external_urls", "external URLs", Kind.COUNT),
+    Column("availability", "availability"),
+)
 SOURCES = (".yaml", ".yml")  # files that are read as sources.yaml
 
 
@@ -51,7 +61,7 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
         shown = [seed for seed in seeds if opts.all or seed.enabled]
         crawls = last_crawls(database, [seed.site for seed in shown])
     if shown:
-        print(table([HEADINGS, *(_row(seed, crawls.get(seed.site)) for seed in shown)]))
+        print(text_table(SEEDS, (_cells(seed, crawls.get(seed.site)) for seed in shown)))
     if len(shown) < len(seeds):
         print(hidden(len(seeds) - len(shown), "site", are_more=bool(shown)))
     elif not seeds:
@@ -157,10 +167,8 @@ def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:
         print(f"{seed.number} {seed.start_url} {'added' if is_new else 'changed'}")
 
 
-def _row(seed: Seed, crawl: LastCrawl | None) -> tuple[str, ...]:
-    names = str(seed.number), seed.short_name or NOTHING, seed.name or NOTHING, seed.start_url
-    enabled = "yes" if seed.enabled else "no"
+def _cells(seed: Seed, crawl: LastCrawl | None) -> Cells:
+    of_seed = (seed.number, seed.short_name, seed.name, seed.start_url, seed.enabled)
     if crawl is None:
-        return *names, enabled, NOTHING, NOTHING, "not crawled yet"
-    known = "available" if crawl.pages else NOTHING
-    return *names, enabled, str(crawl.pages), str(crawl.external_urls), crawl.problem or known
+        return (*of_seed, None, None, "not crawled yet")
+    return (*of_seed, crawl.pages, crawl.external_urls, crawl.problem or ("available" if crawl.pages else None))

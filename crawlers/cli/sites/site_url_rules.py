@@ -11,7 +11,8 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule, rule_weight
 from crawlers.inputs.text_file import shown
-from crawlers.reports.text_table import NOTHING, table, time_of
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.storage.news import stored_rules as stored
 
 if TYPE_CHECKING:
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
 
     from crawlers.storage.news.stored_rules import StoredRule
 
-HEADINGS = ("number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt (UTC)", "rule")
+RULES = (
+    Column("number", "number", Kind.NUMBER),
+    Column("domain", "domain"),
+    Column("weight", "weight"),
+    Column("origin", "origin"),
+    Column("is_pinned", "pinned"),
+    Column("support", "support", Kind.NUMBER),
+    Column("precision_low", "precision", Kind.DECIMAL),
+    Column("learnt_at", "learnt (UTC)", Kind.TIME),
+    Column("rule", "rule"),
+)
 
 
 def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> None:
@@ -30,7 +41,7 @@ def show(settings: BaseSettings, wanted: list[str], _: argparse.Namespace) -> No
         domain = domain_named(database, wanted[0]) if wanted else None
         rules = stored.list_rules(database, domain)
     if rules:
-        print(table([HEADINGS, *map(_row, rules)]))
+        print(text_table(RULES, map(_cells, rules)))
     else:
         how = f"{program()} sites add-rule {domain or 'SITE'} '/news/.+'"
         print(f"no rules yet; a news crawl learns rules, or add one: {how}")
@@ -100,16 +111,8 @@ def _named(rule: StoredRule) -> str:
     return f"rule {rule.number} of {rule.domain}, {shlex.quote(rule.rule.regex)},"
 
 
-def _row(stored_rule: StoredRule) -> tuple[str, ...]:
+def _cells(stored_rule: StoredRule) -> Cells:
     number, domain, rule = stored_rule
-    return (
-        str(number),
-        domain,
-        f"{rule.weight:.3g}" if rule.weight else "forbids",
-        rule.origin,
-        "yes" if rule.is_pinned else "no",
-        str(rule.support) if rule.support else NOTHING,
-        f"{rule.precision_low:.3f}" if rule.support else NOTHING,
-        time_of(rule.learnt_at or None),
-        rule.regex,
-    )
+    weight = f"{rule.weight:.3g}" if rule.weight else "forbids"
+    learnt = (rule.support, round(rule.precision_low, 3)) if rule.support else (None, None)
+    return (number, domain, weight, rule.origin, rule.is_pinned, *learnt, rule.learnt_at or None, rule.regex)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
+from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.history_wording import cut
-from crawlers.reports.text_table import NOTHING, table, time_of
 from crawlers.storage.files.cells import clean, guarded_cell, utc
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlers.reports.catalogue.table import Column
+    from crawlers.reports.histories.history import Said
     from crawlers.storage.files.cells import Value
     from crawlers.storage.files.parquet_files import ColumnType
 
-CELL_CHARS = 70  # of a terminal
+    Cell = Value | tuple[Said, ...]
+
+CELL_CHARS = 70  # of reports on a terminal
+NOTHING = "-"
 ROWS_AT_ONCE = 500
 ROWS_OF_GROUP = 20_000  # of Parquet: some 10 MB in memory
 PARQUET = "parquet"
@@ -38,11 +43,21 @@ _PARQUET_TYPES: Mapping[Kind, ColumnType] = {
 }
 
 
-def text_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> list[str]:
-    """Return the lines of a table for a terminal, the titles of *columns* first."""
-    cells = [[_text(value, column.kind) for value, column in zip(row, columns, strict=True)] for row in rows]
-    sides = "".join("r" if column.kind in NUMERIC else " " for column in columns)
-    return table([[column.title for column in columns], *cells], sides).split("\n")
+def text_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], most: int | None = None) -> str:
+    """Return a table for a terminal, the titles of *columns* first; texts are cut to *most* characters.
+
+    >>> from crawlers.reports.catalogue.table import Column, Kind
+    >>> print(text_table([Column("site", "site"), Column("pages", "pages", Kind.COUNT)], [("a.test", 1200)]))
+    site    pages
+    a.test  1,200
+    """
+    cells = [[_text(value, column.kind, most) for value, column in zip(row, columns, strict=True)] for row in rows]
+    lines = [[column.title for column in columns], *cells]
+    widths = [max(map(len, one)) for one in zip(*lines, strict=True)]
+    for line in lines:
+        for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
+            line[place] = line[place].rjust(width) if column.kind in NUMERIC else line[place].ljust(width)
+    return clean("\n".join("  ".join(line).rstrip() for line in lines))
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:
@@ -117,13 +132,17 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.2f} s"
 
 
-def _text(value: Value, kind: Kind) -> str:
-    if value is None or value == "":
+def _text(value: Cell, kind: Kind, most: int | None) -> str:
+    if value is None or value in ("", ()):
         return NOTHING
+    if isinstance(value, tuple):
+        return ", ".join(map(sentence, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         if kind is Kind.TIME:
-            return time_of(value)
+            return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M")
         return _duration(value) if kind is Kind.SECONDS else f"{float(f'{value:.6g}'):,}"
     if isinstance(value, int):
         return f"{value:,}"
-    return cut(" ".join(value.split()), CELL_CHARS)
+    return value if most is None else cut(" ".join(value.split()), most)

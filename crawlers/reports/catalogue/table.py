@@ -24,6 +24,7 @@ class Kind(Enum):
     TIME = "time"  # seconds since 1970
     STATE = "state"  # of a URL or a site: a word that is translated
     WORDS = "words"  # a text of ours, such as a reason, see `reports.stored_words`
+    SAID = "sentences"  # a tuple of `Said`, which are translated
     TITLE = "title"  # of the document whose number is the first cell of the row
     RULE = "rule"  # for URLs of the site in the first cell of the row
 

@@ -18,7 +18,16 @@ from crawlers.options import SETTINGS
 from crawlers.options.typed_values import typed
 from crawlers.reports.crawl_manifest import manifest_of, setting_lines
 from crawlers.reports.crawl_overview import counts_of_crawl, crawl_overview, crawls_overview
-from crawlers.reports.worker_table import Deadline, busiest, nobody_works, site_table_rows, worker_notes, worker_rows
+from crawlers.reports.worker_table import (
+    SITES,
+    Deadline,
+    busiest,
+    nobody_works,
+    site_rows,
+    worker_columns,
+    worker_notes,
+    worker_rows,
+)
 from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.site_limits import limits_of
@@ -91,9 +100,11 @@ def work(request: Request) -> Response:
         "work.html",
         crawl=found,
         idle="" if any(one.state == ACTIVE for one in workers.workers) else nobody_works(found, workers),
-        workers=worker_rows(workers, deadline, shown) if shown else [],
+        worker_columns=worker_columns(workers),
+        workers=worker_rows(workers, deadline, shown),
         notes=worker_notes(workers, deadline),
-        sites=site_table_rows(sites, now, dead) if sites else [],
+        site_columns=SITES,
+        sites=site_rows(sites, now, dead),
         more_sites=number - len(sites),
         unfinished=outcome if isinstance(outcome, Unfinished) else None,
         ending=next((ending for ending in _endings(panel, patience) if ending.crawl_id == found.id), None),

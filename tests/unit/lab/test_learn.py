@@ -51,8 +51,8 @@ def test_file_of_a_store_is_one_with_which_a_crawl_begins(learn, database_url, t
     lines = learn().splitlines()
     assert lines[0] == "1 crawl, 6 sites: 240 pages, of which 240 are learnt from"
     assert lines[1] == "factors by which features of links change the reward that is expected"
-    assert lines[2].split()[1:] in (["anchor", "lates"], ["anchor", "news"], ["url", "news"])
-    assert float(lines[2].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
+    assert lines[3].split()[1:] in (["anchor", "lates"], ["anchor", "news"], ["url", "news"])
+    assert float(lines[3].split()[0]) > 1.1 > 0.9 > float(lines[-3].split()[0])
     assert lines[-2].startswith("of the differences between pages of a site, weights from other sites explain 100.0%")
     assert lines[-1] == "link-weights.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=link-weights.json"
     weights = read_link_prior("link-weights.json")

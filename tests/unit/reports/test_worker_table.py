@@ -135,8 +135,8 @@ def test_what_a_site_waits_for(changes, words):
 def test_sites_with_the_most_waiting_urls_come_first():
     sites = [SITE, SITE._replace(site="http://b.test", waiting=1200, worker=None), SITE._replace(site="http://c.test")]
     assert "\n".join(site_lines(sites, NOW, {2})) == (
-        "site             worker  waiting URLs  waits for\n"
-        "http://b.test         -         1,200  a worker\n"
+        "site           worker    waiting URLs  waits for\n"
+        "http://b.test  -                1,200  a worker\n"
         "http://a.test  2 (dead)             5  ready\n"
         "http://c.test  2 (dead)             5  ready"
     )

@@ -9,7 +9,7 @@ import pytest
 from crawlers.reports.catalogue import renderers
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.registry import REPORTS
-from crawlers.reports.catalogue.renderers import parquet_file, text_lines
+from crawlers.reports.catalogue.renderers import parquet_file, text_table
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.catalogue.table import Column, Kind
 
@@ -60,5 +60,4 @@ def test_parquet_without_rows_can_be_read():
     ],
 )
 def test_cells_are_short_texts(kind, value, shown):
-    lines = text_lines((Column("x", "X", kind),), [(value,)])
-    assert lines[-1].strip() == shown
+    assert text_table((Column("x", "X", kind),), [(value,)], 70).split("\n")[-1].strip() == shown

@@ -237,9 +237,8 @@ def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sq
     with sqlite.write() as connection:
         connection.execute(insert(page), {**row, "id": 999, "key": 999, "url": "http://a.test/w", "state_at": 0})
     text = browser.get("/crawls/1/work").text
-    assert '<td class="n">3</td><td class="short">m</td>' in text
-    assert '<td class="short">http://a.test</td>' in text
-    assert "<td>a worker</td>" in text
+    cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", text)
+    assert {"3", "m", "http://a.test", "a worker"} <= set(cells)
     assert "The panel did not start this crawl" in text
 
 
