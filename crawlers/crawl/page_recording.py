@@ -1,14 +1,14 @@
-"""Stores the pages of a running crawl, and ends their leases; those with many links in slices."""
+"""Stores the pages of a running crawl, and ends their leases."""
 
 from __future__ import annotations
 
-from asyncio import CancelledError, Lock, sleep, wrap_future
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.reward_kinds import signature_with
 from crawlers.algorithms.retries import REST_STATUSES, retry_delay_s
-from crawlers.algorithms.slices import Slices
+from crawlers.errors import StoreError
 from crawlers.frontier.acknowledgement import fail_loop
 from crawlers.frontier.revisits import is_unchanged
 from crawlers.items import State
@@ -16,7 +16,8 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
+    from concurrent.futures import Future
 
     from crawlers.algorithms.retries import RetryPolicy
     from crawlers.crawl.control import CrawlControl
@@ -62,8 +63,6 @@ class PageRecording:
         self._stats = stats
         self._retries = retries
         self._clock = clock
-        self._slices = Lock()  # pages with many links are recorded one after the other
-        self._sliced_page: int | None = None  # its number, while it is recorded
 
     def record(self, page: Page) -> Page:
         """Store *page* and end its lease; after a transient failure the URL waits again.
@@ -74,55 +73,28 @@ class PageRecording:
         if lease is None:
             return page
         try:
-            page = Slices(self._record(lease, page)).finish()
+            page = self._record(lease, page)
             self._held.part(lease.site_id)
         except Exception as error:
             self._control.abort_for(f"{page.url} can't be stored", error)
         return page
 
-    async def record_in_slices(self, page: Page) -> Page:
-        """Do what `record` does, in slices between which others may run; other pages wait for the last one."""
-        async with self._slices:
-            lease = self._lease_of(page)
-            if lease is None:
-                return page
-            self._sliced_page = page.id
-            recording = Slices(self._record(lease, page))
-            try:
-                if (numbers := self._frontier.reserve(len(page.links) + len(page.cross_site_links))) is not None:
-                    await wrap_future(numbers)
-                while self._control.failure is None and recording.next():
-                    await sleep(0)
-                if self._control.failure is not None:
-                    return page
-                page = recording.finish()
-                self._held.part(lease.site_id)
-            except CancelledError:
-                recording.finish()
-                raise
-            except Exception as error:
-                self._control.abort_for(f"{page.url} can't be stored", error)
-            finally:
-                recording.drop()
-                self._sliced_page = None
-            self._control.resume()
-            return page
-
-    @property
-    def is_in_slices(self) -> bool:
-        """Whether a page is recorded in slices; others have to be recorded after it, by `record_in_slices`."""
-        return self._slices.locked()
+    def numbers_for(self, page: Page) -> Future[Any] | None:
+        """Reserve numbers for the links of *page*; return what `record` would wait for, if anything."""
+        with suppress(StoreError):  # `record` meets it again, and ends the crawl
+            return self._frontier.reserve(len(page.links) + len(page.cross_site_links))
+        return None
 
     def _lease_of(self, page: Page) -> Lease | None:
         """Return the lease that *page* ends; None if there is none.
 
         After a failure the frontier may know URLs that the store does not: nothing may follow.
         """
-        if self._control.failure is not None or page.id == self._sliced_page:
+        if self._control.failure is not None:
             return None
         return self._frontier.leased(page.id)
 
-    def _record(self, lease: Lease, page: Page) -> Generator[None, None, Page]:
+    def _record(self, lease: Lease, page: Page) -> Page:
         now = self._clock()
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
         self._trials.ended(lease.site_id, lease.id, responded=responded)
@@ -151,7 +123,7 @@ class PageRecording:
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
             self._frontier.gate(lease.site_id).succeeded()
             self._sites.observe(lease, page)
-        decision = yield from self._policy.deciding(lease, page, now)
+        decision = self._policy.decide(lease, page, now)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site
         is_the_same = lease.previous is not None and is_unchanged(page, lease.previous)
         page = self._sites.open_cross_site(page, now, decision.changes, adds_sites=not is_the_same)
@@ -159,13 +131,7 @@ class PageRecording:
             decision = replace(decision, page=page)
         if home is not None:
             decision.changes.add(home)
-        acknowledging = self._frontier.acknowledging(lease, decision, now, reward)
-        try:
-            while acknowledging.next():
-                yield
-        finally:
-            acknowledging.drop()
-        new, page = acknowledging.finish()
+        new, page = self._frontier.acknowledge(lease, decision, now, reward)
         if page.state is not State.REJECTED:
             self._rounds.ended()
         if self._frontier.is_drained(lease.site_id):

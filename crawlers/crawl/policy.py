@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlers.frontier.values import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from crawlers.frontier.values import Lease
     from crawlers.items import Page, Target
@@ -66,11 +66,6 @@ class CrawlPolicy:
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         """Return the decision about *page*, in whatever state, with which its lease will end."""
         return Decision(page)
-
-    def deciding(self, lease: Lease, page: Page, now: float) -> Generator[None, None, Decision]:
-        """Do in slices what `decide` does."""
-        return self.decide(lease, page, now)
-        yield  # makes this a generator
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:
         """Return the URLs to fetch among the *sitemaps* that a robots.txt names."""

@@ -187,7 +187,7 @@ class CrawlSession:
             cache_urls = settings.getint("FRONTIER_CACHE_URLS")
             self._site_ids = ReservedIds(self.writer, site.c.id, SITE_BLOCK)
             if not mission.sites or (mission.scope is not None and mission.scope.is_open):
-                self._site_ids.reserve()  # more of them will be discovered
+                self._site_ids.reserve(SITE_BLOCK)  # more of them will be discovered
             self.frontier = stored_frontier(
                 self.database,
                 self.writer,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import DATED, IN_FEED, SURE, is_list, log_odds
-from crawlers.algorithms.slices import sliced
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.extraction.article.article_evidence import evidence
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
 PROMISING = 1.5  # log-odds from which an article is extracted although no rule classifies the URL as one
 LARGE_BYTES = 500_000  # from which a page is parsed in another thread: 20,000 links take 0.3 s
+ITEMS_AT_ONCE = 500  # of a feed, of which a sitemap has up to 50,000
 NEAREST_LEVELS = 1  # feeds are discovered on the home page and on the pages that it links to
 
 
@@ -166,19 +166,19 @@ class NewsReader:
         links: dict[Target, int] = {}
         cross_site: dict[Target, int] = {}
         external: dict[Target, tuple[ExternalLink, int]] = {}
-        for some in sliced(content.items):
-            for item in some:
-                if not isinstance(target := targets[item.url], Target):
-                    continue
-                if item.is_article:
-                    items.append(Announced(target, item.published_at, item.title))
-                if target.site == here:
-                    links[target] = 1
-                elif self._reader.holds(target.site):
-                    cross_site[target] = 1
-                elif target not in external:
-                    external[target] = ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1
-            await sleep(0)  # others may run
+        for number, item in enumerate(content.items, 1):
+            if not number % ITEMS_AT_ONCE:
+                await sleep(0)  # others may run
+            if not isinstance(target := targets[item.url], Target):
+                continue
+            if item.is_article:
+                items.append(Announced(target, item.published_at, item.title))
+            if target.site == here:
+                links[target] = 1
+            elif self._reader.holds(target.site):
+                cross_site[target] = 1
+            elif target not in external:
+                external[target] = ExternalLink(target.url, target.key, target.site, "", "", "", "", FEED), 1
         dates = [item.published_at for item in items if item.published_at is not None]
         return page_of(
             response,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.ranking.news_scores import FRESH
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.slices import SLICE_LINKS, sliced
 from crawlers.algorithms.urls.resolution import variant_rank
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
@@ -22,7 +21,7 @@ from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
 from crawlers.storage.schema.tables import LinkAnchorRow, OutdatedBadLinks, PageLinks, SiteAvailability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.frontier.discovery import UrlDiscovery
     from crawlers.frontier.frontier_store import PreviousVisit
@@ -79,12 +78,8 @@ class Acknowledgements:
 
     def take(
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
-    ) -> Generator[None, None, AcknowledgedPage]:
-        """Add all rows of a page to *changes*, and update the scores.
-
-        The links are discovered in slices: before the next one, the rows in *changes* must be submitted, because the
-        discovered pages may be leased from then on.
-        """
+    ) -> AcknowledgedPage:
+        """Add all rows of a page to *changes*, and update the scores."""
         page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
         sent: list[Message] = []
         if page.moved_to is not None:
@@ -100,7 +95,7 @@ class Acknowledgements:
             worth: Mapping[int, float] = previous.links
             sent += self._known_elsewhere(lease, previous, now)
         else:
-            links, worth, found = yield from self._discover(site, lease, page, decision.slots, now, changes, sent)
+            links, worth, found = self._discover(site, lease, page, decision.slots, now, changes, sent)
             new += found
             if previous is not None:
                 sent = self._numbered(sent, links, records_changes=decision.records_changes)
@@ -156,14 +151,14 @@ class Acknowledgements:
         now: float,
         changes: ChangeSet,
         sent: list[Message],
-    ) -> Generator[None, None, tuple[dict[int, int], Mapping[int, float], int]]:
+    ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages.
 
         Links to sites of others are added to *sent*.
         """
         level = lease.level + 1
         links: dict[int, int] = {}
-        new = looked_at = 0
+        new = 0
         by_site: dict[str, list[tuple[Target, int]]] = {}
         for target, count in page.cross_site_links:
             by_site.setdefault(target.site, []).append((target, count))
@@ -174,12 +169,8 @@ class Acknowledgements:
             by_queue.insert(0, (site, page.links))
         ids: dict[int, int] = {}  # of the targets, by key, if their texts are stored
         others: dict[int, tuple[Target, int]] = {}  # by key
-        for queue, found in ((one, part) for one, its in by_queue for part in sliced(its, SLICE_LINKS)):
-            if looked_at + len(found) > SLICE_LINKS:
-                yield
-                looked_at = 0
-            looked_at += len(found)
-            if queue is None or self._site_by_name(queue.name) is not queue:  # it was closed between two slices
+        for queue, found in by_queue:
+            if queue is None:
                 for target, count in found:
                     if target.site in self._elsewhere:
                         first, before = others.get(target.key, (target, 0))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -23,14 +22,12 @@ from typing import TYPE_CHECKING, Any
 from crawlers.algorithms.bandits.patience import NO_PATIENCE
 from crawlers.algorithms.ranking.link_values import MOST_COMPARED
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.algorithms.slices import Slices
 from crawlers.errors import FrontierError
 from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.frontier_writes import FrontierWrites
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.queues.value_queue import ValueQueue
@@ -46,7 +43,7 @@ from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRe
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from crawlers.algorithms.bandits.patience import Patience
@@ -125,10 +122,9 @@ class QueuedFrontier:
             self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
         )
         self._leases: dict[int, Lease] = {}
-        self._writes = FrontierWrites(store, self._scoring, self._discovery, self._schedule)
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
-            self._writes.submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
+            self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} sites={len(self._schedule.sites)} leased={len(self._leases)}>"
@@ -233,7 +229,6 @@ class QueuedFrontier:
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Apply *messages* to open sites, in this order; others are ignored. Each message is applied once."""
-        self._writes.complete()
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
         for message in messages:
@@ -242,24 +237,22 @@ class QueuedFrontier:
                 self._acknowledgements.receive(site, message, now, changes)
                 touched[site.id] = site
         if touched:
-            self._writes.submit(changes, now)
+            self._submit(changes, now)
             self._discovery.forget_reasons()
         for site in touched.values():
             self._schedule.reschedule(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
-        self._writes.complete()
         if self._scoring is not None:
             self._scoring.share(parts)
-            self._writes.submit(ChangeSet(), now)
+            self._submit(ChangeSet(), now)
 
     def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
         """Add a site with everything that is known of it: *start*, as returned by `load_sites`, which None calls.
 
         Everything that was submitted of the site must be committed. Raises `FrontierError` if the site is open.
         """
-        self._writes.complete()
         if start is None:
             start = NOTHING_STORED if state.is_new else self.load_sites([state.id])[0]
         waiting: Iterable[int] = start.heads
@@ -299,7 +292,7 @@ class QueuedFrontier:
             if entry.id not in self._held:
                 site.push(entry, self._discovery.head_urls)
         if self._scoring is not None and self._scoring.has_changes:
-            self._writes.submit(ChangeSet(), now)
+            self._submit(ChangeSet(), now)
         self._schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
@@ -308,7 +301,6 @@ class QueuedFrontier:
         It continues from its rows as if it had stayed open, except for the delay that was added after refusals.
         Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased.
         """
-        self._writes.complete()
         site = self._schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
@@ -369,7 +361,6 @@ class QueuedFrontier:
         """Queue *candidates*; return the number of new ones. Known URLs that still wait may get a lower level or a
         better variant. What belongs to them, such as the rows of new sites, is given as *changes*, and committed with
         them."""
-        self._writes.complete()
         changes = changes if changes is not None else ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
@@ -382,7 +373,7 @@ class QueuedFrontier:
                 new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
                 slots = dict.fromkeys((target.key for target in new_ones), slot)
             new += self._discovery.discover(*where, slots=slots)[1]
-        self._writes.submit(changes, now)
+        self._submit(changes, now)
         for site in sites.values():
             self._schedule.reschedule(site, now)
         return new
@@ -395,8 +386,6 @@ class QueuedFrontier:
 
     def lease(self, now: float, n: int) -> list[Lease]:
         """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
-        if self._writes.are_open:
-            return []
         for rested, entry in self._schedule.rested(now):
             self._wait(rested, entry)
             self._schedule.reschedule(rested, now)
@@ -434,31 +423,6 @@ class QueuedFrontier:
 
         If the page redirects to another variant of its own URL, that variant is queued instead.
         """
-        return self.acknowledging(lease, decision, now, reward).finish()
-
-    def acknowledging(
-        self, lease: Lease, decision: Decision, now: float, reward: Reward = NO_REWARD
-    ) -> Slices[AcknowledgedPage]:
-        """Return the work of `acknowledge` in slices of `SLICE_LINKS` links.
-
-        The lease ends with the last one. Everything that is submitted from the first one to the last is one
-        transaction. Meanwhile nothing is leased, and every other change of the frontier does what is left first.
-        """
-
-        def complete() -> object:
-            return slices.finish()
-
-        slices = Slices(self._acknowledge(lease, decision, now, reward, complete))
-        return slices
-
-    def reserve(self, count: int) -> Future[Any] | None:
-        """Reserve the numbers of *count* new pages; return what `acknowledge` would have to wait for, if anything."""
-        return self._store.reserve(count)
-
-    def _acknowledge(
-        self, lease: Lease, decision: Decision, now: float, reward: Reward, complete: Callable[[], object]
-    ) -> Generator[None, None, AcknowledgedPage]:
-        self._writes.complete()
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
@@ -467,27 +431,20 @@ class QueuedFrontier:
             self._end(lease, requested=requested)
             return AcknowledgedPage(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
-        taking = Slices(self._acknowledgements.take(site, lease, decision, now, changes))
-        # The lease ends with the last slice: until then, the page has a request in flight.
-        risen, transaction = yield from self._writes.in_slices(taking, changes, complete)
-        with transaction or nullcontext():
-            acknowledged = taking.finish()
-            self._end(lease, requested=requested)
-            self._discovery.forget_reasons()
-            if decision.revisit_at is None or self._scoring is None:
-                self._held.discard(lease.id)
-            else:
-                self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
-            if transaction is not None and self._scoring is not None:
-                self._scoring.returned(lease.id)  # its row was written while it was held
-            if requested:
-                self._pull_ended(site, lease, reward, now, changes)
-            else:
-                self.budget.cancelled(site, lease)
-            if self._learning is not None:
-                self._learning.forget([lease.id])
-            risen += self._writes.write(changes)
-        self._writes.raise_sites(dict.fromkeys(risen), now)
+        acknowledged = self._acknowledgements.take(site, lease, decision, now, changes)
+        self._end(lease, requested=requested)
+        self._discovery.forget_reasons()
+        if decision.revisit_at is None or self._scoring is None:
+            self._held.discard(lease.id)
+        else:
+            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
+        if requested:
+            self._pull_ended(site, lease, reward, now, changes)
+        else:
+            self.budget.cancelled(site, lease)
+        if self._learning is not None:
+            self._learning.forget([lease.id])
+        self._submit(changes, now)
         for other in self._acknowledgements.touched(site, page):
             self._schedule.reschedule(other, now)
         if lease.id in self._fetched_again:
@@ -495,6 +452,10 @@ class QueuedFrontier:
             if page.state is State.DONE:
                 self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
+
+    def reserve(self, count: int) -> Future[Any] | None:
+        """Reserve the numbers of *count* new pages; return what `acknowledge` would have to wait for, if anything."""
+        return self._store.reserve(count)
 
     def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
         """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
@@ -509,7 +470,6 @@ class QueuedFrontier:
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
         """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
-        self._writes.complete()
         site = self._end(lease)
         rests = not_before > lease.leased_at
         if failed:
@@ -523,6 +483,14 @@ class QueuedFrontier:
             self._wait(site, self._entry(lease))
         site.pending += 1
         self._schedule.reschedule(site, lease.leased_at)
+
+    def _submit(self, changes: ChangeSet, now: float) -> None:
+        """Submit *changes* with the scores that changed, and requeue the pages whose scores rose."""
+        risen = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
+        self._store.submit(changes)
+        self._discovery.trim()
+        for site in risen:
+            self._schedule.raise_index(site, now)
 
     def _failed(
         self,
@@ -539,7 +507,7 @@ class QueuedFrontier:
                 rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
                 changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
         self._pull_ended(site, lease, NO_REWARD, now, changes)
-        self._writes.submit(changes, now)
+        self._submit(changes, now)
 
     def _pull_ended(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         self.budget.record_reward(site, lease, reward, now, changes)
@@ -597,7 +565,6 @@ class QueuedFrontier:
 
     def resume(self, site_id: int, now: float) -> None:
         """Allow leases of this site again."""
-        self._writes.complete()
         self._schedule.resume(self._schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
@@ -654,10 +621,9 @@ class QueuedFrontier:
         """
         if self._scoring is None:
             return None
-        self._writes.complete()
         self._scoring.requeue(site, pages, slot_of)
         if self._scoring.has_changes:
-            self._writes.submit(ChangeSet(), now)
+            self._submit(ChangeSet(), now)
         return (pages[-1].priority, pages[-1].id) if len(pages) == SLICE_PAGES else None
 
     def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
@@ -665,7 +631,6 @@ class QueuedFrontier:
 
         A scheduled revisit is due at once; a revisit in flight is followed by another one.
         """
-        self._writes.complete()
         its = self._schedule.by_name(site)
         if its is not None:  # else the host list omits it
             self._fetch_again(its, list(pages), now)
@@ -683,7 +648,7 @@ class QueuedFrontier:
                 changes.add(UnchangedPage(page_id, reason, fetched_at, None, None))
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
-        self._writes.submit(changes, now)
+        self._submit(changes, now)
         self._schedule.reschedule(site, now)
 
     def counts(self) -> dict[int, Counts]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
@@ -251,40 +250,26 @@ class Scoring:
         base = json.dumps(self._parts.base() if self._parts is not None else [])
         return OrderTotalsRow(self._store.crawl_id, self._worker_id, json.dumps(scores.totals()), base)
 
-    def returned(self, page_id: int) -> None:
-        """Note that a page is leased no more; if it waits, `write` queues it."""
-        self._changed[page_id] = None
-
     def gone(self, page_id: int) -> None:
         """Note that a page will not be fetched (again)."""
         self.scores.gone(page_id)
         self._changed[page_id] = None
 
-    @property
-    def unwritten(self) -> int:
-        """The number of pages whose rows the next `write` adds."""
-        return len(self._changed)
-
-    def write(self, changes: ChangeSet, head_urls: int, most: int | None = None) -> list[SiteQueue]:
-        """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page.
-
-        With *most*, so many pages that changed first; the others follow with later calls.
-        """
+    def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:
+        """Add changed rows to *changes*, and requeue pages whose score rose; return the sites with a better page."""
         scores, sites, held, site_of = self.scores, self._sites, self._held, self._site_of
         improved: dict[int, SiteQueue] = {}
-        changed = list(islice(self._changed, most))
-        for page_id in changed:
+        for page_id in self._changed:
             queue = scores.queue(page_id)
             if queue == GONE or page_id in held:
                 continue
             site = sites.get(site_of[page_id])
             if site is not None and site.raise_page(queue, page_id, head_urls):
                 improved[site.id] = site
-        changes.add(*self._rows(changed))
+        changes.add(*self._rows(self._changed))
         changes.add(*self._rows_to_write, self._totals())
         self._rows_to_write.clear()
-        for page_id in changed:
-            del self._changed[page_id]
+        self._changed.clear()
         return list(improved.values())
 
     def rewrite(self, pages: Iterable[int]) -> None:

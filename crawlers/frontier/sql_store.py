@@ -21,9 +21,8 @@ from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, Uncha
 from crawlers.storage.stored_features import read_features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from concurrent.futures import Future
-    from contextlib import AbstractContextManager
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.storage.change_set import ChangeSet
@@ -143,7 +142,7 @@ class SqlFrontierStore:
         self._known_of = _IN_LISTS[dialect].format(known=of_sites) + " GROUP BY site_id"
         self._changed: dict[int, int] = {}  # pages with rows that may not be committed; numbers of their change sets
         self._ids = ReservedIds(writer, page.c.id, ID_BLOCK)
-        self._ids.reserve()
+        self._ids.reserve(ID_BLOCK)
 
     def new_id(self) -> int:
         """Return a page number that was never used before."""
@@ -296,7 +295,7 @@ class SqlFrontierStore:
             updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
             number = self._writer.submitted
             self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
-            if len(self._changed) > MAX_CHANGED and not self.is_open:
+            if len(self._changed) > MAX_CHANGED:
                 self._forget_committed()
 
     def _wait_for(self, page_ids: Iterable[int]) -> None:
@@ -313,18 +312,6 @@ class SqlFrontierStore:
         """Return when everything submitted is committed. Raises `StoreError` if that fails."""
         self._writer.flush()
         self._changed.clear()
-
-    def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
-        """Write everything that is submitted within this context atomically; see `Writer.together`.
-
-        *complete* leaves the context; a method that has to wait for what was submitted calls it.
-        """
-        return self._writer.together(complete)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether `together` is entered."""
-        return self._writer.is_open
 
     def reserve(self, count: int) -> Future[range] | None:
         """Get *count* page numbers ready; return what `new_id` would wait for without that, if anything."""

@@ -1,21 +1,20 @@
-"""Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users.
-
-A page with many links is recorded in slices, between which downloads go on; other pages are recorded after it.
-"""
+"""Records every page in the crawl, which stores it and ends its lease. It follows the pipelines of users."""
 
 from __future__ import annotations
 
+from asyncio import wrap_future
 from typing import TYPE_CHECKING, Any
 
-from crawlers.algorithms.slices import SLICE_LINKS
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from typing import Self
 
     from scrapy.crawler import Crawler
 
+    from crawlers.crawl.page_recording import PageRecording
     from crawlers.extensions.crawl_owner import CrawlOwner
 
 
@@ -33,6 +32,10 @@ class StorePipeline:
         if not isinstance(item, Page):
             return item
         recording = self._owner.crawl.recording
-        if recording.is_in_slices or len(item.links) + len(item.cross_site_links) > SLICE_LINKS:
-            return recording.record_in_slices(item)
-        return recording.record(item)
+        numbers = recording.numbers_for(item)
+        return recording.record(item) if numbers is None else _record_after(numbers, recording, item)
+
+
+async def _record_after(numbers: Future[Any], recording: PageRecording, page: Page) -> Page:
+    await wrap_future(numbers)
+    return recording.record(page)

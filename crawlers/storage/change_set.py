@@ -31,12 +31,6 @@ class ChangeSet:
         for kind, rows in other._rows.items():
             self._rows[kind].extend(rows)
 
-    def moved(self) -> ChangeSet:
-        """Return the rows as another change set, and forget them."""
-        other = ChangeSet()
-        other._rows, self._rows = self._rows, other._rows
-        return other
-
     def __getitem__(self, kind: type[R]) -> list[R]:
         """Return the rows of one type."""
         return self._rows.get(kind, [])

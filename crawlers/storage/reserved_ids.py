@@ -51,25 +51,22 @@ class ReservedIds:
         self._next: Future[range] | None = None
         self._next_count = 0  # numbers in the next block
 
-    def reserve(self, count: int = 0) -> Future[range] | None:
-        """Reserve a block of *count* or more numbers, unless as many are left; return what `take` would wait for."""
-        if count and len(self._ids) >= count:
+    def reserve(self, count: int) -> Future[range] | None:
+        """Reserve *count* or more numbers, unless as many are left; return what `take` would wait for, if anything."""
+        if len(self._ids) >= count:
             return None
         if self._next is None or count > self._next_count:
-            self._next_count = max(count, self._block)
-            self._next = self._reserve(self._next_count)
-        return self._next
-
-    def _reserve(self, count: int) -> Future[range]:
-        return self._writer.run_first(lambda connection: reserve(connection, self._number, count))
+            size = self._next_count = max(count, self._block)
+            self._next = self._writer.run(lambda connection: reserve(connection, self._number, size))
+        return None if self._next.done() else self._next
 
     def take(self) -> int:
         """Return a number that was never used before. Raises `StoreError`."""
         if not self._ids:
-            self.reserve()
+            self.reserve(self._block)
             assert self._next is not None
             self._ids, self._next = self._next.result(), None
         taken, self._ids = self._ids[0], self._ids[1:]
         if len(self._ids) == self._block // 2:
-            self.reserve()
+            self.reserve(self._block)
         return taken

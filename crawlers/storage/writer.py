@@ -50,7 +50,6 @@ class _Batch:
 
     changes: ChangeSet = field(default_factory=ChangeSet)
     size: int = 0
-    is_open: bool = False  # not to be written yet, see `Writer.together`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,10 +88,6 @@ class Writer:
         self._batch_size = batch_size
         self._batch_s = batch_s
         self._queue: deque[_Batch | _Job] = deque()
-        self._open: _Batch | None = None  # the batch to which everything is added while `together` is entered
-        self._opener = 0  # the thread that entered it
-        self._open_after = 0  # change sets and jobs that were submitted before it
-        self._complete: Callable[[], object] = bool  # submits the rest of what belongs together
         # Counts of change sets and jobs; a batch is not delayed if a caller waits for one of its change sets.
         self._submitted = 0
         self._taken = 0
@@ -129,10 +124,10 @@ class Writer:
         """Queue *changes*."""
         with self._changed:
             self._check()
-            while self._open is None and self._submitted - self._taken >= 4 * self._batch_size:
+            while self._submitted - self._taken >= 4 * self._batch_size:
                 self._changed.wait()
                 self._check()
-            batch = self._open or self._last_batch()
+            batch = self._last_batch()
             batch.changes.extend(changes)
             batch.size += 1
             self._submitted += 1
@@ -145,45 +140,6 @@ class Writer:
         batch = self._queue[-1]
         assert isinstance(batch, _Batch)
         return batch
-
-    @property
-    def is_open(self) -> bool:
-        """Whether `together` is entered."""
-        return self._open is not None
-
-    @contextmanager
-    def together(self, complete: Callable[[], object]) -> Iterator[None]:
-        """Commit everything that is submitted within this context in one transaction; jobs are called after it.
-
-        *complete* leaves the context, once the rest is submitted. It is called when the thread of the context has to
-        wait for what was submitted within it. If an exception leaves the context, nothing of all that is written, so
-        the caller must not go on.
-        """
-        with self._changed:
-            self._check()
-            batch = self._open = _Batch(is_open=True)
-            self._open_after, self._complete, self._opener = self._submitted, complete, threading.get_ident()
-            self._queue.append(batch)
-        try:
-            yield
-        except BaseException:
-            batch.changes = ChangeSet()
-            raise
-        finally:
-            with self._changed:
-                batch.is_open, self._open = False, None
-                self._changed.notify_all()
-
-    def run_first(self, job: Callable[[Connection], T]) -> Future[T]:
-        """Do what `run` does; within `together`, call *job* before that transaction, and let no `flush` await it."""
-        with self._changed:
-            if self._open is not None:
-                self._check()
-                queued = _Job(job, size=0)
-                self._queue.insert(self._queue.index(self._open), queued)
-                self._changed.notify_all()
-                return queued.result
-        return self.run(job)
 
     def run(self, job: Callable[[Connection], T]) -> Future[T]:
         """Queue *job*, and return its future result. Everything submitted before is committed before it is called.
@@ -201,8 +157,7 @@ class Writer:
         return queued.result
 
     def call(self, job: Callable[[Connection], T]) -> T:
-        """Return the result of *job*, as of `run`; a transaction that this thread has left open is completed before."""
-        self.flush()
+        """Return the result of *job*, as of `run`."""
         return self.run(job).result()
 
     def flush(self) -> None:
@@ -211,8 +166,6 @@ class Writer:
 
     def wait_for(self, number: int) -> None:
         """Wait until the first *number* change sets and jobs are committed."""
-        if self._open is not None and number > self._open_after and threading.get_ident() == self._opener:
-            self._complete()
         with self._changed:
             if self._committed < number:
                 self._awaited = max(self._awaited, number)
@@ -314,10 +267,7 @@ class Writer:
             if not self._queue:
                 return None
             self._changed.wait_for(self._is_due, self._batch_s)
-            work = self._queue[0]
-            if isinstance(work, _Batch) and work.is_open:
-                return _Batch()  # a transaction that is not complete; a job may come before it
-            self._queue.popleft()
+            work = self._queue.popleft()
             self._taken += work.size
             self._changed.notify_all()
             return work
@@ -326,5 +276,4 @@ class Writer:
         first = self._queue[0]
         if isinstance(first, _Job):
             return True
-        is_due = self._taken < self._awaited or self._closing or first.size >= self._batch_size
-        return is_due and not first.is_open
+        return self._taken < self._awaited or self._closing or first.size >= self._batch_size

@@ -216,8 +216,6 @@ class HeldWriter(Held):
             result.set_result(job(connection))
         return result
 
-    run_first = run
-
 
 class HeldStore(Held):
     """A `MemoryFrontierStore` that holds uncommitted changes back."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.ranking.link_features import features_of
@@ -32,8 +31,7 @@ from crawlers.storage.schema.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Collection, Iterable, Sequence
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.link_features import Features
@@ -229,13 +227,6 @@ class MemoryFrontierStore:
 
     def flush(self) -> None:
         pass
-
-    def together(self, complete: Callable[[], object]) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    @property
-    def is_open(self) -> bool:
-        return False
 
     def reserve(self, count: int) -> None:
         return None

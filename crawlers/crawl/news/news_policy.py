@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
-from crawlers.algorithms.slices import Slices, sliced
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.news.next_visits import NO_LINKS, FoundLinks, NextVisits
@@ -24,7 +23,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PageLabelRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.news.announcements import StoredItems
@@ -216,9 +215,6 @@ class NewsPolicy(CrawlPolicy):
             self.articles.keep_holders(links, holders)
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
-        return Slices(self.deciding(lease, page, now)).finish()
-
-    def deciding(self, lease: Lease, page: Page, now: float) -> Generator[None, None, Decision]:
         article, items = self._stored.pop(lease.id, _Stored(None, None))
         changes = ChangeSet()
         if redirects_to_variant(lease, page):
@@ -229,7 +225,6 @@ class NewsPolicy(CrawlPolicy):
         news = page.news or News(self.kind(lease))
         announced = self._announced_by(lease, page)
         items = items or self._announcements.look_up(_feed_id(lease), announced)()
-        yield
         new = self._announcements.new_of(announced, items)
         is_read = page.state is State.DONE and not page.is_unchanged
         odds, articles = None, None
@@ -248,7 +243,7 @@ class NewsPolicy(CrawlPolicy):
         if not news.outcome or lease.is_revisit:
             self._announcements.was_read(lease.key)
         with self._requeue.repeating_changes(changes):
-            found = (yield from self._slots(lease, page, news, new, now)) if has_links else NO_LINKS
+            found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
             site, articles = site_of(page.url), found.fits
             if self.classifier.listed(site, page.url, articles):
@@ -300,25 +295,19 @@ class NewsPolicy(CrawlPolicy):
             feeds = [] if nested else self._feeds.wanted(page.url, news.feeds)
         return _with_links(page, feeds) if feeds else page, replace(news, feeds=feeds)
 
-    def _slots(
-        self, lease: Lease, page: Page, news: News, new: list[Announced], now: float
-    ) -> Generator[None, None, FoundLinks]:
+    def _slots(self, lease: Lease, page: Page, news: News, new: list[Announced], now: float) -> FoundLinks:
         """Return the queue slots of the page's new and announced links."""
-        yield
         announced = {item.target.key: QueueSlot(FRESH, min(item.published_at or now, now)) for item in new}
         announced.update(
             (target.key, BEFORE_ARTICLES if n < MAX_SITEMAPS else LATE) for n, target in enumerate(news.feeds)
         )
         slots: dict[int, QueueSlot] = {}
-        for links in sliced((*page.links, *page.cross_site_links)):
-            for target in self._frontier.unseen((target for target, _ in links), lease.level + 1):
-                if target.key in slots:
-                    continue  # an earlier link is to another variant of the URL
-                slot = announced.get(target.key) or self.classifier.slot_of(target)
-                if lease.is_revisit and slot.queue == FIT:
-                    slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
-                slots[target.key] = slot
-            yield
+        links = (target for target, _ in (*page.links, *page.cross_site_links))
+        for target in self._frontier.unseen(links, lease.level + 1):
+            slot = announced.get(target.key) or self.classifier.slot_of(target)
+            if lease.is_revisit and slot.queue == FIT:
+                slot = QueueSlot(FRESH, now)  # a link that the page did not show before has just appeared
+            slots[target.key] = slot
         fits = sum(slot.queue in (FIT, FRESH) for slot in slots.values())
         return FoundLinks({**announced, **slots}, len(slots), fits)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
-from crawlers.algorithms.slices import SLICE_LINKS
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.errors import FrontierError
 from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import ExternalLink, Page, State
@@ -34,51 +30,6 @@ def test_page_is_stored_and_its_links_wait(opened):
     }
     assert crawl.stats == {"pages/done": 1, "pages/found": 2}
     assert crawl.lease().level == 1
-
-
-def test_page_with_many_links_is_stored_while_others_run(opened):
-    crawl = opened()
-    crawl.end(crawl.lease(), "/a", "/b")
-    many, other = crawl.lease(), crawl.lease()
-    links = [(target(f"/{number}"), 1) for number in range(3 * SLICE_LINKS)]
-    crawl.crawl.session.writer.flush()
-    counts = []
-
-    async def others():
-        while crawl.crawl.frontier.leased(many.id) is not None:
-            with crawl.crawl.session.database.read() as connection:
-                counts.append(connection.execute(text("SELECT count(*) FROM page")).scalar())
-            await asyncio.sleep(0)
-
-    async def record():
-        page = Page(many.id, many.url, many.level, State.DONE, 200, links=links)
-        _, stored = await asyncio.gather(others(), crawl.crawl.recording.record_in_slices(page))
-        return stored
-
-    assert asyncio.run(record()).links == links
-    crawl.end(other)
-    assert set(counts) == {3}, "its links and its end are one transaction"
-    assert len(counts) >= 3
-    assert len(crawl.pages()) == 3 + len(links)
-    assert crawl.stats == {"pages/done": 3, "pages/found": 2 + len(links)}
-    assert crawl.crawl.control.failure is None
-
-
-def test_page_with_many_links_is_not_stored_after_a_failure_between_two_slices(opened):
-    crawl = opened()
-    lease = crawl.lease()
-    links = [(target(f"/{number}"), 1) for number in range(3 * SLICE_LINKS)]
-
-    async def fail():
-        await asyncio.sleep(0)
-        crawl.crawl.control.abort(FrontierError("a bug"))
-
-    async def record():
-        page = Page(lease.id, lease.url, lease.level, State.DONE, 200, links=links)
-        await asyncio.gather(crawl.crawl.recording.record_in_slices(page), fail())
-
-    asyncio.run(record())
-    assert crawl.pages() == {"/": (State.WAITING, "")}
 
 
 def test_page_is_stored_as_the_policy_changed_it(opened, policy):

