@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.files.parquet_files import ParquetColumn, arrow_schema
+from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from crawlers.storage.database import Database
@@ -49,29 +49,24 @@ def write_documents(database: Database, crawl_id: int, path: Path) -> int:
 
     The file appears when it is complete. Raises the errors of `replacing`.
     """
-    arrow = importlib.import_module("pyarrow")  # an extra, and slow to import
-    parquet = importlib.import_module("pyarrow.parquet")
-    schema = arrow_schema(COLUMNS)
     columns = {"canonical_url": document.c.canonical, "site": site.c.site}
     statement = (
-        select(*(columns[name] if name in columns else document.c[name] for name in schema.names))
+        select(*(columns[name] if name in columns else document.c[name] for name, *_ in COLUMNS))
         .join(site, site.c.id == document.c.site_id)
         .where(site.c.crawl_id == crawl_id)
         .order_by(document.c.page_id)
     )
     number = 0
-    with (
-        replacing(path) as stream,
-        parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
-        database.read() as connection,
-    ):
-        rows = connection.execution_options(yield_per=BATCH_ROWS).execute(statement)
+
+    def groups() -> Iterator[list[list[Any]]]:
+        nonlocal number
         for part in rows.partitions():
-            lists = {
-                column.name: [_value(column.type, row[place]) for row in part] for place, column in enumerate(COLUMNS)
-            }
-            writer.write_table(arrow.table(lists, schema=schema))
             number += len(part)
+            yield [[_value(column.type, row[place]) for row in part] for place, column in enumerate(COLUMNS)]
+
+    with replacing(path) as stream, database.read() as connection:
+        rows = connection.execution_options(yield_per=BATCH_ROWS).execute(statement)
+        stream.writelines(parquet_parts(COLUMNS, groups()))
     return number
 
 

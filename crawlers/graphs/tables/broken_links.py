@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.files.cells import Value
 
-COLUMNS = ("target", "status", "error", "page", "level", "links", "anchor")
+COLUMNS = ("url", "status", "reason", "anchor", "links", "page", "level")  # those of the report broken-links
 _HOLDERS = """
-    SELECT t.id, s.url, s.level, l.count, a.anchor
+    SELECT t.id, a.anchor, l.count, s.url, s.level
     FROM page s JOIN link l ON l.source_id = s.id JOIN page t ON t.id = l.target_id
     LEFT JOIN link_anchor a ON a.source_id = l.source_id AND a.target_id = l.target_id
     WHERE s.site_id = :site AND l.target_id {ids} ORDER BY t.url {c}, s.level, s.url {c}"""
 _BAD = f"""
-    SELECT b.raw, b.reason, p.url, p.level, sum(b.count), max(b.anchor {{c}})
+    SELECT b.raw, b.reason, max(b.anchor {{c}}), sum(b.count), p.url, p.level
     FROM page p JOIN bad_link b ON b.page_id = p.id
     WHERE p.site_id = :site AND b.reason NOT LIKE '{OTHER_SCHEME}%' GROUP BY b.raw, b.reason, p.url, p.level
     ORDER BY b.raw {{c}}, p.level, p.url {{c}}, b.reason {{c}}"""  # noqa: S608 - a constant of ours
@@ -31,7 +31,7 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
     with database.read() as connection:
         ends = broken_ends(connection, site_id)
         problems = problems_of(connection, ends, ends)
-        for target_id, page, level, links, anchor in streamed(connection, _HOLDERS, site=site_id, ids=ends):
-            yield [*problems[target_id], page, level, links, anchor]
-        for raw, reason, page, level, links, anchor in streamed(connection, _BAD, site=site_id):
-            yield [raw, None, reason, page, level, links, anchor]
+        for target_id, *of_page in streamed(connection, _HOLDERS, site=site_id, ids=ends):
+            yield [*problems[target_id], *of_page]
+        for raw, *of_page in streamed(connection, _BAD, site=site_id):
+            yield [raw, None, *of_page]

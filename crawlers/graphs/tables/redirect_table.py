@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.files.cells import Value
 
-COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "chain")
+# Those of the report redirects.
+COLUMNS = ("url", "status", "redirects", "final_url", "final_status", "problem", "level", "chain")
 _REDIRECTS = f"""
-    SELECT id, url, status, state, moved_to, reason FROM page WHERE site_id = :site AND (state = {State.MOVED:d}
+    SELECT id, level, url, status, state, moved_to, reason FROM page WHERE site_id = :site AND (state = {State.MOVED:d}
     OR (state IN ({State.REFUSED:d}, {State.FAILED:d}) AND status >= 300 AND status < {MIN_ERROR_STATUS}))
     ORDER BY url {{c}}"""  # noqa: S608 - constants of ours
 _TARGETS = f"""
@@ -33,10 +34,12 @@ def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
     """Yield the rows of the table of a site, by URL. Memory: some 300 bytes per redirect."""
     with database.read() as connection:
         known = {page_id: Hop(*hop) for page_id, *hop in streamed(connection, _TARGETS, site=site_id)}
-        redirects = {page_id: Hop(*hop) for page_id, *hop in streamed(connection, _REDIRECTS, site=site_id)}
-        known |= redirects
+        levels = {}
+        for page_id, level, *hop in streamed(connection, _REDIRECTS, site=site_id):
+            known[page_id], levels[page_id] = Hop(*hop), level
         outward: dict[int, str] = {page_id: url for page_id, url in streamed(connection, _OUTWARD, site=site_id)}
-    for page_id, redirect in redirects.items():
+    for page_id, level in levels.items():
         urls, final_status, problem = chain_of(page_id, known, outward)
         final_url = "" if len(urls) == 1 else urls[-1]
-        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, problem, " > ".join(urls)]
+        redirect, chain = known[page_id], " > ".join(urls)
+        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, problem, level, chain]

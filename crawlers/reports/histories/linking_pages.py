@@ -15,7 +15,6 @@ from crawlers.items import REDIRECT, State
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.page_walk import END, PageWalk, Position
 from crawlers.reports.catalogue.report import Row, Step
-from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import (
     Fact,
     Line,
@@ -50,14 +49,6 @@ if TYPE_CHECKING:
 
 # Others have no links. A page that was read may wait again.
 _WITH_LINKS = (State.WAITING, State.DONE, State.MOVED, State.REFUSED)
-COLUMNS = (
-    Column("url", "Page", Kind.URL),
-    Column("level", "Level", Kind.NUMBER),
-    Column("links", "Links", Kind.NUMBER),
-    Column("anchor", "Text"),
-    Column("position", "Place"),
-    Column("read_at", "Read", Kind.TIME),
-)
 
 
 class Holder(NamedTuple):

@@ -6,6 +6,8 @@ import csv
 
 import pytest
 
+from crawlers.graphs.tables.result_tables import TABLES
+from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.storage.files.cells import FORMULA_STARTS
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -94,7 +96,7 @@ def test_degrees_are_those_of_the_graph(crawled):
 
 
 def test_every_page_that_holds_a_broken_link_is_listed(crawled):
-    columns = ("target", "status", "error", "page", "anchor")
+    columns = ("url", "status", "reason", "page", "anchor")
     assert [tuple(row[name] for name in columns) for row in crawled.rows("broken-links")] == [
         ("/gone", "404", "status 404", "/", "/gone"),
         ("/gone", "404", "status 404", "/a", "a"),
@@ -121,6 +123,11 @@ def test_redirects_have_their_chains(crawled):
         ("/moved", "301", "2", "/end", "200", "", "/moved > /moved2 > /end"),
         ("/moved2", "301", "1", "/end", "200", "", "/moved2 > /end"),
     ]
+
+
+@pytest.mark.parametrize("name", ["broken-links", "redirects"])
+def test_tables_have_the_columns_of_the_report_of_their_name(name):
+    assert TABLES[name].columns == tuple(column.name for column in REPORTS[name].columns)
 
 
 def test_external_links_have_their_first_page_and_anchor(crawled):
