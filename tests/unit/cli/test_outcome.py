@@ -27,7 +27,3 @@ def test_crawl_without_a_page_is_a_failure_unless_its_user_stopped_it(tmp_path: 
         else:
             with pytest.raises(UnreachedError, match="no page could be read"):
                 check_reach(database, begun.id, needs_all=False)
-
-
-def test_stop_for_all_workers_is_one_by_the_user() -> None:
-    assert "stopped by command" in STOPPED_BY_USER

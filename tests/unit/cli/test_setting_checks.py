@@ -60,10 +60,6 @@ def test_all_mistakes_are_named_at_once():
     assert len(lines) == 4
 
 
-def test_known_settings_and_those_of_own_components_are_accepted():
-    check_settings(given(MAX_LEVEL="3", HTTPCACHE_ENABLED="1", MY_PIPELINE_FOLDER="x", PICTURES_OF="cats"))
-
-
 @pytest.mark.parametrize("name", [*WITHOUT_EFFECT, *WITHOUT_EFFECT_ON_MISSIONS])
 def test_setting_without_effect_is_refused_with_a_remedy(name):
     with pytest.raises(ConfigError, match=f"^{name} has no effect here; .+"):
@@ -84,12 +80,6 @@ def test_plain_spiders_have_the_middlewares_of_scrapy(name):
     check_effects(given(**{name: "{}"}), is_mission=False)
 
 
-@pytest.mark.parametrize("name", WITHOUT_EFFECT)
-def test_plain_spiders_have_the_scheduler_of_the_project(name):
-    with pytest.raises(ConfigError, match=f"^{name} has no effect here"):
-        check_effects(given(**{name: "{}"}), is_mission=False)
-
-
 def test_numbers_of_scrapy_that_make_no_sense_are_refused():
     numbers = [name for name, kind in kinds_of_settings().items() if isinstance(kind, Number) and name not in SETTINGS]
     assert len(numbers) > 20
@@ -103,17 +93,6 @@ def test_numbers_of_scrapy_that_make_no_sense_are_refused():
 def test_numbers_of_scrapy_without_which_nothing_proceeds_are_not_zero(name):
     with pytest.raises(ConfigError, match=f"^{name}='0' is out of range"):
         check_settings(given(**{name: "0"}))
-
-
-@pytest.mark.parametrize("number", ["0", "257"])
-def test_number_of_workers_has_a_range(number):
-    with pytest.raises(ConfigError, match=f"^WORKERS='{number}' is out of range; write a whole number from 1 to 256$"):
-        check_settings(given(WORKERS=number))
-
-
-def test_numbers_of_scrapy_that_make_sense_are_accepted():
-    check_settings(given(DNS_TIMEOUT="0.5", DOWNLOAD_DELAY="0.25", DOWNLOAD_MAXSIZE="0", FEED_EXPORT_INDENT="-1"))
-    check_settings(given(DEPTH_PRIORITY="-1", MEMUSAGE_LIMIT_MB="2048", TELNETCONSOLE_ENABLED="0"))
 
 
 @pytest.mark.parametrize("name", ["URL_INCLUDE", "URL_EXCLUDE"])

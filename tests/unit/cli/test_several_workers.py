@@ -51,11 +51,6 @@ def test_spider_of_the_user_runs_in_one_process():
     assert "own is a spider of your own, which runs in one process" in refused(spider=OwnSpider)
 
 
-def test_several_processes_can_not_be_profiled():
-    profiled = Namespace(profile="crawl.prof", spargs={})
-    assert "WORKERS=2: --profile measures one process; leave out WORKERS, or write 1" in refused(profiled)
-
-
 def test_standard_output_can_not_be_shared():
     assert "write items to a file: -o pages.csv" in refused(FEEDS={"stdout:": {"format": "csv"}})
     check_workers(Settings({"WORKERS": 2, "FEEDS": {"pages.csv": {"format": "csv"}}}), SiteGraphSpider, OPTIONS)
@@ -158,10 +153,3 @@ def test_reason_why_the_command_ends_is_an_error(settings, logged, capsys, caplo
     _Terminal(Settings(settings)).fail("nothing works")
     assert capsys.readouterr().err == "Error: nothing works\n"
     assert ("nothing works" in caplog.text) == logged
-
-
-def test_display_that_is_not_wanted_is_not_opened(tmp_path):
-    terminal = _Terminal(Settings({"PROGRESS_ENABLED": "0", "DATABASE_URL": f"sqlite:///{tmp_path / 'no.sqlite'}"}))
-    terminal.refresh(1)
-    terminal.close()
-    terminal.close()

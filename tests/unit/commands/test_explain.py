@@ -114,15 +114,6 @@ def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
         assert part in outcome.output, outcome.output
 
 
-def test_explain_omits_scores_and_changes_if_there_are_none(crawled, explain):
-    result = explain(crawled[1] + "/").output
-    assert not [word for word in ("importance", "cash", "score", "changed") if word in result]
-
-
-def test_explain_says_that_a_rejected_url_was_not_requested(crawled, explain):
-    assert "requested 2" not in explain(crawled[1] + "/secret/x.html").output
-
-
 @pytest.mark.parametrize(
     ("url", "options", "parts"),
     [
@@ -156,13 +147,6 @@ def test_scheme_of_a_url_may_be_left_out(crawled, explain, text, part):
     assert part in result.output
 
 
-@pytest.mark.parametrize("text", ["somebody@elsewhere.example", "tel:+123", "page", "[::1"])
-def test_what_is_not_the_address_of_a_page_is_refused(explain, text):
-    result = explain(text)
-    assert (result.status, result.output) == (2, "")
-    assert "write a full URL, http://…" in result.errors
-
-
 def store(project, name, site, *urls, options=DEFAULT):
     """Store a crawl with pages that were read."""
     with closing(Database(project.database_url)) as database:
@@ -170,11 +154,6 @@ def store(project, name, site, *urls, options=DEFAULT):
         row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], manifest, 0.0)
         for number, url in enumerate(urls, 1):
             add_page(database, number, row.sites[0].id, url, key=resolve(url, "", options).key)
-
-
-def test_page_of_https_is_found_without_its_scheme(project, explain_in):
-    store(project, "secure", "https://secure.example", "https://secure.example/x")
-    assert "https://secure.example/x\n  page" in explain_in(project, "secure.example/x").output
 
 
 def test_crawl_that_has_found_the_url_is_named(project, explain_in):

@@ -65,10 +65,6 @@ def test_all_crawls_are_searched_unless_one_is_named(search):
     assert search("ferry", settings={"CRAWL": "other"})[1].count("  http://") == 1
 
 
-def test_search_without_results_says_so(search):
-    assert search("fog (")[:2] == (0, "no documents found for: fog (\n")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -82,14 +82,6 @@ def test_parquet_is_written_at_the_end_of_a_crawl(crawled, tmp_path):
     assert dataset.dataset(tmp_path / "result" / DATASET / "pages").count_rows() == 2
 
 
-@pytest.mark.parametrize("options", [("--level", "site"), ("--measure", "pagerank")])
-def test_parquet_has_no_sites_as_nodes_and_no_measures(crawled, options):
-    project, *_ = crawled
-    outcome = project.run("graph", "--format", "parquet", *options)
-    assert outcome.status == 2
-    assert f"--format parquet contains pages and links; leave out {options[0]}" in outcome.output + outcome.log
-
-
 def test_layout_gives_gexf_files_a_look(crawled, tmp_path):
     project, first_site, _ = crawled
     words = ("--layout", "community", "--layout", "pagerank")
@@ -208,16 +200,6 @@ def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
 
 
 @pytest.mark.both_stores
-def test_graph_of_sites_of_a_broad_crawl_has_the_links_between_them(broad, tmp_path):
-    project, first_site, second_site = broad
-    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), "--format", "csv")
-    assert outcome.status == 0, outcome.log
-    first, second = (site.removeprefix("http://") for site in (first_site, second_site))
-    rows = (tmp_path / "web_fragment.pairs.csv").read_text().splitlines()[1:]
-    assert sorted(rows) == sorted([f"{first},{second},target,,2,2", f"{second},{first},target,,1,1"])
-
-
-@pytest.mark.both_stores
 def test_top_lists_the_most_important_pages(broad, tmp_path):
     project, first_site, second_site = broad
     for arguments, expected in ((["2"], 2), (["1000", first_site], 1), (["1000", first_site, second_site], 5)):
@@ -261,14 +243,6 @@ def test_top_by_pagerank_needs_only_the_stored_links(crawled, tmp_path):
     flat = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "99", "--pagerank", *settings), tmp_path)
     assert len({row["pagerank"] for row in flat}) == 1
     assert [row["url"] for row in flat] == sorted(row["url"] for row in flat)
-
-
-def test_top_by_pagerank_includes_the_stored_importance(broad, tmp_path):
-    project, *sites = broad
-    rows = ranked(project.run("graph", "--folder", str(tmp_path), "--top", "1000", "--pagerank"), tmp_path)
-    assert sum(float(row["importance"]) for row in rows) == pytest.approx(1.0)
-    assert sum(float(row["pagerank"]) for row in rows) == pytest.approx(1.0, abs=1e-5)
-    assert {row["site"] for row in rows} == set(sites)
 
 
 @pytest.mark.parametrize(
@@ -319,16 +293,6 @@ def test_unknown_site_or_crawl_is_reported_in_one_sentence(crawled, arguments, p
     assert outcome.log.splitlines()[:-1] in ([], ["Reading the crawl mine (number 1, finished)"])
     assert all(part in outcome.log for part in parts)
     assert names(project.folder) == before
-
-
-@pytest.mark.parametrize("name", ["{host}", "{host}/a.html", "{number}", "{url}", "{url}/", "{url}/a.html"])
-def test_site_is_named_as_for_the_list_of_sites(crawled, tmp_path, name):
-    project, first_site, _ = crawled
-    number = project.query("SELECT id FROM seed WHERE site = :site", site=first_site)[0][0]
-    named = name.format(host=first_site.removeprefix("http://"), number=number, url=first_site)
-    outcome = project.run("graph", named, "--format", "gexf", "--folder", str(tmp_path))
-    assert outcome.status == 0, outcome.log
-    assert names(tmp_path) == [f"{stem(first_site)}.gexf"]
 
 
 def test_name_of_several_sites_is_reported_with_them(crawled, tmp_path):

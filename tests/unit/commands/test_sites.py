@@ -72,14 +72,6 @@ def test_seeds_are_imported_listed_disabled_exported_and_removed(project):
     assert seeds(project) == before
 
 
-def test_hosts_file_can_be_imported(project):
-    (project.folder / "hosts.txt").write_text("a.example;4;10;500\nhttps://b.example\n")
-    assert project.run("sites", "import", "hosts.txt").status == 0
-    first, second = seeds(project)
-    assert first == (1, "http://a.example/", None, 1, 4, 10, 0.5)
-    assert second == (2, "https://b.example/", None, 1, None, None, None)
-
-
 @pytest.mark.both_stores
 def test_list_shows_the_results_of_the_last_crawl(crawled):
     project, first_site, second_site = crawled
@@ -159,13 +151,6 @@ def test_conflict_with_the_store_changes_nothing(project):
 def test_invalid_command_line_is_reported(tmp_path, arguments, message):
     with pytest.raises(UsageError, match=message):
         run_here(Project(tmp_path), *arguments)
-
-
-def test_usage_error_shows_the_usage(project):
-    outcome = project.run("sites", "burn")
-    assert outcome.status == 2
-    assert "scrapy sites add URL" in outcome.log
-    assert "Traceback" not in outcome.log
 
 
 def test_closed_standard_output_is_not_an_error(project, monkeypatch):

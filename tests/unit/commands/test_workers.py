@@ -130,11 +130,6 @@ def test_crawl_is_chosen_by_its_name(database, begun, capsys):
     assert "CRAWL=unknown" in lines_of(capsys)[-1]
 
 
-def test_store_without_a_crawl_is_one_sentence(database, capsys):
-    assert run_here(database) == 2
-    assert lines_of(capsys) == [f"Error: {database.name} has no crawl yet; run a crawl first"]
-
-
 @pytest.mark.parametrize("arguments", [["kill"], ["pause", "now"], ["pause", "--sites"], ["stop", "--all"]])
 def test_unknown_arguments_are_refused(database, arguments):
     with pytest.raises(UsageError):

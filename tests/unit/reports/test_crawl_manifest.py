@@ -28,12 +28,6 @@ def test_all_settings_are_listed_as_they_are_typed_with_who_chose_them():
     ]
 
 
-def test_crawl_of_an_earlier_version_is_listed_with_what_it_recorded():
-    assert setting_lines({}) == []
-    before = {"settings": {"ORDER": "bfs"}, "command": {"arguments": {}, "settings": {"WARC_FILE": "x"}}}
-    assert [one.name for one in setting_lines(before)] == ["ORDER", "WARC_FILE"]
-
-
 def test_settings_that_one_crawl_did_not_record_are_not_called_different():
     before = {"settings": {"ORDER": "bfs", "LINK_TAGS": ["a"]}}
     assert differing_settings(before, WHOLE) == [

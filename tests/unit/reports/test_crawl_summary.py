@@ -20,7 +20,6 @@ from crawlers.storage.schema.tables import (
     LinkContextRow,
     NewPage,
     PageLinks,
-    PullRow,
     SiteAvailability,
     SiteCertificate,
     site,
@@ -234,13 +233,6 @@ def test_variants_of_an_external_url_count_once(database):
     assert lines[3].split()[:2] == ["a.test", "2"]
 
 
-def test_harvest_says_what_its_downloads_earned(database):
-    crawl = Stored(database, "a.test", mission="extlinks")
-    for reward in (1_000.0, 234.0):
-        write_rows(database, PullRow(crawl.sites["a.test"], 1, reward, 2.0))
-    assert "Reward: 1,234 new links of 2 downloads" in crawl.summary()
-
-
 @pytest.mark.both_stores
 def test_crawl_that_ended_without_the_sites_that_wait_says_how_to_resume(database):
     crawl = Stored(database, "a.test", "b.test")
@@ -304,12 +296,6 @@ def test_topic_has_its_most_relevant_pages(database):
     ]
 
 
-def test_broad_crawl_says_how_to_list_its_important_pages(database):
-    crawl = Stored(database, "a.test", mission="broad")
-    crawl.page("a.test/")
-    assert "To list the most important pages: scrapy graph --top 100" in crawl.summary()
-
-
 def test_news_have_articles_feeds_and_alarms(database):
     news = NewsStore(database, "mine")
     news.document("/old", 50.0)
@@ -348,9 +334,3 @@ def test_usual_address_without_a_feed_is_no_error_of_a_site_but_a_named_one_is(d
     assert lines[3].split() == ["a.test", "0", "0", "2"]
     assert "Errors: status 404 (2)" in lines
     assert "To see why a URL is missing: scrapy explain http://a.test/blog/feed" in lines
-
-
-def test_crawl_that_read_nothing_can_be_summarised(database):
-    lines = Stored(database, "a.test").summary()
-    assert lines[0] == "Crawl mine is finished: 0 pages with 0 links on 0 of 1 site, in 83 s"
-    assert not any("scrapy graph" in line for line in lines)

@@ -59,8 +59,3 @@ def test_file_has_all_documents_of_the_crawl_with_their_types(sqlite, tmp_path, 
     assert rows[4]["authors"] == ["Ada", "Bob"]
     assert rows[4]["published_at"] == datetime.fromtimestamp(1e9, UTC)
     assert [file.name for file in tmp_path.glob("*.parquet*")] == [path.name]
-
-
-def test_crawl_without_documents_gives_an_empty_table(sqlite, tmp_path):
-    assert write_documents(sqlite, NewsStore(sqlite).id, tmp_path / "d.parquet") == 0
-    assert parquet.read_table(tmp_path / "d.parquet").num_rows == 0

@@ -38,11 +38,6 @@ def test_text_is_paragraphs_and_time_is_that_of_the_page(news):
     assert (found.versions, found.parts, found.copies, found.is_latest) == ([], [], [], True)
 
 
-def test_day_of_publication_stays_a_day(news):
-    assert read(news, news.document("/a", 50.0, published="2026-11-22")).published == "2026-11-22"
-    assert read(news, news.document("/b", 50.0)).published is None
-
-
 def test_long_text_is_cut(news, monkeypatch):
     monkeypatch.setattr(document_reader, "MAX_CHARS", 5)
     found = read(news, news.document("/a", 50.0, text="one two three"))

@@ -58,12 +58,6 @@ def test_styles_of_several_threads_are_not_mixed(tmp_path):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_nothing_is_written_when_drawing_fails(tmp_path):
-    with pytest.raises(ZeroDivisionError), figure(tmp_path / "a.svg", 2, 1):
-        _ = 1 / 0
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_missing_matplotlib_is_one_sentence_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     path = tmp_path / "a.svg"

@@ -50,10 +50,6 @@ def test_directory_is_a_path_on_its_site(database, crawl):
     assert [(one.text, one.site) for one in directories] == [("/news/", A), ("/docs/", A)]
 
 
-def test_features_of_few_pages_are_left_out(database, crawl):
-    assert {one.pages for one in feature_worths(database, crawl.id, 5)} == {8}
-
-
 def test_weights_with_which_the_crawl_began_count(database, crawl):
     before = feature_worths(database, crawl.id, 2)
     with database.write() as connection:
@@ -63,13 +59,6 @@ def test_weights_with_which_the_crawl_began_count(database, crawl):
         for found in (before, feature_worths(database, crawl.id, 2))
     )
     assert new.weight > old.weight
-
-
-def test_feature_of_all_links_has_no_text(database, crawl):
-    lines = report._features(feature_worths(database, crawl.id, 8)).splitlines()
-    [line] = [line for line in lines if "all links" in line]
-    assert line.split()[-2:] == ["all", "links"]
-    assert line.count("all links") == 1
 
 
 def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):

@@ -6,10 +6,8 @@ import io
 import logging
 import sys
 
-import pytest
 from rich.console import Console
 
-from crawlers.errors import ConfigError
 from crawlers.reports import live_display
 from crawlers.reports.live_display import AboveDisplay, LiveDisplay
 from crawlers.storage import crawls
@@ -59,8 +57,3 @@ def test_display_shows_what_the_store_says(sqlite, monkeypatch):
     shown = screen.getvalue()
     assert "sitegraph “spring”, paused, 0 s, 0.0 pages/s, 0 of 500 pages of the budget" in shown
     assert "a.test" in shown
-
-
-def test_display_of_an_unknown_crawl_is_refused(sqlite):
-    with pytest.raises(ConfigError, match="has no crawl"):
-        LiveDisplay(f"sqlite:///{sqlite.path}", "spring")

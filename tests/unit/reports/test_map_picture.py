@@ -41,12 +41,6 @@ def test_equal_maps_give_equal_files_with_escaped_names(tmp_path: Path) -> None:
     assert 2 < text.count("http://a.test") + text.count("/1") <= 5 * MOST_LABELS
 
 
-@pytest.mark.parametrize("size", [0, 1, 4000])
-def test_maps_of_any_size_are_drawn(size: int, tmp_path: Path) -> None:
-    draw_map(tmp_path / "a.png", circle(size))
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.parametrize(
     ("label", "name"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
@@ -82,20 +81,6 @@ def test_many_iterations_share_bars_and_the_label_says_so(drawn):
     assert ticks(above.xaxis) == [str(number) for number in range(10, 1200, 100)]
 
 
-def test_only_the_latest_of_many_days_are_drawn(drawn):
-    days = [Day(86_400.0 * n, 1, n + 1) for n in range(MAX_BARS + 31)]
-    _, below, *_ = drawn(curves("mine", [Iteration(1, 0.0, 1.0)], days)).axes
-    assert len(stacks(below)["new documents"]) == MAX_BARS
-    assert ticks(below.xaxis)[0] == "01.02."
-
-
-def test_single_iteration_and_single_day_are_visible(drawn):
-    above, _, *right = drawn(curves("mine", [Iteration(1, 0.0, 1.0, fit=10, documents=5)], DAYS[:1])).axes
-    assert [chart.lines[0].get_marker() for chart in right] == ["o", "o"]
-    (bar,) = above.containers[0]
-    assert bar.get_width() == pytest.approx(0.1)
-
-
 def test_share_never_exceeds_its_axis(drawn):
     """Polls may add documents without counting as downloads."""
     _, shares = drawn(curves("mine", [Iteration(1, 0.0, 1.0, fit=1, polls=5, documents=3)])).axes
@@ -115,9 +100,3 @@ def test_compared_crawls_are_drawn_against_their_downloads(drawn):
     assert below.get_xlim() == (0, 200)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["_short", "long"]
-
-
-def test_more_crawls_than_colours_are_distinguished(drawn):
-    iterations = [Iteration(1, 0.0, 1.0, fit=1)]
-    above, _ = drawn(*(curves(f"crawl {number}", iterations) for number in range(9))).axes
-    assert len({(to_hex(one.get_color()), one.get_linestyle()) for one in above.lines}) == 9

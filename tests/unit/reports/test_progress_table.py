@@ -37,19 +37,6 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
     assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4", "1", "problem"]
 
 
-def test_workers_and_their_control_are_in_the_title():
-    assert "sitegraph “mine”, 12 s, 0.0 pages/s, 4 workers" in text([], Pace(12.4, workers=4))
-    assert "sitegraph “mine”, paused, 12 s" in text([], Pace(12.4, control="pause"))
-    assert "sitegraph “mine”, stopping, 12 s" in text([], Pace(12.4, control="stop"))
-
-
-def test_name_of_a_crawl_that_is_its_mission_is_not_repeated():
-    crawl = CRAWL._replace(name=CRAWL.mission)
-    console = Console(file=io.StringIO(), width=160)
-    console.print(progress_table(crawl, [], Pace(12.4)))
-    assert console.file.getvalue().startswith("sitegraph, 12 s, ")
-
-
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
     sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
     shown = text(sites, height=60)
@@ -70,7 +57,3 @@ def test_table_fits_the_terminal_and_leaves_half_of_it_to_the_log(width, height)
     assert max(map(len, shown)) <= width
     assert len(shown) <= max(height // 2, 7)
     assert all("1,234,567" in line for line in shown if "https:" in line)
-
-
-def test_crawl_without_pages_can_be_shown():
-    assert "1 site " in text([SiteProgress("http://a.example", None, {}, 0)])

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 
 from crawlers.items import State
-from crawlers.reports.pull_log import LoggedSite, pull_log, settings_of
+from crawlers.reports.pull_log import pull_log, settings_of
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import PullRow, SiteAvailability
+from crawlers.storage.schema.tables import PullRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.topic_store import add_page
 
@@ -36,26 +36,12 @@ def test_pulls_are_in_order_of_completion_and_sites_in_that_of_the_list(database
     assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]
 
 
-def test_unavailable_site_has_the_reason(database):
-    crawl = begin(database, "one", "http://a.test", "http://b.test")
-    write(database, ChangeSet(SiteAvailability(crawl.sites[1].id, "status 500")))
-    assert [site.availability for site in pull_log(database, crawl.id).sites] == [None, "status 500"]
-
-
 def test_site_of_which_nothing_waits_is_read(database):
     crawl = begin(database, "one", "http://a.test", "http://b.test", "http://new.test")
     (a, b, _), pages = (site.id for site in crawl.sites), ("/", "/x")
     for number, (of, path) in enumerate(product((a, b), pages), 1):
         add_page(database, number, of, path, state=State.WAITING if (of, path) == (b, "/x") else State.DONE)
     assert [site.is_read for site in pull_log(database, crawl.id).sites] == [True, False, False]
-
-
-@pytest.mark.both_stores
-def test_other_crawls_are_excluded(database):
-    one, two = begin(database, "one", "http://a.test"), begin(database, "two", "http://a.test")
-    write(database, ChangeSet(PullRow(one.sites[0].id, 1, 1.0, 0.0), PullRow(two.sites[0].id, 2, 2.0, 0.0)))
-    assert pull_log(database, two.id) == ([LoggedSite(two.sites[0].id, "http://a.test")], [(two.sites[0].id, 2.0)])
-    assert pull_log(database, 99) == ([], [])
 
 
 @pytest.mark.both_stores

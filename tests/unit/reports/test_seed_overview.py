@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 from crawlers.items import State
 from crawlers.reports.seed_overview import SORTED_BY, Level, SeedState, seed_figures, seed_page, site_details
 from crawlers.storage.schema.tables import crawler_setting, page, pull, site
-from crawlers.storage.seeds import list_seeds, save_seeds
+from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
 
@@ -49,11 +49,6 @@ def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
     first, *_ = seed_page(stored).lines
     assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate expired")
     assert found(stored, state=SeedState.AVAILABLE) == [A]
-
-
-def test_list_is_read_in_parts(stored):
-    assert found(stored, first=1, rows=1) == [found(stored)[1]]
-    assert seed_page(stored, first=9).lines == []
 
 
 @pytest.mark.both_stores
@@ -97,10 +92,6 @@ def test_lines_are_sorted_both_ways(stored, by):
     assert found(stored, by=by, descending=True) == found(stored, by=by)[::-1]
 
 
-def test_unknown_key_sorts_by_number(stored):
-    assert found(stored, by="x") == [seed.site for seed in list_seeds(stored)]
-
-
 @pytest.mark.both_stores
 def test_details_are_those_of_the_latest_crawl(stored):
     robots = "User-agent: mine\nCrawl-delay: 7\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\n"
@@ -116,7 +107,3 @@ def test_details_are_those_of_the_latest_crawl(stored):
     assert (details.external_urls, details.per_page) == (3, 0.75)
     assert (details.parallel, details.delay_s, details.robots_delay_s) == (4, 0.5, 7.0)
     assert (details.robots_status, details.robots_text, details.robots_at) == (200, robots, 5.0)
-
-
-def test_site_that_was_never_crawled_has_no_details(stored):
-    assert site_details(stored, NEW) is None

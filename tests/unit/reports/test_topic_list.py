@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 
-import pytest
 from sqlalchemy import insert
 
-from crawlers.errors import ConfigError
 from crawlers.reports.topic_list import write_topic_list
 from crawlers.storage.schema.score_tables import relevance
 from tests.support.topic_store import add_page, begin_topic
@@ -43,17 +41,3 @@ def test_pages_are_sorted_by_similarity_with_their_scores(database, tmp_path):
     }
     assert (second["url"], second["title"], second["score"], second["distance"]) == ("http://a.test/a", "", "", "")
     assert (third["rank"], third["url"], third["title"]) == ("3", "http://a.test/b", "'=HYPERLINK()\ufffd")
-
-
-@pytest.mark.both_stores
-def test_crawl_that_read_nothing_has_an_empty_list(database, tmp_path):
-    crawl_id, _ = begin_topic(database, unicod=1.0)
-    assert write_topic_list(database, crawl_id, tmp_path / "none.csv") == 0
-    assert rows(tmp_path / "none.csv") == []
-
-
-def test_list_that_cannot_be_written_names_the_file(database, tmp_path):
-    crawl_id, _ = begin_topic(database, unicod=1.0)
-    (tmp_path / "there.csv").mkdir()
-    with pytest.raises(ConfigError, match=r"there\.csv"):
-        write_topic_list(database, crawl_id, tmp_path / "there.csv")

@@ -73,12 +73,6 @@ def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     assert {one.url: one.is_document for one in found.matched.first}[f"{SITE}/news/waits"] is None
 
 
-def test_rule_that_matches_nothing_has_no_precision(news):
-    news.page("/about", 1.0)
-    found = tried(news, "/news/.*")
-    assert (found.precision, found.matched.first) == (None, [])
-
-
 def test_samples_and_trials_are_bounded(news):
     for number in range(SAMPLE + 5):
         news.page(f"/{number}", 1.0)
@@ -112,10 +106,6 @@ def teach(news, odds, *paths, site=SITE):
 KNOWN = ("/kx/fire", "/kx/cup", "/kx/train", "/kx/mayor")
 
 
-def test_crawl_without_a_prior_has_no_probability(news):
-    assert probability(news) is None
-
-
 @pytest.mark.both_stores
 def test_prior_knows_the_labels_of_the_domain_after_any_number_of_uncertain_ones(with_prior):
     before = probability(with_prior)
@@ -140,7 +130,3 @@ def test_crawl_without_learnt_rules_has_no_prior(with_prior):
     with with_prior.database.write() as connection:
         connection.execute(update(crawler_setting).where(crawler_setting.c.name == "NEWS_RULES").values(value="manual"))
     assert probability(with_prior) is None
-
-
-def test_archive_is_no_article_by_the_prior(with_prior):
-    assert probability(with_prior, f"{SITE}/archive/2019/05/") == 0.0

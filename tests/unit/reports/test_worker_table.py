@@ -9,7 +9,7 @@ from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, wa
 from crawlers.storage.queries import NamedCrawl
 from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine
 from crawlers.storage.worker_status import Wait, WorkerStatus
-from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP
+from crawlers.storage.workers import ACTIVE, LEFT, LOST
 
 NOW = 1_000_000_000.0
 CRAWL = NamedCrawl(3, "spring", "sitegraph", "running")
@@ -47,13 +47,6 @@ def test_budget_has_columns_and_a_line():
     assert shown[-1] == "Budget: 110 of 2,000 pages used, 40 granted to workers for their next pages"
 
 
-@pytest.mark.parametrize(("control", "word"), [(PAUSE, "paused"), (STOP, "stopping")])
-def test_control_is_said(control, word):
-    shown = lines(worker(1), control=control)
-    assert shown[0] == f"Crawl spring (number 3), {word}: 1 worker"
-    assert f"  {word}  " in shown[2]
-
-
 def test_claims_about_to_expire_are_said():
     shown = lines(worker(1), worker(2, silent_s=21.3), worker(3, silent_s=300), worker(4, silent_s=16, sites=0))
     assert shown[-3:] == [
@@ -68,13 +61,6 @@ def test_worker_whose_process_has_ended_is_dead_at_once():
     shown = lines(worker(1), worker(2), deadline=Deadline(30.0, {2}))
     assert shown[-1] == "Worker 2 (alpha, process 4702): the process has ended; its sites are free for other workers"
     assert "dead" in shown[2]
-
-
-@pytest.mark.parametrize(
-    ("free", "words"), [(1, "1 site with something to do has"), (2, "2 sites with something to do have")]
-)
-def test_sites_without_a_worker_are_counted(free, words):
-    assert f"{words} no worker" in lines(worker(1), free_sites=free)
 
 
 def test_ended_workers_are_counted_and_shown_on_demand():

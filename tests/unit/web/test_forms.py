@@ -30,12 +30,6 @@ def test_half_a_character_is_refused(browser, crawl_id, field):
     assert (response.status_code, "be stored; remove it" in response.text) == (400, True)
 
 
-@pytest.mark.parametrize("charset", ["undefined", "punycode"])
-def test_character_set_that_can_not_be_decoded_is_refused(browser, charset):
-    response = send(browser, "/start", [(b"text", b"xn--\xff")], charset)
-    assert (response.status_code, "send it as UTF-8" in response.text) == (400, True)
-
-
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", f"multipart/form-data; boundary={BOUNDARY}"])
 @pytest.mark.parametrize("path", ["/login", "/preferences"])
 def test_forms_for_everybody_are_small(open_panel, path, kind):

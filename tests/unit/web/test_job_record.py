@@ -46,7 +46,3 @@ def test_job_behind_a_line_that_was_cut_is_read_back(tmp_path):
         record.add(Job(crawl, f"{crawl}.log"))
         path.write_bytes(path.read_bytes() + b'{"crawl": "cut')
     assert [job.crawl for job in record.jobs()] == ["c", "b", "a"]
-
-
-def test_file_that_can_not_be_read_counts_as_empty(tmp_path):
-    assert JobRecord(tmp_path).jobs() == []

@@ -45,12 +45,6 @@ def test_long_log_is_cut(tmp_path, own, record):
     assert (len(end.lines), end.lines[-1]) == (MAX_LINES, "line 99999")
 
 
-def test_one_endless_line_is_bounded(tmp_path, own, record):
-    record()
-    (own / "1.log").write_bytes(b"\xff" * 1_000_000)
-    assert end_of_log(tmp_path, 1).lines == []
-
-
 @pytest.mark.parametrize(
     ("name", "log"),
     [

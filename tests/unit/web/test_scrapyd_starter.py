@@ -78,15 +78,6 @@ def test_list_without_the_job_tells_no_end(starter, tmp_path, finished):
     assert starter.endings() == []
 
 
-@pytest.mark.parametrize("at", [None, "", "yesterday", "0001-01-01 00:00:00", 7])
-def test_end_at_a_time_that_is_none_was_now(starter, tmp_path, monkeypatch, at):
-    monkeypatch.setattr("crawlers.web.scrapyd_starter.time.time", lambda: 3.0)
-    JobRecord(tmp_path / RECORD).add(Job("spring", "extlinks/a"))
-    starter.answer = json.dumps({"status": "ok", "finished": [{"id": "a", "end_time": at}]}).encode()
-    [ending] = starter.endings()
-    assert (ending.name, ending.at, ending.status) == ("spring", 3.0, None)
-
-
 def test_job_that_was_closed_and_complains_of_nothing_has_succeeded(starter, tmp_path):
     record = JobRecord(tmp_path / RECORD)
     record.add(Job("spring", "extlinks/a"))

@@ -118,10 +118,6 @@ def test_latest_end_of_each_crawl_counts(run):
     assert [(one.name, one.status) for one in starter.endings()] == [("spring", 0), ("summer", 3)]
 
 
-def test_command_that_says_nothing_is_refused_all_the_same(run):
-    assert run("").start("spring", COMMAND, FILES) == Refused("The command has ended without a word.")
-
-
 def test_second_process_of_a_crawl_is_refused_while_the_first_runs(run, monkeypatch, tmp_path):
     monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
     monkeypatch.setattr(starting, "CLOSING_S", 0.0)
@@ -199,14 +195,3 @@ def test_name_that_is_no_folder_of_ours_is_refused(run, tmp_path, name):
     with pytest.raises(ConfigError, match="can't name a folder"):
         run(BEGIN).start(name, COMMAND, FILES)
     assert not (tmp_path / "logs").exists()
-
-
-@pytest.mark.parametrize("name", ["spring", "весна 2026", "a+b.c-d_e", "7"])
-def test_other_names_are_folders(tmp_path, name):
-    assert crawl_folder(tmp_path, name) == tmp_path / "logs/panel" / name
-
-
-def test_folder_that_can_not_be_made_is_one_sentence(run, tmp_path):
-    (tmp_path / "logs").write_text("a file")
-    with pytest.raises(ConfigError, match=r"can't be used: .*; check its folder"):
-        run(BEGIN).start("spring", COMMAND, FILES)

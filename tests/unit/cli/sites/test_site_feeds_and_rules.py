@@ -151,12 +151,6 @@ def test_feed_is_added_removed_and_restored(sites):
 
 
 @pytest.mark.both_stores
-def test_feeds_are_deleted_with_their_seed(sites):
-    assert sites("remove", "2")[0] == 0
-    assert sites("feeds", "--all")[1][0].startswith("no feeds yet")
-
-
-@pytest.mark.both_stores
 def test_rules_are_listed_with_weight_support_and_precision(sites):
     _, (headings, *rows), _ = sites("rules", "b.example")
     assert headings.split() == ["number", "domain", "weight", "origin", "pinned", "support", "precision", "learnt", "(UTC)", "rule"]  # fmt: skip # noqa: E501
@@ -193,10 +187,6 @@ def test_rules_are_added_pinned_edited_forbidden_and_removed(sites):
         ["forbids", "hand", "yes"],
         ["forbids", "hand", "no"],
     ]
-
-
-def test_removed_rule_may_be_learnt_again(sites):
-    assert "it may be learnt again, which forbid-rule would have prevented" in sites("remove-rule", "3")[1][0]
 
 
 def test_rule_is_tested_on_urls_files_and_standard_input(sites, tmp_path, monkeypatch):
@@ -296,13 +286,6 @@ def test_invalid_input_is_reported_in_one_sentence(sites, arguments, message):
     assert errors[0].startswith("Error: ")
     assert message in errors[0]
     assert len(errors[0]) < 300
-
-
-def test_testing_without_urls_is_an_error(sites, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    assert sites("test-rule", "/x")[2] == [
-        "Error: there are no URLs to test; give URLs, a file of URLs, or --site SITE for those of the store"
-    ]
 
 
 @pytest.mark.parametrize(

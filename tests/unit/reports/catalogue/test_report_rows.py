@@ -181,11 +181,6 @@ def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
     assert len(found) > 5
 
 
-def test_documents_are_found_by_their_words_in_every_store(database, crawl_id):
-    found = cells_of(database, crawl_id, "documents", Filters(words="story 59", language="de"))
-    assert [row[1] for row in found] == ["Story one 59"]
-
-
 def test_feeds_come_with_their_next_visit_unless_they_are_gone(database, crawl_id):
     found = cells_of(database, crawl_id, "feeds")
     assert found[0] == (f"{C}/100", "feed", 5.0, 200, None, 0, 3, 4.0, 7, None, C)
@@ -225,12 +220,6 @@ def test_open_alarms_come_first_with_what_was_expected(database, crawl_id):
     assert cells_of(database, crawl_id, "alarms")[1][4:6] == ("a response within 6 hours", "timeout")
 
 
-def test_topic_pages_descend_by_similarity(database, crawl_id):
-    found = cells_of(database, crawl_id, "topic-pages")
-    assert [row[0] for row in found] == sorted((row[0] for row in found), reverse=True)
-    assert found[-1] == (0.0, f"{C}/0", "News", 0, 0.5, 0.25, 0.5, -2.0, 0.0)
-
-
 def test_important_pages_descend_by_their_share(database, crawl_id):
     found = cells_of(database, crawl_id, "important-pages")
     assert [row[1] for row in found] == [f"{C}/{number}" for number in range(8, -1, -1)]
@@ -248,21 +237,12 @@ def test_external_links_are_found_by_the_status_of_their_page_and_their_text(dat
     assert cells_of(database, crawl_id, "external-links", Filters(anchor="b.test")) == []
 
 
-def test_internal_links_are_found_by_the_host_of_their_target(database, crawl_id):
-    assert len(cells_of(database, crawl_id, "internal-links", Filters(host="a.test"))) == 8
-    assert cells_of(database, crawl_id, "internal-links", Filters(host="c.test")) == []
-
-
 @pytest.mark.parametrize(
     ("mission", "name", "is_listed"),
     [("sitegraph", "feeds", False), ("news", "feeds", True), ("topic", "topic-pages", True), ("news", "pages", True)],
 )
 def test_reports_that_make_no_sense_for_a_mission_are_not_listed(mission, name, is_listed):
     assert (name in [report.name for report in reports_about(mission)]) is is_listed
-
-
-def test_pages_with_the_same_title_are_counted(database, crawl_id):
-    assert cells_of(database, crawl_id, "same-titles") == [("News", 130, 130, "http://c.test/0", "http://c.test")]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.history_wording import SHOWN
@@ -35,10 +33,6 @@ def time(second):
     return f"1970-01-01 00:00:{second:02}+00:00"
 
 
-def test_page_that_never_changed_has_no_history(database):
-    assert history(database, store(database, PAGES)) == []
-
-
 def test_earlier_versions_are_listed_in_order_of_time(database):
     changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16), (50.0, 40.0, int(State.REFUSED), 404, None)]
     assert history(database, store(database, PAGES), changes) == [
@@ -64,13 +58,6 @@ def test_links_are_added_removed_and_change_their_count(database):
         f"  {time(40)} no link to {A}/gone any more, last seen {time(35)}",
         f"  {time(50)} 2 links to {A}/more, until {time(45)} 1",
     ]
-
-
-@pytest.mark.both_stores
-def test_link_of_the_first_visit_has_no_first_time(database):
-    changes = [(30.0, 20.0, int(State.DONE), 200, "ab" * 16)]
-    lines = history(database, store(database, PAGES), changes, [("gone", 30.0, 20.0, 2)])
-    assert lines[3] == f"  {time(30)} no link to {A}/gone any more, last seen {time(20)}"
 
 
 def test_only_the_latest_of_many_changes_are_listed(database):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from sqlalchemy import select, update
 
@@ -88,12 +86,6 @@ def test_pulls_in_flight_count_without_reward(database):
     }
 
 
-def test_first_pull_has_only_initial_pages_before_it(database):
-    made = Pulled(database, ONE_BY_ONE).replayed(0, 0.0, UCB1(INITIAL))
-    assert isinstance(made, Decision)
-    assert (made.number, {one.promise for one in made.sites}) == (1, {math.inf})
-
-
 def test_replay_that_takes_too_long_is_given_up(database):
     crawl = Pulled(database, ONE_BY_ONE)
     assert crawl.replayed(6, 6.0, UCB1(INITIAL), is_over=True) is None
@@ -141,12 +133,3 @@ def test_site_that_was_not_the_best_was_available(database):
 def test_rule_without_an_index_says_how_it_chooses(database, rule, how):
     crawl = Pulled(database, ONE_BY_ONE)
     assert crawl.lines(6, crawl_rules({"RULE": rule}))[1] == f"    this rule has no index: {how}"
-
-
-def test_page_without_pulls_has_no_decision(sqlite):
-    crawl = Pulled(sqlite, ONE_BY_ONE)
-    with sqlite.write() as connection:
-        connection.exec_driver_sql("DELETE FROM pull")
-    with sqlite.read() as connection:
-        row = connection.execute(select(page)).first()
-        assert decision_events(connection, crawl.id, row, crawl.rules, lambda: False) == []

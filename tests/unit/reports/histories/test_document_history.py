@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from crawlers.items import ARTICLE, State
+from crawlers.items import State
 from crawlers.reports.histories.document_history import document_history
 from crawlers.storage.news import stored_rules
-from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
+from crawlers.storage.schema.news_tables import FeedItemRow
 from crawlers.storage.schema.tables import page
 from tests.support import histories
 from tests.support.news_store import SITE, NewsStore
-from tests.support.scored_store import A, Linked, store
 
 
 @pytest.fixture
@@ -75,11 +74,6 @@ def test_copy_names_the_stored_document(crawl):
     assert history(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
 
 
-@pytest.mark.parametrize(("reason", "why"), [("no text", ": no text"), ("", ", because nothing indicates an article")])
-def test_page_without_a_document_has_the_reason(crawl, reason, why):
-    assert history(crawl, crawl.page("/b", 70.0, reason=reason))[1:] == [f"  no document{why}"]
-
-
 def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):
     number = crawl.page("/video/1", 70.0, state=State.WAITING)
     stored_rules.add_rule(crawl.database, "example", "/.*", 1.0)
@@ -101,18 +95,3 @@ def test_feed_has_only_its_polls(crawl):
         "  matches no rule",
         "  scheduled page: polled 7 times, 3 new items, next 1970-01-01 00:02:00+00:00",
     ]
-
-
-def test_scheduled_page_with_a_document_has_polls_and_document(crawl):
-    number = crawl.document("/news/1", 60.0, title="First")
-    crawl.write(PollRow(number, crawl.sites[SITE], ARTICLE, 120.0, 60.0, 0, 0, 0, None, "[]", None))
-    lines = history(crawl, number)
-    assert lines[1].startswith("  scheduled article: ")
-    assert "  document: First" in lines
-
-
-def test_other_missions_have_no_document_history(sqlite):
-    crawl = store(sqlite, [Linked(f"{A}/")])
-    with sqlite.read() as connection:
-        row = connection.execute(select(page)).first()
-        assert document_history(connection, crawl.id, row) == ([], [])

@@ -45,11 +45,6 @@ def test_all_pages_that_link_to_it_are_found_also_those_that_wait_again(database
     }
 
 
-def test_links_to_several_targets_are_added(database, crawl_id):
-    links = {one.url[-3:]: one.links for one in found(database, crawl_id, Subject((1, 2)))}
-    assert (links["009"], links["010"], links["020"]) == (2, 2, 2)
-
-
 def test_text_and_place_of_a_link_are_told_if_they_are_stored(database, crawl_id):
     texts = {one.url[-3:]: (one.anchor, one.position) for one in found(database, crawl_id, Subject((2,)))}
     assert (texts["010"], texts["020"]) == (("", ""), ("Five", "nav"))
@@ -92,9 +87,3 @@ def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
             passed += len(step.rows)
             if step.cursor is not None:
                 assert progress(connection, numbers, Position(*step.cursor)) == (passed, PAGES)
-
-
-@pytest.mark.both_stores
-def test_nothing_is_searched_for_an_unknown_url(database, crawl_id):
-    assert linking_facts(database, crawl_id, Subject(), lambda: False) == []
-    assert linking_facts(database, crawl_id, Subject(raw="tel:1"), lambda: False) == []

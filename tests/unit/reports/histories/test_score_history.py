@@ -57,17 +57,6 @@ def test_waiting_page_has_cash_and_its_position(database):
     ]
 
 
-def test_redirect_has_no_scores(database):
-    assert history(database, store(database, PAGES), f"{A}/moved") == []
-
-
-def test_crawl_without_scores_has_no_score_history(database):
-    crawl = store(database, PAGES, order="bfs")
-    with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM importance")
-    assert history(database, crawl, HOME) == []
-
-
 @pytest.mark.both_stores
 @pytest.mark.parametrize("weights", [Weights(0.5, 0.25, 0.25), None])
 def test_score_of_a_topic_crawl_has_three_parts(database, weights):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -145,10 +144,6 @@ def test_workers_that_joined_others_have_files_of_their_own(stored):
     assert f"  request and response in one of 3 files of workers: {names}" in stored.lines("/x")
 
 
-def test_start_page_was_found_in_the_list(stored):
-    assert f"  {time(3)} found in the list of sites" in stored.lines("/")
-
-
 def test_many_copies_are_not_compared(stored, monkeypatch):
     monkeypatch.setattr("crawlers.reports.histories.url_history.MAX_COMPARED", 2)
     for number in range(2, 6):
@@ -201,14 +196,6 @@ def test_loop_of_redirects_ends(stored):
     stored.add(2, "/a/", state=State.MOVED, status=301, moved_to=3, content_hash=None)
     stored.add(3, "/b/", state=State.MOVED, status=301, moved_to=2, content_hash=None)
     assert stored.lines("/a/")[-1] == "    which is a loop"
-
-
-def test_page_without_response_says_so(stored):
-    stored.add(2, "/x/", state=State.FAILED, status=0, reason="timeout", attempts=3, content_hash=None)
-    assert stored.lines("/x/")[-2:] == [
-        f"  {time(5)} requested, attempt 3: no response",
-        f"  {time(6)} error: timeout",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -442,13 +429,6 @@ def test_history_of_a_deleted_page_that_held_the_link_has_its_number(stored):
         connection.execute(update(page).where(page.c.id == 2).values(duplicates=2))
     assert f"  {time(3)} found on page 77" in stored.lines("/x/")
     assert "  represents 2 further URLs with the same content, whose rows were deleted" in stored.lines("/x/")
-
-
-def test_histories_are_values(stored):
-    found = stored.history("/")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.url = ""
-    assert found == stored.history("/")
 
 
 def test_sitemap_that_lists_a_url_is_said_of_pages_and_of_orphans(stored):

@@ -43,12 +43,3 @@ def test_many_pages_share_a_point(draw, crawl, monkeypatch):
     drawing = draw(Importance(), crawl.id)
     assert drawing.points == (0, 2, 4)
     assert drawing.series[0].values[1] == pytest.approx(crawl.share(f"{A}/x") + crawl.share(f"{A}/"))
-
-
-@pytest.mark.both_stores
-def test_crawl_without_recorded_downloads_has_no_curve(draw, database):
-    assert draw(Importance(), store(database, PAGES).id).points == ()
-
-
-def test_other_orders_keep_no_importance(draw, database):
-    assert draw(Importance(), store(database, PAGES, order="bfs").id).points == ()

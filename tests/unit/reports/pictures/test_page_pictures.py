@@ -64,12 +64,6 @@ def test_responses_are_counted_by_class_and_time(draw, database):
     assert draw(HttpStates(), crawl_id, site="b.test").points == (102,)
 
 
-@pytest.mark.both_stores
-@pytest.mark.parametrize("picture", [Levels(), HttpStates()])
-def test_crawl_without_pages_has_no_bars(draw, database, picture):
-    assert draw(picture, begin_topic(database)[0]).points == ()
-
-
 @pytest.mark.parametrize("span", [0.0, 1.0, 117.9, 118.1, 3600.0, 86_400.0, 1e7, 1e9])
 def test_bars_are_few_and_round(span):
     step = _step(span)

@@ -6,7 +6,7 @@ import pytest
 
 from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.table import Kind
-from crawlers.reports.pictures.picture import PAGES_READ, TIME, Axis, Drawing, Series, table_of
+from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Series, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 
 Y = Axis("found", "links found")
@@ -18,16 +18,6 @@ def test_data_are_a_row_for_each_point():
     assert [one.kind for one in columns] == [Kind.NUMBER, Kind.NUMBER, Kind.DECIMAL]
     text = b"".join(csv_lines(columns, rows)).decode()
     assert text.splitlines() == ["pages,'=auto: x,ucb1", "1.0,0.0,", "2.0,2.0,0.5"]
-
-
-def test_times_are_readable():
-    columns, rows = table_of(Drawing(TIME, Y, (0.0,), (Series("a", (1,)),)))
-    assert b"".join(csv_lines(columns, rows)) == b"time,a\r\n1970-01-01 00:00:00,1\r\n"
-
-
-def test_memory_grows_with_the_values():
-    few, many = (Drawing(TIME, Y, (0.0,) * number, (Series("a", (1,) * number),)) for number in (1, 1000))
-    assert many.size_bytes > 40 * few.size_bytes
 
 
 @pytest.mark.parametrize("picture", PICTURES.values(), ids=list(PICTURES))

@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crawlers.algorithms.bandits.beebot import UCB1
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.pictures import pull_pictures
-from crawlers.reports.pictures.picture import Wanted
 from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
 from crawlers.storage.crawls import begin
-from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.tables import PullRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
@@ -50,12 +47,6 @@ def test_pages_read_are_counted_for_each_site_the_busiest_first(draw, mine):
     assert drawing.notes == ()
 
 
-def test_pages_read_over_time(draw, mine):
-    drawing = draw(Pulls(), mine)
-    assert drawing.x.name == "time"
-    assert drawing.points == (1.0, 2.0, 3.0, 4.0, 5.0)
-
-
 def test_times_never_decrease_when_workers_store_late_pulls(database, draw):
     number, sites = crawl(database, "two workers")
     write_rows(database, *(PullRow(sites[0], at, 0.0, float(at)) for at in (3, 1, 5)))
@@ -74,18 +65,6 @@ def test_sites_beyond_the_busiest_are_counted_in_a_note(draw, mine, monkeypatch)
     drawing = draw(Pulls(), mine)
     assert [one.title for one in drawing.series] == [A]
     assert drawing.notes[0].parts["others"].number == 2
-
-
-@pytest.mark.parametrize("site", [C, "c.test"])
-def test_single_site(curves, mine, site):
-    assert curves(Pulls(), mine, site=site) == {C: [0, 0, 0, 1, 1]}
-
-
-@pytest.mark.both_stores
-@pytest.mark.parametrize("picture", [Pulls(), Indices(), LinksFound()])
-def test_crawl_without_pulls_has_no_curves(database, draw, picture):
-    number, _ = crawl(database, "new")
-    assert draw(picture, number, {"RULE": "ucb1"}).series == ()
 
 
 @pytest.mark.both_stores
@@ -112,12 +91,6 @@ def test_indices_of_many_pulls_end_before_all_were_replayed(draw, mine, monkeypa
     drawing = draw(Indices(), mine, {"RULE": "ucb1"}, axis="pages")
     assert drawing.points == (2, 4)
     assert drawing.notes[-1].parts == {"pages": 4}
-
-
-def test_rule_without_indices_has_no_picture_of_them(database, mine):
-    wanted = Wanted(crawl_named(database, str(mine)), crawl_rules({"RULE": "roundrobin"}))
-    with database.read() as connection:
-        assert not Indices().is_stored(connection, wanted)
 
 
 def test_links_found_by_crawls_of_the_same_sites_are_compared(database, draw):

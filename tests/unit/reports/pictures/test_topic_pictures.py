@@ -7,7 +7,7 @@ import pytest
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.pictures import topic_pictures
 from crawlers.reports.pictures.picture import Wanted
-from crawlers.reports.pictures.topic_pictures import Similarity, TimelyRank
+from crawlers.reports.pictures.topic_pictures import Similarity
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.score_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
@@ -35,21 +35,12 @@ def test_similarity_is_averaged_in_the_order_of_reading(draw, curves, crawl_id):
     }
 
 
-def test_timely_rank_is_averaged_in_the_order_of_reading(curves, crawl_id):
-    assert curves(TimelyRank(), crawl_id)["mean of all pages so far"] == [0.0, 0.25, pytest.approx(2 / 3)]
-
-
 def test_many_pages_share_a_mean(draw, crawl_id, monkeypatch):
     monkeypatch.setattr(topic_pictures, "PARTS", 2)
     drawing = draw(Similarity(), crawl_id)
     assert drawing.points == (2, 3)
     assert [one.values for one in drawing.series] == [(0.625, 0.5), (0.625, 0.25)]
     assert drawing.notes[0].parts == {"number": 2}
-
-
-@pytest.mark.both_stores
-def test_crawl_that_has_read_nothing_has_no_curve(draw, database):
-    assert draw(Similarity(), begin_topic(database)[0]).series == ()
 
 
 def test_whether_a_topic_crawl_has_values_takes_no_longer_for_a_large_one(sqlite, monkeypatch):

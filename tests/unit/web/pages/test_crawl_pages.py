@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import insert, select, update
 from starlette.testclient import TestClient
 
-from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
 from crawlers.storage.locks import WorkerLock
@@ -19,13 +18,12 @@ from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, w
 from crawlers.storage.seeds import save_seeds
 from crawlers.web import kept_results
 from crawlers.web.app import panel
-from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.kept_results import KeptResults, Unfinished
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.serving import access_on
-from crawlers.web.starting import RECORD, Begun, Ending, Refused
-from tests.support.stored_crawl import HOSTILE, later_crawl
+from crawlers.web.starting import Begun, Ending
+from tests.support.stored_crawl import later_crawl
 from tests.unit.web.conftest import HOST, PORT
 
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}}
@@ -109,12 +107,6 @@ def test_each_number_of_urls_leads_to_them(browser, mixed_id, sqlite):
         numbers, rows = numbers_and_rows(browser, path)
         assert numbers == rows == expected, path
     assert 'href="/crawls/1/reports/pages?state=waiting">1 waiting</a>' in browser.get("/").text
-
-
-def test_pages_without_a_row_are_told_apart(browser, crawl_id, sqlite):
-    with sqlite.write() as connection:
-        connection.execute(update(page).where(page.c.url == "http://a.test/a").values(duplicates=5))
-    assert "5 of them are duplicates without a row of their own" in browser.get(f"/crawls/{crawl_id}").text
 
 
 def test_states_of_tables_and_filters_are_the_words_of_the_numbers(browser, mixed_id):
@@ -216,13 +208,6 @@ def test_settings_of_the_command_that_are_not_kept_are_named(browser, stopped_id
     assert "not kept" not in browser.get("/crawls/1").text
 
 
-@pytest.mark.parametrize("outcome", [Refused("hosts=x: no <such> file"), ConfigError("no <such> file")])
-def test_crawl_that_can_not_go_on_says_why(browser, stopped_id, starter, outcome):
-    starter.outcome = outcome
-    response = browser.post("/crawls/1/go-on")
-    assert (response.status_code, "no &lt;such&gt; file" in response.text) == (422, True)
-
-
 def test_finished_crawl_does_not_go_on(browser, crawl_id, starter):
     assert browser.post("/crawls/1/go-on").status_code == 303
     assert starter.commands == []
@@ -240,16 +225,6 @@ def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sq
     cells = re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", text)
     assert {"3", "m", "http://a.test", "a worker"} <= set(cells)
     assert "The panel did not start this crawl" in text
-
-
-def test_end_of_the_log_is_shown_as_text(browser, crawl_id, tmp_path):
-    folder = tmp_path / "logs/panel/spring"
-    folder.mkdir(parents=True)
-    (folder / "2026-11-23.log").write_text(f"first\n{HOSTILE}\n", "utf-8")
-    JobRecord(tmp_path / RECORD).add(Job("spring", "logs/panel/spring/2026-11-23.log", crawl_id=crawl_id))
-    text = browser.get("/crawls/1/work").text
-    assert "first\n&lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
-    assert "<code>logs/panel/spring/2026-11-23.log</code>" in text
 
 
 def test_half_a_character_in_a_command_is_shown_and_sent(browser, crawl_id, sqlite):
@@ -320,14 +295,6 @@ def test_manifest_tells_sites_that_were_deleted_from_those_that_are_not_shown(br
     assert browser.get("/crawls/1/manifest.json").json()["site_count"] == 5
 
 
-def test_tables_say_that_lists_have_fewer_pages_than_numbers_with_duplicates(open_panel, crawl_id, sqlite):
-    note = "Numbers of pages include duplicates without a row of their own"
-    assert note not in open_panel().get("/").text
-    with sqlite.write() as connection:
-        connection.execute(update(page).where(page.c.state == int(State.DONE)).values(duplicates=1))
-    assert note in open_panel().get("/").text
-
-
 def test_process_that_failed_is_told(browser, crawl_id, starter):
     now = time.time()
     starter.ended = [
@@ -354,20 +321,6 @@ def test_end_of_the_process_of_a_crawl_is_told(browser, crawl_id, starter):
         "The process of the crawl spring ended at .* with status (.)", browser.get("/crawls/1/work").text
     )
     assert told == "0"
-
-
-def test_unknown_action_is_no_page(browser, running_id):
-    assert browser.post(f"/crawls/{running_id}/explode").status_code == 404
-
-
-def test_only_the_sites_with_the_most_waiting_urls_are_shown(browser, crawl_id, sqlite, monkeypatch):
-    monkeypatch.setattr(crawl_pages, "SHOWN_SITES", 1)
-    with sqlite.write() as connection:
-        connection.execute(update(page).values(state=0))
-    text = browser.get(f"/crawls/{crawl_id}/work").text
-    assert "http://c.test" in text
-    assert "http://a.test" not in text
-    assert "1 more sites wait." in text
 
 
 def test_sites_with_problems_are_named_with_the_crawl(browser, crawl_id, sqlite):

@@ -54,11 +54,6 @@ def test_other_files_are_not_sent(browser, crawl_id, folder, name):
     assert browser.get(f"/crawls/{crawl_id}/file?name={name}").status_code in (400, 404)
 
 
-def test_crawl_without_files_says_when_they_are_written(browser, crawl_id):
-    assert "This crawl has written no files yet." in browser.get(f"/crawls/{crawl_id}/files").text
-    assert "/files" not in browser.get(f"/crawls/{crawl_id}").text
-
-
 def test_folder_elsewhere_is_named_and_not_read(browser, crawl_id, sqlite, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "a.test.gexf").write_bytes(GRAPH)
@@ -109,10 +104,3 @@ def test_page_of_a_crawl_does_not_wait_for_its_files_and_a_download_does_not_lis
     assert f'Results are in the folder result. <a href="/crawls/{crawl_id}/files">Files</a>' in text
     monkeypatch.setattr(result_files, "_paths", lambda folder: pytest.fail("the folder was read"))
     assert open_panel().get(f"/crawls/{crawl_id}/file?name=a.test.gexf").content == GRAPH
-
-
-def test_list_of_files_is_bounded(browser, crawl_id, folder, monkeypatch):
-    monkeypatch.setattr(result_files, "MAX_FILES", 1)
-    text = browser.get(f"/crawls/{crawl_id}/files").text
-    assert text.count(" download>") == 1
-    assert "There are more files in the folder." in text

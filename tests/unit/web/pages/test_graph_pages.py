@@ -9,13 +9,9 @@ import re
 
 import networkx as nx
 import pytest
-from sqlalchemy import update
 
-from crawlers.items import State
-from crawlers.storage.schema.tables import page
 from crawlers.web import panel as shared_panel
 from crawlers.web.kept_results import SMALL_WAITS, KeptResults, Unfinished
-from tests.support.stored_crawl import HOSTILE
 
 
 def data_of(response):
@@ -32,15 +28,6 @@ def test_site_with_most_pages_is_drawn_and_listed_with_links_to_explain(browser,
     assert response.text.count(f'href="/crawls/{crawl_id}/explain?url=http%3A//c.test/') == 100
     assert "The table has the first 100" in response.text
     assert "hx-refresh" not in response.headers
-
-
-def test_hostile_titles_are_data(browser, sqlite, crawl_id) -> None:
-    with sqlite.write() as connection:
-        connection.execute(update(page).where(page.c.url == "http://a.test/untitled").values(title=HOSTILE))
-    response = browser.get(f"/crawls/{crawl_id}/graph?graph=http://a.test&colour=level")
-    assert HOSTILE not in response.text
-    assert HOSTILE in [node[1] for node in data_of(response)["nodes"]]
-    assert "level 0" in response.text
 
 
 def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id) -> None:
@@ -74,12 +61,6 @@ def test_what_can_not_be_drawn_is_said(browser, crawl_id, query, said) -> None:
     assert browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}").status_code == 400
 
 
-def test_unknown_words_and_formats_are_refused(browser, crawl_id) -> None:
-    assert browser.get(f"/crawls/{crawl_id}/graph?hops=9").status_code == 400
-    assert browser.get(f"/crawls/{crawl_id}/graph/picture.gif").status_code == 404
-    assert browser.get(f"/crawls/{crawl_id}/graph/full.exe").status_code == 404
-
-
 def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id) -> None:
     query = "graph=http://a.test"
     nodes = browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}")
@@ -111,20 +92,6 @@ def test_full_graphs_are_those_of_the_command(browser, crawl_id) -> None:
     assert all("position" in network.nodes[node]["viz"] for node in network)
     graphml = browser.get(f"/crawls/{crawl_id}/graph/full.graphml?graph=pages")
     assert len(nx.read_graphml(io.BytesIO(graphml.content))) == 133
-
-
-def test_crawl_without_pages_says_when_there_will_be_a_graph(browser, sqlite, crawl_id) -> None:
-    with sqlite.write() as connection:
-        connection.execute(update(page).values(state=int(State.WAITING)))
-    response = browser.get(f"/crawls/{crawl_id}/graph")
-    assert "No page has been read yet" in response.text
-    assert "full.gexf" not in response.text
-
-
-def test_graph_of_sites_has_their_classes(browser, crawl_id) -> None:
-    response = browser.get(f"/crawls/{crawl_id}/graph?graph=host")
-    assert "crawled sites that link to it: 2" in response.text
-    assert [node[0] for node in data_of(response)["nodes"]] == ["a.test", "c.test", "b.test"]
 
 
 @pytest.mark.parametrize("path", ["graph", "reports/same-titles", "pictures/levels.json", "explain?url=http://a.test/"])

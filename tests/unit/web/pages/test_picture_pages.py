@@ -30,23 +30,9 @@ def test_pictures_that_have_values_are_listed(browser, pulled):
     assert "<script>" not in text
 
 
-def test_crawl_without_pages_says_what_is_missing(browser, crawl_id, sqlite):
-    with sqlite.write() as connection:
-        connection.execute(page.delete())
-    assert "There is nothing to draw yet" in browser.get(f"/crawls/{crawl_id}/pictures").text
-
-
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_picture_has_a_page_whether_it_has_values_or_not(browser, pulled, name):
     assert PICTURES[name].title in browser.get(f"/crawls/{pulled}/pictures/{name}").text
-
-
-def test_data_are_a_table_for_those_who_see_no_canvas(browser, crawl_id):
-    text = browser.get(f"/crawls/{crawl_id}/pictures/levels").text
-    rows = [re.findall(r">([^<]*)</t[hd]>", row) for row in text.split("<tr>")[1:]]
-    not_read = ["errors and responses that are not pages", "not requested", "waiting"]
-    assert rows[0] == ["level (clicks from the home page)", "pages", "redirects", *not_read]
-    assert rows[1:3] == [["0", "31", "0", "0", "0", "0"], ["1", "33", "2", "0", "0", "0"]]
 
 
 def test_file_has_the_values_of_the_script(browser, crawl_id):
@@ -87,19 +73,6 @@ def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sen
     assert "<b>" not in response.text
 
 
-def test_text_of_strangers_is_escaped(browser, pulled, sqlite):
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(name='"><script>x'))
-    text = browser.get(f"/crawls/{pulled}/pictures/links-found").text
-    assert "<script>x" not in text
-    assert "roundrobin: &#34;&gt;&lt;script&gt;x #1" in text
-
-
-def test_script_asks_again_while_a_picture_is_being_computed(open_panel, crawl_id):
-    response = open_panel(wait_s=0, threads=0).get(f"/crawls/{crawl_id}/pictures/levels.json")
-    assert (response.status_code, response.json()) == (202, {"problem": ""})
-
-
 def test_pictures_of_a_running_crawl_are_computed_again_when_they_are_old(browser, crawl_id, sqlite, monkeypatch):
     path = f"/crawls/{crawl_id}/pictures/levels.json"
     monkeypatch.setattr(picture_pages, "SHARE", 1e-9)
@@ -122,8 +95,3 @@ def test_pictures_of_an_ended_crawl_are_kept(browser, crawl_id, sqlite, monkeypa
     assert browser.get(f"{path}.json").json()["points"] == [0, 1, 2, 3, 4]
     assert browser.get(f"{path}?again=1").headers["location"] == path + "?"
     assert browser.get(f"{path}.json").json()["points"] == [0]
-
-
-def test_page_that_is_polled_has_its_pictures_already(browser, pulled):
-    assert "data-values" in browser.get(f"/crawls/{pulled}").text
-    assert "data-values" not in browser.get(f"/crawls/{pulled}", **{"hx-request": "true"}).text

@@ -74,23 +74,3 @@ def test_one_url_is_tested_against_the_rules_of_its_site(browser, crawl_id):
     assert "The rule that you typed does not match it." in text
     assert "It matches none of the rules of its site" in tried(browser, crawl_id, url="c.test/x")
     assert "No rules apply to its site" in tried(browser, crawl_id, url="a.test/x")
-
-
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "http://[", "x" * 5000, "mailto:a@b.c", "\x01"])
-def test_text_that_is_no_url_is_an_error_in_words(browser, crawl_id, url):
-    text = tried(browser, crawl_id, url=url)
-    assert 'role="alert"' in text
-    assert "javascript:alert(1)</a>" not in text
-
-
-def test_typed_text_is_escaped(browser, crawl_id):
-    hostile = '"><script>alert(1)</script>'
-    response = browser.get(
-        f"/crawls/{crawl_id}/rules?{urlencode({'site': hostile, 'rule': '/' + hostile, 'url': hostile})}"
-    )
-    assert "<script>alert" not in response.text
-    assert "is not a site of this crawl." in response.text
-
-
-def test_site_without_rules_says_how_to_get_some(browser, crawl_id):
-    assert "scrapy sites add-rule http://a.test '/news/.+'" in tried(browser, crawl_id, site="http://a.test")

@@ -40,20 +40,6 @@ def test_list_is_searched_filtered_and_sorted(browser, listed, sqlite):
     assert browser.get("/sites?by=x&page=-1&state=y").status_code == 200
 
 
-def test_text_that_is_too_long_to_search_for_is_refused(browser, listed):
-    response = browser.get(f"/sites?text={'x' * 201}")
-    assert (response.status_code, "text: at most 200 characters, got 201" in response.text) == (400, True)
-
-
-def test_list_has_pages(browser, sqlite):
-    save_seeds(sqlite, [{"site": f"http://s{number}.test"} for number in range(101)])
-    first = browser.get("/sites").text
-    assert first.count("<tr>") == 101
-    assert 'rel="next" href="/sites?page=2"' in first
-    second = browser.get("/sites?page=2").text
-    assert (second.count("<tr>"), 'rel="prev"' in second, 'rel="next"' in second) == (2, True, False)
-
-
 def test_site_is_added(browser, sqlite):
     response = browser.post("/sites", "/sites", url="Example.org/ru/", delay_ms="500", parallel="")
     assert response.headers["location"] == "/sites/1"
@@ -101,11 +87,6 @@ def test_list_is_exported_and_imported_again(browser, sqlite):
     assert response.headers["location"] == "/sites?added=0&changed=2"
     assert list_seeds(sqlite) == before
     assert "2 changed." in browser.get("/sites?added=0&changed=2").text
-
-
-def test_lines_of_a_hosts_file_are_imported(browser, sqlite):
-    browser.post("/sites/import", "/sites", text="http://x.test;2;;500\n# none\ny.test")
-    assert [(one.site, one.parallel) for one in list_seeds(sqlite)] == [("http://x.test", 2), ("http://y.test", None)]
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff", "is not UTF-8 text"), (b"ftp://x.test", "unsupported")])
@@ -198,8 +179,3 @@ def test_site_of_a_running_crawl_is_not_deleted(browser, listed, sqlite):
         assert seed(sqlite, listed) is not None
     finally:
         lock.release()
-
-
-@pytest.mark.parametrize("path", ["/sites/99", "/sites/99/delete", "/sites/x", "/sites/99999999999999999999"])
-def test_unknown_site_is_no_page(browser, path):
-    assert browser.get(path).status_code == 404

@@ -9,7 +9,6 @@ import sys
 import pytest
 from sqlalchemy import update
 
-from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.storage.schema.tables import crawl
@@ -39,11 +38,6 @@ def test_every_setting_has_a_field_with_its_documentation(browser):
     assert 'name="DATABASE_URL"' not in text
 
 
-def test_words_for_weights_are_offered_beside_a_file(browser):
-    choices = browser.get("/start").text.partition('<datalist id="choices-LINK_PRIOR">')[2].partition("</datalist>")[0]
-    assert re.findall('value="(.*?)"', choices) == ["shipped", "none"]
-
-
 def test_documentation_of_settings_is_in_the_language_of_the_reader(browser):
     text = browser.get("/start", **{"accept-language": "ru"}).text
     assert "<h2>Вежливость</h2>" in text
@@ -68,13 +62,6 @@ def test_file_is_uploaded(browser, starter):
         {"hosts": stored_as("sitegraph", b"b.test\n")},
         {"hosts": b"b.test\n"},
     )
-
-
-def test_file_that_is_no_text_is_an_error_at_the_sites(browser, starter):
-    response = browser.upload("/start", {"file": ("x.txt", b"\xff\xfe")}, **{**SITES, "source": "file"})
-    assert response.status_code == 422
-    assert "x.txt is not UTF-8 text" in response.text
-    assert starter.commands == []
 
 
 @pytest.mark.parametrize(
@@ -121,12 +108,6 @@ def test_first_wrong_field_has_the_focus_and_the_summary_leads_to_all(browser, s
     assert not re.search('aria-invalid|autofocus|class="wrong', fine)
 
 
-def test_list_without_sites_is_an_error_at_its_choice(browser, starter):
-    text = browser.post("/start", **{**SITES, "source": "store"}).text
-    assert re.search(r'value="store" checked id="sites" aria-describedby="about-sites wrong-sites" autofocus', text)
-    assert text.count('id="sites"') == 1
-
-
 def test_what_the_command_says_stands_next_to_its_fields(browser, starter):
     starter.outcome = Refused(f"MAX_LEVEL='x' is not a whole number\nSITE_DELAY_SECONDS={HOSTILE}\nhosts: none")
     response = browser.post("/start", MAX_LEVEL="x", **SITES)
@@ -136,12 +117,6 @@ def test_what_the_command_says_stands_next_to_its_fields(browser, starter):
     assert "&lt;script&gt;" in error_at(response.text, "SITE_DELAY_SECONDS")
     assert 'name="MAX_LEVEL" value="x"' in response.text
     assert "a.test;2</textarea>" in response.text
-
-
-def test_command_that_can_not_be_started_says_why(browser, starter):
-    starter.outcome = ConfigError("the crawl spring is running; stop it first")
-    response = browser.post("/start", **SITES)
-    assert (response.status_code, "the crawl spring is running" in response.text) == (422, True)
 
 
 def test_crawl_that_has_not_begun_yet_says_where_its_log_is(browser, starter):
@@ -192,9 +167,3 @@ def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arg
     assert 'name="spider" value="extlinks" checked' in page
     assert f'name="source" value="{source}" checked' in page
     assert '<details class="panel" open>' in page
-
-
-@pytest.mark.parametrize("like", ["77", "spring", "9" * 100])
-def test_unknown_crawl_to_be_like_is_an_error_in_words(browser, crawl_id, like):
-    response = browser.get(f"/start?like={like}")
-    assert (response.status_code, "There is no crawl" in response.text) == (404, True)
