@@ -121,12 +121,12 @@ def harvest(
         assert isinstance(chosen, int)
         site, order = web.sites[chosen], orders[chosen]
         page = order.pop()
-        rule.started(chosen)
+        rule.record_pull(chosen)
         before = len(seen[chosen])
         seen[chosen].update(site.external[page.page])
         reward = len(seen[chosen]) - before
         rewards += [0] * (site.costs[page.page] - 1) + [reward]
-        rule.rewarded(chosen, float(reward))
+        rule.record_reward(chosen, float(reward))
         order.rewarded(page, reward)
         for target, link in web.leads(chosen, page.page):
             if target in known[chosen]:

@@ -104,7 +104,7 @@ class PageRecording:
             page, home = self._homes.follow(lease, page)
         rest_until = 0.0
         if page.status in REST_STATUSES:
-            rest_until = self._frontier.gate(lease.site_id).refused(now, page.retry_after_s)
+            rest_until = self._frontier.gate(lease.site_id).back_off(now, page.retry_after_s)
             self._session.writer.submit(ChangeSet(SiteRest(lease.site_id, rest_until)))
         # Scrapy's RetryMiddleware decides about the requests of foreign spiders.
         if lease.request is None and (page.is_transient or (page.state is State.REFUSED and page.status)):
@@ -121,7 +121,7 @@ class PageRecording:
         if page.state is State.DONE:
             if keys := reward.keys or self._sites.new_parts(lease, page):
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
-            self._frontier.gate(lease.site_id).succeeded()
+            self._frontier.gate(lease.site_id).relax()
             self._sites.observe(lease, page)
         decision = self._policy.decide(lease, page, now)
         page = fail_loop(lease, decision.page)  # nothing is stored of its target, so it must not open a site

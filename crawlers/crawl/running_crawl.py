@@ -341,7 +341,7 @@ class Crawl:
         A busy process, or one that has yet to connect, sends it late. The lease of a copied request has ended.
         """
         if self.frontier.leased(lease.id) is lease:
-            self.frontier.gate(lease.site_id).asked(self.clock())
+            self.frontier.gate(lease.site_id).record_request(self.clock())
 
     def robots_known(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
         """Store and apply the robots.txt of a site; its pages may be fetched now.
@@ -365,7 +365,7 @@ class Crawl:
             self.sites.robots_known(site_id, status, text)
             named = sitemaps_of_robots(text, address) if status == 200 and text else []
             self.sitemaps.robots_known(site_id, address, named)
-            self.frontier.gate(site_id).asked(now)
+            self.frontier.gate(site_id).record_request(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
             self._starts.add(self._policy.found_by_robots(named), now, changes)

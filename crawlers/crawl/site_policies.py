@@ -116,7 +116,7 @@ class SitePolicies:
             has_no_robots = row.robots_status is not None and is_unreachable(row.robots_status)
             rest_until = -math.inf if row.rest_until is None or has_no_robots else row.rest_until
             # A clock that was set back must not make the crawl wait.
-            self._session.frontier.gate(row.id).resumed(min(row.asked_at, now), rest_until, now)
+            self._session.frontier.gate(row.id).resume(min(row.asked_at, now), rest_until, now)
 
     def close(self, site_id: int) -> None:
         """Forget a site that the frontier has closed; it may be opened again."""

@@ -225,7 +225,7 @@ class SiteSitemaps:
     def sent(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
         if site_id in self._turns:
-            self._frontier.gate(site_id).asked(self._clock())
+            self._frontier.gate(site_id).record_request(self._clock())
 
     def due_at(self, site_id: int) -> float:
         """Return when a sitemap of a site may be requested again, at the earliest."""
@@ -233,7 +233,7 @@ class SiteSitemaps:
 
     def refused(self, site_id: int, retry_after_s: float | None) -> None:
         """Let a site rest that asks for it in the response to the request for a sitemap."""
-        self._frontier.gate(site_id).refused(self._clock(), retry_after_s)
+        self._frontier.gate(site_id).back_off(self._clock(), retry_after_s)
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:

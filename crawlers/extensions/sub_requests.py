@@ -107,7 +107,7 @@ class Hosts:
             self._rules.keep(site, rules)
             gate = self.gate(site)
             gate.ask_for_delay(min(rules.crawl_delay_s, self._longest_delay_s))
-            gate.asked(self._crawl.clock())
+            gate.record_request(self._crawl.clock())
         return rules.reason_against(url)
 
     async def _robots_of(self, site: str) -> RobotsRules:
@@ -252,7 +252,7 @@ class SubRequests:
             if self._is_closed or await self._hosts.reason_against(site, url) is not None:
                 return None
             now = self._crawl.clock()
-            await asyncio.sleep(max(0.0, self._hosts.gate(site).continued(now) - now))
+            await asyncio.sleep(max(0.0, self._hosts.gate(site).schedule_request(now) - now))
         return None if self._is_closed else await self._hosts.download(url)
 
     @contextmanager

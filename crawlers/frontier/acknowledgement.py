@@ -76,7 +76,7 @@ class Acknowledgements:
         self._site_by_name = site_by_name
         self._read: set[int] = set()  # numbers of pages that were read in this run, if texts of links are stored
 
-    def take(
+    def record_page(
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
     ) -> AcknowledgedPage:
         """Add all rows of a page to *changes*, and update the scores."""
@@ -192,7 +192,7 @@ class Acknowledgements:
             for number, count in counts.items():
                 links[number] = links.get(number, 0) + count
             if page.analysis is not None or page.anchors is not None:
-                known = queue.seen.known([target.key for target, _ in found])
+                known = queue.seen.values_of([target.key for target, _ in found])
                 ids.update((key, id_of(value)) for key, value in known.items())
         worth: Mapping[int, float] = links
         values: Mapping[int, float] = {}
@@ -328,9 +328,9 @@ class Acknowledgements:
         elif elsewhere:
             carried = scoring.moved_away(lease.id)
         elif moved_to is not None:
-            scoring.moved(lease.id, moved_to)
+            scoring.record_alias(lease.id, moved_to)
         else:
-            scoring.gone(lease.id)
+            scoring.remove_page(lease.id)
         if revisit_at is not None:
             scoring.revisit(lease.id)
         returns = scoring.scores.queue(lease.id) == REVISIT

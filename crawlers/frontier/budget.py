@@ -119,8 +119,8 @@ class PullBudget:
         """
         before = self._learnt
         for pull in pulls:
-            self._rule.started(pull.site_id)
-            self._rule.rewarded(pull.site_id, pull.reward)
+            self._rule.record_pull(pull.site_id)
+            self._rule.record_reward(pull.site_id, pull.reward)
             self._learnt += 1
         if self._began_at is None:
             self._known_before = self._learnt
@@ -131,25 +131,25 @@ class PullBudget:
         """Whether any pull has ended since the frontier was created."""
         return self._ended > 0
 
-    def started(self, site: SiteQueue, lease: Lease) -> None:
+    def record_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
-        self._rule.started(site.id)
+        self._rule.record_pull(site.id)
         if site.rule is not None:
-            site.rule.started(lease.group)
+            site.rule.record_request(lease.group)
 
     def record_reward(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self._ended += 1
-        self._rule.rewarded(site.id, reward.amount)
+        self._rule.record_reward(site.id, reward.amount)
         if site.rule is not None:
-            site.rule.rewarded(lease.group, reward.amount)
+            site.rule.record_reward(lease.group, reward.amount)
         if self._records:
             changes.add(PullRow(site.id, lease.id, reward.amount, now, self._worker_id))
             changes.add(*(CountedKeyRow(site.id, key) for key in sorted(reward.keys)))
 
-    def cancelled(self, site: SiteQueue, lease: Lease) -> None:
+    def cancel_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1
-        self._rule.cancelled(site.id)
+        self._rule.cancel_pull(site.id)
         if site.rule is not None:
-            site.rule.cancelled(lease.group)
+            site.rule.cancel_request(lease.group)

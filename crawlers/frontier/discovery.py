@@ -99,7 +99,7 @@ class UrlDiscovery:
         lately = seen.lately
         before = len(seen)
         others = [target.key for target, _ in found if target.key not in lately]
-        settled = seen.settled(others)
+        settled = seen.merged_values(others)
         if len(settled) < len(others) and not seen.is_complete:
             self._recall(site, [key for key in others if key not in settled])
         nearness = rank(level, hops)
@@ -124,7 +124,7 @@ class UrlDiscovery:
                     self._scoring.queued(id_of(value), slots[target.key])  # even while it is leased
             page_id = id_of(value)
             counts[page_id] = counts.get(page_id, 0) + count
-        self._grew(seen, before)
+        self._count_growth(seen, before)
         return counts, new
 
     def _new(
@@ -184,12 +184,12 @@ class UrlDiscovery:
         if reason is None:
             site.pending += 1
             if self._scoring is not None:
-                self._scoring.found(site.id, page_id, level, slot)
+                self._scoring.add_waiting(site.id, page_id, level, slot)
             if self._learning is not None:
-                changes.add(*self._learning.found(page_id, site.name, url, level, found_on, place, follows))
+                changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
             site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
         elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
-            changes.add(*self._learning.found(page_id, site.name, url, level, found_on, place, follows))
+            changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
             self._learning.forget([page_id])
         return value
 
@@ -235,7 +235,7 @@ class UrlDiscovery:
             site.pending += 1
             if self._learning is not None:
                 place = places.get(target.key) if places is not None else None
-                changes.add(*self._learning.found(page_id, site.name, target.url, level, found_on, place, follows))
+                changes.add(*self._learning.add_link(page_id, site.name, target.url, level, found_on, place, follows))
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
@@ -249,7 +249,7 @@ class UrlDiscovery:
         )
         if reason is None:
             if self._scoring is not None:
-                self._scoring.found(site.id, page_id, level)
+                self._scoring.add_waiting(site.id, page_id, level)
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
             site.push(entry, self.head_urls)
 
@@ -278,7 +278,7 @@ class UrlDiscovery:
         for target in targets:
             by_key.setdefault(target.key, target)
         if site is not None:
-            known = self._known(site, list(by_key))
+            known = self._look_up(site, list(by_key))
             if _depth_reason(min(level, MAX_LEVEL), site) is not None:
                 return []
             for key in known:
@@ -292,18 +292,18 @@ class UrlDiscovery:
         The result does not depend on the order of the pages on the level before.
         """
         keys = {target.key for target in targets}
-        known, nearest = self._known(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
+        known, nearest = self._look_up(site, list(keys)), rank(min(level, MAX_LEVEL), 0)
         return {key for key in keys if key not in known or rank_of(known[key]) >= nearest}
 
-    def _known(self, site: SiteQueue, keys: list[int]) -> dict[int, int]:
+    def _look_up(self, site: SiteQueue, keys: list[int]) -> dict[int, int]:
         """Return what is known of the URLs of a site, by key, from the cache or the store."""
-        known = site.seen.known(keys)
+        known = site.seen.values_of(keys)
         missing = [key for key in keys if key not in known]
         if missing and not site.seen.is_complete:
             before = len(site.seen)
             self._recall(site, missing)
-            known |= site.seen.known(missing)
-            self._grew(site.seen, before)
+            known |= site.seen.values_of(missing)
+            self._count_growth(site.seen, before)
         return known
 
     def forget_reasons(self) -> None:
@@ -317,7 +317,7 @@ class UrlDiscovery:
         """The number of further URLs that may be known in memory."""
         return max(0, self._cache_urls - self._cached)
 
-    def opened(self, site: SiteQueue, known: KnownUrls | None) -> None:
+    def open_site(self, site: SiteQueue, known: KnownUrls | None) -> None:
         """Let a site begin with its *known* URLs if there is room for them; None: they are looked up in the store."""
         if known is None or len(known.keys) > self.room:
             site.seen.is_complete = False
@@ -325,20 +325,20 @@ class UrlDiscovery:
             site.seen.adopt(known)
             self._cached += len(known.keys)
 
-    def closed(self, site: SiteQueue) -> None:
+    def close_site(self, site: SiteQueue) -> None:
         """Forget the known URLs of a site that is closed."""
         self._cached -= len(site.seen)
 
     def _recall(self, site: SiteQueue, keys: Iterable[int]) -> None:
         seen = site.seen
-        found = self._store.known(site.id, keys)
+        found = self._store.known_urls(site.id, keys)
         for key, value, url in zip(found.keys, found.values, found.urls, strict=True):
             is_held = id_of(value) in self._held
             seen.lately[key] = value | TAKEN if is_held else value
             if url is not None and not is_held:
                 seen.urls[key] = url
 
-    def taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
+    def mark_taken(self, site: SiteQueue, page: QueueEntry | Lease) -> None:
         """Remember that *page* is leased, or has ended."""
         self._remember(site, page, TAKEN)
         site.seen.urls.pop(page.key, None)
@@ -351,11 +351,11 @@ class UrlDiscovery:
         seen = site.seen
         before = len(seen)
         seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_VARIANT, flags)
-        self._grew(seen, before)
+        self._count_growth(seen, before)
 
-    def _grew(self, seen: UrlCache, before: int) -> None:
+    def _count_growth(self, seen: UrlCache, before: int) -> None:
         """Count the growth of a cache that had *before* URLs."""
-        seen.settle()
+        seen.merge_if_large()
         self._cached += len(seen) - before
 
     def trim(self) -> None:

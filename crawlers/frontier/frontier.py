@@ -273,7 +273,7 @@ class QueuedFrontier:
         self._schedule.open(site)
         self._elsewhere.discard(site.name)
         self._share_head_urls()
-        self._discovery.opened(site, start.known)
+        self._discovery.open_site(site, start.known)
         if self._learning is not None:
             taken = {entry.id for head in start.heads.values() for entry in head.entries} | {e.id for e, _ in resting}
             self._learning.recall({number: start.features[number] for number in taken if number in start.features})
@@ -281,8 +281,8 @@ class QueuedFrontier:
         for entry, due_at in resting:
             self._held.add(entry.id)
             if not self._is_revisit(entry.group):
-                self._discovery.taken(site, entry)
-            self._schedule.rest(site, entry, due_at)
+                self._discovery.mark_taken(site, entry)
+            self._schedule.postpone(site, entry, due_at)
         if start.revived:
             for group in site.queues.keys() - start.heads.keys():
                 site.fill(group, [], 1)  # nothing else is in that queue
@@ -306,7 +306,7 @@ class QueuedFrontier:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
         rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
         self._schedule.close(site)
-        self._discovery.closed(site)
+        self._discovery.close_site(site)
         if self._learning is not None:
             self._learning.forget(site.resting)
         self._held -= site.resting
@@ -401,15 +401,15 @@ class QueuedFrontier:
     def _pop(self, site: SiteQueue, now: float) -> Lease:
         entry = site.pop()
         self._held.add(entry.id)
-        self._discovery.taken(site, entry)
+        self._discovery.mark_taken(site, entry)
         site.pending -= 1
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
         previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
         lease = Lease(*identity, now, entry.group, previous)
         self._leases[entry.id] = lease
         site.add_outstanding(self._priority(lease))
-        site.gate.started(now)
-        self.budget.started(site, lease)
+        site.gate.record_start(now)
+        self.budget.record_pull(site, lease)
         return lease
 
     def next_due(self, now: float) -> float | None:
@@ -426,7 +426,7 @@ class QueuedFrontier:
         page = decision.page
         requested = page.state is not State.REJECTED
         site = self._site_of(lease)
-        self._discovery.taken(site, lease)  # the cache may have forgotten it in the meantime
+        self._discovery.mark_taken(site, lease)  # the cache may have forgotten it in the meantime
         if redirects_to_variant(lease, page):
             self._end(lease, requested=requested)
             return AcknowledgedPage(0, self._retry_variant(site, lease, decision, now))
@@ -462,7 +462,7 @@ class QueuedFrontier:
         page = decision.page
         assert page.moved_to is not None
         variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
-        self._failed(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
+        self._record_failure(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
         self._schedule.reschedule(site, now)
@@ -474,11 +474,11 @@ class QueuedFrontier:
         rests = not_before > lease.leased_at
         if failed:
             lease = replace(lease, attempts=lease.attempts + 1)
-            self._failed(site, lease, reason, lease.leased_at, ChangeSet(), not_before if rests else None)
+            self._record_failure(site, lease, reason, lease.leased_at, ChangeSet(), not_before if rests else None)
         else:
-            self.budget.cancelled(site, lease)
+            self.budget.cancel_pull(site, lease)
         if rests:
-            self._schedule.rest(site, self._entry(lease), not_before)
+            self._schedule.postpone(site, self._entry(lease), not_before)
         else:
             self._wait(site, self._entry(lease))
         site.pending += 1
@@ -509,7 +509,7 @@ class QueuedFrontier:
         self._pull_ended(site, lease, NO_REWARD, now, changes)
         self._submit(changes, now)
 
-    def _pull_ended(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
+    def _end_pull(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         self.budget.record_reward(site, lease, reward, now, changes)
         if self._learning is not None:
             self._learning.learn_reward(lease.id, reward.amount)
@@ -525,9 +525,9 @@ class QueuedFrontier:
         del self._leases[lease.id]
         site.remove_outstanding(self._priority(lease))
         if requested:
-            site.gate.ended()
+            site.gate.record_end()
         else:
-            site.gate.cancelled(lease.leased_at)
+            site.gate.cancel_start(lease.leased_at)
         return site
 
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:

@@ -48,7 +48,7 @@ class LinkLearning:
             return self._values.scores(features)
         return self._values.values(pages, features)
 
-    def found(
+    def add_link(
         self,
         page_id: int,
         site: str,

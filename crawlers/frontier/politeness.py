@@ -52,7 +52,7 @@ class HostGate:
         self._requested_delay_s = max(self._requested_delay_s, delay_s)
         self.delay_s = max(self.delay_s, delay_s)
 
-    def resumed(self, asked_until: float, rest_until: float, now: float) -> None:
+    def resume(self, asked_until: float, rest_until: float, now: float) -> None:
         """Note that an earlier process may have sent requests until *asked_until* <= *now*.
 
         The host has requested a pause until *rest_until*, which is shortened if the clock was set back since then.
@@ -65,7 +65,7 @@ class HostGate:
     def is_full(self) -> bool:
         return self.in_flight >= self.parallel
 
-    def started(self, now: float) -> None:
+    def record_start(self, now: float) -> None:
         self.in_flight += 1
         self._started_at = now
         self._next_before, self._asked_before = self.next_at, self.asked_at
@@ -73,22 +73,22 @@ class HostGate:
         if self.delay_s:
             self.next_at = max(self.next_at, now) + self.delay_s
 
-    def asked(self, now: float) -> None:
+    def record_request(self, now: float) -> None:
         """Note that a request was sent at *now* at the latest: one for robots.txt, or that of a lease."""
         self.asked_at = max(self.asked_at, now)
         self.next_at = max(self.next_at, now + self.delay_s)
 
-    def continued(self, now: float) -> float:
+    def schedule_request(self, now: float) -> float:
         """Record a further request of a lease in flight; return the time at which it may be sent."""
         sent_at = self.asked_at = max(self.next_at, now)
         self.next_at = sent_at + self.delay_s
         return sent_at
 
-    def ended(self) -> None:
+    def record_end(self) -> None:
         self.in_flight -= 1
 
-    def cancelled(self, started_at: float) -> None:
-        """Undo `started` of *started_at*: no request was sent to the host.
+    def cancel_start(self, started_at: float) -> None:
+        """Undo `record_start` of *started_at*: no request was sent to the host.
 
         The delay is refunded for the last start only: later downloads rely on the delay of an earlier one.
         """
@@ -98,14 +98,14 @@ class HostGate:
             if self.asked_at == started_at:
                 self.asked_at = self._asked_before
 
-    def succeeded(self) -> None:
+    def relax(self) -> None:
         """Record a good response: the rest is reset, the delay decreases towards the requested one."""
         self._rest_s = FIRST_REST_S
         if self.delay_s > self._requested_delay_s:
             lower = self.delay_s * RELIEF
             self.delay_s = lower if lower > max(self._requested_delay_s, 0.001) else self._requested_delay_s
 
-    def refused(self, now: float, retry_after_s: float | None) -> float:
+    def back_off(self, now: float, retry_after_s: float | None) -> float:
         """Record a refusal at *now*; return the time at which the next request may be sent.
 
         Responses to requests that were in flight when the rest began do not prolong it unless they have `Retry-After`.

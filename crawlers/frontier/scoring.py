@@ -96,11 +96,11 @@ class Scoring:
         # The level limit changed, or an unavailable site is tried again.
         for page_id, site_id, level, waits in self._store.unscored(scores.table):
             if waits:
-                self.found(site_id, page_id, level)
+                self.add_waiting(site_id, page_id, level)
                 self._recalled.setdefault(site_id, Counter())[scores.queue(page_id)] += 1
             else:
                 self._recalled[site_id][scores.queue(page_id)] -= 1
-                self.gone(page_id)
+                self.remove_page(page_id)
 
     @property
     def has_changes(self) -> bool:
@@ -112,10 +112,10 @@ class Scoring:
         waiting = self._recalled.pop(site_id, Counter())
         return [queue for queue in sorted(waiting) if waiting[queue]], waiting[REVISIT]
 
-    def found(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
+    def add_waiting(self, site_id: int, page_id: int, level: int, slot: QueueSlot | None = None) -> None:
         """Note that a page may be fetched, or was found nearer; *slot* is given if the order has slots."""
         self._site_of[page_id] = site_id
-        self.scores.found(page_id, level)
+        self.scores.add_waiting(page_id, level)
         if slot is not None:
             self.queued(page_id, slot)
         self._changed[page_id] = None
@@ -168,9 +168,9 @@ class Scoring:
         self._changed.update(dict.fromkeys(changed))
         return carried
 
-    def moved(self, page_id: int, target: int) -> None:
+    def record_alias(self, page_id: int, target: int) -> None:
         """Note that a page is only another URL of *target*."""
-        changed = self.scores.moved(page_id, target)
+        changed = self.scores.record_alias(page_id, target)
         self._changed[page_id] = None
         self._changed.update(dict.fromkeys(changed))
 
@@ -227,11 +227,11 @@ class Scoring:
                 waiting[page.queue] += 1
         for page_id, _, level, waits in unscored:
             if waits:
-                self.found(site_id, page_id, level)
+                self.add_waiting(site_id, page_id, level)
                 waiting[shared.queue(page_id)] += 1
             else:
                 waiting[shared.queue(page_id)] -= 1
-                self.gone(page_id)
+                self.remove_page(page_id)
         self._recalled[site_id] = waiting
         if base is not None:
             self._rows_to_write.append(SiteBase(site_id, None))
@@ -252,7 +252,7 @@ class Scoring:
 
     def gone(self, page_id: int) -> None:
         """Note that a page will not be fetched (again)."""
-        self.scores.gone(page_id)
+        self.scores.remove_page(page_id)
         self._changed[page_id] = None
 
     def write(self, changes: ChangeSet, head_urls: int) -> list[SiteQueue]:

@@ -227,12 +227,12 @@ class SiteSchedule:
     def _value(self, site: SiteQueue) -> None:
         """Report the best page of *site* to a rule that compares pages; with all in flight, it was the last of them."""
         if self._rule.weighs_pages and site.ready:
-            self._rule.valued(site.id, site.value, site.base)
+            self._rule.set_value(site.id, site.value, site.base)
 
     def _sleep(self, site: SiteQueue, due_at: float = float("-inf")) -> None:
         if due_at < site.awaited_until and site.has_prospects:
             self._value(site)
-            self._rule.rest(site.id)
+            self._rule.pause(site.id)
         else:
             self._rule.sleep(site.id)
         self._awake.discard(site.id)
@@ -251,7 +251,7 @@ class SiteSchedule:
         site.is_paused = False
         self.reschedule(site, now)
 
-    def rest(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
+    def postpone(self, site: SiteQueue, entry: QueueEntry, until: float) -> None:
         """Keep *entry* out of the queue until then; no farther page of the site may overtake it."""
         site.add_outstanding(entry.priority)
         site.resting.add(entry.id)

@@ -82,8 +82,8 @@ def _rule(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls:
     rule = order.groups()
     if rule is not None and has_pulls:
         for group, reward in store.pulls(site_id):
-            rule.started(group)
-            rule.rewarded(group, reward)
+            rule.record_request(group)
+            rule.record_reward(group, reward)
     return rule
 
 

@@ -148,7 +148,7 @@ class SqlFrontierStore:
         """Return a page number that was never used before."""
         return self._ids.take()
 
-    def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+    def known_urls(self, site_id: int, keys: Iterable[int]) -> KnownRows:
         """Return the URLs of these keys that were found before."""
         return self._lists(self._known_among, site=site_id, keys=json.dumps(list(keys)))
 

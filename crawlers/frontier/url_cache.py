@@ -111,7 +111,7 @@ class UrlCache:
         """Begin with these URLs; the cache must be empty."""
         self._keys, self._values, self.urls = known
 
-    def settled(self, keys: Sequence[int]) -> dict[int, int]:
+    def merged_values(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the values of *keys* in the arrays, as of the time at which these were built."""
         if not keys or not len(self._keys):
             return {}
@@ -121,11 +121,11 @@ class UrlCache:
         is_there = self._keys[positions] == asked
         return dict(zip(asked[is_there].tolist(), self._values[positions[is_there]].tolist(), strict=True))
 
-    def known(self, keys: Sequence[int]) -> dict[int, int]:
+    def values_of(self, keys: Sequence[int]) -> dict[int, int]:
         """Return the values of those *keys* that are known."""
-        return self.settled(keys) | {key: self.lately[key] for key in keys if key in self.lately}
+        return self.merged_values(keys) | {key: self.lately[key] for key in keys if key in self.lately}
 
-    def settle(self) -> None:
+    def merge_if_large(self) -> None:
         """Move the dict into the arrays if it is large enough."""
         if len(self.lately) >= max(MIN_SETTLED, len(self._keys) >> _SETTLED_SHIFT):
             self._merge()

@@ -20,7 +20,7 @@ class Fading:
         self.ticks = 0
         self.pages: dict[int, tuple[int, float, float]] = {}  # queue, score at tick 0, loss
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         if self.queue(page) == GONE:
             self.pages[page] = 0, page * 7 % 11 + self.ticks, page * 5 % 13 / 4
 
@@ -34,11 +34,11 @@ class Fading:
             self.pages[target] = queue, score + 10.0, loss
         return risen
 
-    def moved(self, page: int, target: int) -> Collection[int]:
-        self.gone(page)
+    def record_alias(self, page: int, target: int) -> Collection[int]:
+        self.remove_page(page)
         return ()
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         if page in self.pages:
             self.pages[page] = GONE, 0.0, 0.0
 

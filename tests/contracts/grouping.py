@@ -43,7 +43,7 @@ class Model:
         self.log = []
         for name, *values in kept:
             if name != "add":
-                self._bandit.started(self.pages[values[0]].group)
+                self._bandit.record_request(self.pages[values[0]].group)
             getattr(self, name)(*values)
 
     @property
@@ -60,11 +60,11 @@ class Model:
         assert page.group == self._bandit.choose(oldest.items())
         assert page.id == oldest[page.group], "within a group, in order of discovery"
         page.state = "leased"
-        self._bandit.started(page.group)
+        self._bandit.record_request(page.group)
 
     def released(self, path: str) -> None:
         self.pages[path].state = "waiting"
-        self._bandit.cancelled(self.pages[path].group)
+        self._bandit.cancel_request(self.pages[path].group)
 
     def add(self, path: str, _: float = 0.0) -> None:
         self.log.append(("add", path, 0.0))
@@ -72,7 +72,7 @@ class Model:
 
     def failed(self, path: str, _: float = 0.0) -> None:
         self.log.append(("failed", path, 0.0))
-        self._bandit.rewarded(self.pages[path].group, 0.0)
+        self._bandit.record_reward(self.pages[path].group, 0.0)
         self.pages[path].state = "waiting"
 
     def moved(self, path: str, _: float, target: str) -> None:
@@ -80,7 +80,7 @@ class Model:
         page = self.pages[path]
         page.state = "ended"
         self._find(target, (page.rank[0], page.rank[1] + 1), lambda: page.group)
-        self._bandit.rewarded(page.group, 0.0)
+        self._bandit.record_reward(page.group, 0.0)
 
     def read(self, path: str, reward: float, links: list[tuple[str, str]]) -> None:
         self.log.append(("read", path, reward, links))
@@ -88,7 +88,7 @@ class Model:
         page.state = "ended"
         for link, name in links:
             self._find(link, (page.rank[0] + 1, 0), lambda name=name: self._number(name))
-        self._bandit.rewarded(page.group, reward)
+        self._bandit.record_reward(page.group, reward)
 
     def _number(self, name: str) -> int:
         if name not in self._names and len(self._names) < MAX_GROUP:

@@ -218,7 +218,7 @@ class ScoredCrawl:
         text = self.texts[name][0] if page.state is State.DONE and not page.is_unchanged else 0
         if lease.is_revisit and (fails or page.is_unchanged or url_history.pages[name].looks(page.state, text)):
             if page.state is State.REJECTED:
-                url_history.opic.gone(name)  # type: ignore[arg-type]
+                url_history.opic.remove_page(name)  # type: ignore[arg-type]
             else:
                 url_history.paid(name)
             return
@@ -233,10 +233,10 @@ class ScoredCrawl:
         if lease.is_revisit and state is State.REFUSED:
             url_history.paid(name)
         elif moved_to is None or moved_to == name:
-            url_history.opic.gone(name)  # type: ignore[arg-type]
+            url_history.opic.remove_page(name)  # type: ignore[arg-type]
         else:
             url_history.found([moved_to], lease.level)
-            url_history.opic.moved(name, moved_to)  # type: ignore[arg-type]
+            url_history.opic.record_alias(name, moved_to)  # type: ignore[arg-type]
 
     # What is stored ----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ class Story:
         for name in names:
             if name not in self.pages:
                 self.pages[name] = Visited()
-                self.opic.found(name, level)  # type: ignore[arg-type]
+                self.opic.add_waiting(name, level)  # type: ignore[arg-type]
 
     def paid(self, name: Name) -> None:
         self.opic.fetched(name, dict(self.pages[name].links))  # type: ignore[arg-type]

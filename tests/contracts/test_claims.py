@@ -239,7 +239,7 @@ class Workers(RuleBasedStateMachine):
             gate = client.gates[row.id] = HostGate(1, DELAY_S)
             if row.asked_at is not None:
                 assert row.asked_at <= self.now
-                gate.resumed(row.asked_at, float("-inf"), self.now)
+                gate.resume(row.asked_at, float("-inf"), self.now)
             client.asked_at[row.id] = row.asked_at
             waits = select(page.c.id).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
             client.waiting[row.id] = list(connection.execute(waits.order_by(page.c.id)).scalars())
@@ -253,7 +253,7 @@ class Workers(RuleBasedStateMachine):
             if waiting and pulls and is_allowed and not gate.is_full and gate.next_at <= self.now:
                 assert self.now >= self.asked.get(of, float("-inf")) + DELAY_S, "a host was asked within its delay"
                 self.asked[of] = client.asked_at[of] = self.now
-                gate.started(self.now)
+                gate.record_start(self.now)
                 client.leases[waiting.pop(0)] = of
                 client.started += 1
                 pulls -= 1
@@ -287,7 +287,7 @@ class Workers(RuleBasedStateMachine):
         client.beat_at = self.now
         for number, of in leases.items():
             del client.leases[number]
-            client.gates[of].ended()
+            client.gates[of].record_end()
             self.ended[number] += 1
 
     def _exchange(self, client: Client) -> None:

@@ -159,12 +159,12 @@ def test_row_has_the_times_of_the_gate(engine: Engine) -> None:
     site.add("/", "/a/")
     assert close(site) == GivenUpSite(site.id, None, None)
     site = Site(engine, site.frontier, id=site.id, delay_s=10.0)
-    site.frontier.gate(site.id).resumed(NOW - 4.0, NOW - 1.0, NOW)
+    site.frontier.gate(site.id).resume(NOW - 4.0, NOW - 1.0, NOW)
     assert close(site) == GivenUpSite(site.id, NOW - 4.0, NOW - 1.0)
     site = Site(engine, site.frontier, id=site.id)
     site.end(site.one(), State.DONE)
     site.end(site.one(NOW + 5.0), State.REJECTED)
-    site.frontier.gate(site.id).refused(NOW + 7.0, 30.0)
+    site.frontier.gate(site.id).back_off(NOW + 7.0, 30.0)
     assert close(site, NOW + 7.0) == GivenUpSite(site.id, NOW, NOW + 37.0)
 
 
@@ -321,7 +321,7 @@ class Crawl:
         self._engine.held.flush()
         self._open(site)
         if row.asked_at is not None:
-            self._frontier.gate(site).resumed(row.asked_at, row.rest_until or float("-inf"), self._now)
+            self._frontier.gate(site).resume(row.asked_at, row.rest_until or float("-inf"), self._now)
         self.closed += 1
 
     def _end(self, lease: Lease) -> None:

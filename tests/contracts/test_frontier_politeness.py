@@ -41,7 +41,7 @@ def test_host_that_requests_a_rest_does_not_delay_others(engine: Engine) -> None
     tired.add("/a/", "/b/")
     fresh.add("/a/", "/b/")
     first, second = frontier.lease(NOW, 2)
-    rest_until = frontier.gate(tired.id).refused(NOW, 60.0)
+    rest_until = frontier.gate(tired.id).back_off(NOW, 60.0)
     frontier.release(first, rest_until, "status 429", failed=True)
     fresh.end(second)
     assert [lease.site_id for lease in frontier.lease(NOW + 1, 9)] == [fresh.id]
@@ -77,7 +77,7 @@ def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine: Engin
     site = Site(engine, parallel=2, delay_s=10.0)
     site.add("/a/", "/b/")
     lease = site.one(NOW)
-    site.frontier.gate(site.id).refused(NOW, 60.0)
+    site.frontier.gate(site.id).back_off(NOW, 60.0)
     site.end(lease, State.REJECTED)
     assert site.frontier.next_due(NOW) == 60.0
 
@@ -134,7 +134,7 @@ def test_urls_are_leased_when_they_are_due_and_not_earlier(
         elif step == "reject":
             site.end(lease, State.REJECTED, now=now)
         elif step == "refuse":
-            frontier.release(lease, frontier.gate(site.id).refused(now, 7.0), failed=True)
+            frontier.release(lease, frontier.gate(site.id).back_off(now, 7.0), failed=True)
         else:
             frontier.release(lease, now + 1, failed=True)
 

@@ -199,10 +199,10 @@ def test_page_that_was_always_too_deep_is_requested_under_a_higher_limit(limited
 def test_page_that_was_gone_waits_again_when_it_is_found(name: str) -> None:
     scores = order(name)().scores
     assert scores is not None
-    scores.found(1, 0)
-    scores.found(2, 1)
-    scores.gone(2)
-    scores.found(2, 1)
+    scores.add_waiting(1, 0)
+    scores.add_waiting(2, 1)
+    scores.remove_page(2)
+    scores.add_waiting(2, 1)
     assert scores.queue(2) == 0
     if isinstance(scores, OPIC):
         scores.fetched(1, {2: 1.0})

@@ -129,7 +129,7 @@ def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine: Eng
 def test_host_that_rests_for_long_is_not_waited_for(engine: Engine) -> None:
     good, poor = opened(engine, {}, {})
     (lease,) = good.frontier.lease(NOW, 1)
-    rest_until = good.frontier.gate(good.id).refused(NOW, 300.0)
+    rest_until = good.frontier.gate(good.id).back_off(NOW, 300.0)
     good.frontier.release(lease, rest_until, "status 429", failed=True)
     assert leased(poor, NOW) == [poor.id]
 
@@ -273,7 +273,7 @@ class Simulation:
             self.frontier.release(lease, self.now + rng.choice([0.0, 2.0, 400.0]), "no answer", failed=True)
         elif outcome.endswith("refused") and lease.attempts < 3:
             rest_s = 300.0 if outcome.startswith("long") else None
-            until = self.frontier.gate(site.id).refused(self.now, rest_s)
+            until = self.frontier.gate(site.id).back_off(self.now, rest_s)
             self.frontier.release(lease, until, "status 429", failed=True)
         elif outcome == "rejected":
             site.end(lease, State.REJECTED, now=self.now)

@@ -31,7 +31,7 @@ def test_site_passes_through_all_waits(engine: Engine) -> None:
     site.end(lease)
     assert frontier.waits == {Wait.DELAY: 1}
     lease = site.one(NOW + 2)
-    frontier.release(lease, frontier.gate(site.id).refused(NOW + 2, 60.0), failed=True)
+    frontier.release(lease, frontier.gate(site.id).back_off(NOW + 2, 60.0), failed=True)
     assert frontier.waits == {Wait.REST: 1}
 
 

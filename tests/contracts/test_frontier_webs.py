@@ -133,7 +133,7 @@ class Crawl:
             self._asked.discard(lease.id)
             self._frontier.release(lease, rng.choice([self._now, self._now + 3]))
         elif chance < 0.23:
-            self._frontier.gate(self._site_id).refused(self._now, 5.0)
+            self._frontier.gate(self._site_id).back_off(self._now, 5.0)
         elif chance < 0.26:
             self._engine.held.commit(rng.randint(0, self._engine.held.pending))
         else:

@@ -42,7 +42,7 @@ class DividedOPIC:
         return [one.totals() for n, one in self.parts.items() if n != number] + list(self.ended.values())
 
     def found(self, page: int, worker: int) -> None:
-        self.parts[worker].found(page, 0)
+        self.parts[worker].add_waiting(page, 0)
         self.owner[page] = worker
 
     def part(self, page: int) -> OPIC:

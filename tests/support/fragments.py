@@ -33,11 +33,11 @@ class Crawl:
     def step(self) -> int | None:
         site = self.rule.select(0.0)
         if site is not None:
-            self.rule.started(site)
+            self.rule.record_pull(site)
             self.settle(site)
             reward = self.yields[site][self.read[site]]
             self.read[site] += 1
-            self.rule.rewarded(site, reward)
+            self.rule.record_reward(site, reward)
             self.settle(site)
             self.pulls.append((site, reward))
         return site
@@ -54,8 +54,8 @@ class Crawl:
         for site in range(len(self.yields)):
             rule.sleep(site)
         for site, reward in self.pulls:
-            rule.started(site)
-            rule.rewarded(site, reward)
+            rule.record_pull(site)
+            rule.record_reward(site, reward)
         other = Crawl(rule, self.yields)
         other.read = list(self.read)
         for site in range(len(self.yields)):

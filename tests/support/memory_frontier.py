@@ -66,7 +66,7 @@ class MemoryFrontierStore:
         self._last_id += 1
         return self._last_id
 
-    def known(self, site_id: int, keys: Iterable[int]) -> KnownRows:
+    def known_urls(self, site_id: int, keys: Iterable[int]) -> KnownRows:
         rows = self._by_key.get(site_id, {})
         return _known([rows[key] for key in keys if key in rows])
 

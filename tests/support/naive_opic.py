@@ -42,7 +42,7 @@ class NaiveOPIC:
         if weights:
             self.virtual = 0.0
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         if level and not self.ticks:
             self.give()
         if page not in self.cash and page not in self.has_moved:
@@ -68,7 +68,7 @@ class NaiveOPIC:
         self.virtual += self.virtual_share * cash if targets else cash
         self.give()
 
-    def moved(self, page: int, target: int) -> None:
+    def record_alias(self, page: int, target: int) -> None:
         if page not in self.alias and self.representative(target) != page:
             self.alias[page] = target
         heir = self.representative(page)
@@ -82,7 +82,7 @@ class NaiveOPIC:
         else:
             self.virtual += cash
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         if page in self.cash:
             self.virtual += self.cash.pop(page)
             self.history.pop(page)

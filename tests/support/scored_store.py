@@ -104,10 +104,10 @@ def store(
 def _read(pages: Sequence[Linked], ids: Mapping[str, int], rounds: int) -> AdaptiveOPIC:
     opic = AdaptiveOPIC()
     for page in ids.values():
-        opic.found(page, 0)
+        opic.add_waiting(page, 0)
     for one in pages:
         if one.moved_to:
-            opic.moved(ids[one.url], ids[one.moved_to])
+            opic.record_alias(ids[one.url], ids[one.moved_to])
     for _ in range(rounds):
         for one in pages:
             if one.links is not None:

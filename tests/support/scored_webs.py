@@ -36,7 +36,7 @@ class Walk:
         self.links = linked(links)
         self._heaps: tuple[list[tuple[float, int]], ...] = ([], [])  # by queue, (-score, page) of whenever it rose
         for page in links:
-            scores.found(page, 0)
+            scores.add_waiting(page, 0)
         for page in links:
             self._offer(page)
 

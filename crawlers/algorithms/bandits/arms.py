@@ -39,8 +39,8 @@ A = TypeVar("A", bound=Arm)
 class ArmRule(Generic[A]):
     """The common bookkeeping of all rules; *make* creates an arm from its name and number.
 
-    A rule overrides `select`, and any of the events `_woke`, `_slept`, `_started`, `_rewarded`, `_cancelled`, which are
-    called after the arm is updated.
+    A rule overrides `select`, and any of `_add_awake`, `_remove_awake`, `_record_pull`, `_record_reward` and
+    `_cancel_pull`, which are called after the arm is updated.
     """
 
     weighs_pages = False
@@ -64,7 +64,7 @@ class ArmRule(Generic[A]):
         if not found.is_awake:
             found.is_awake = True
             self._awake[found.number] = found
-            self._woke(found)
+            self._add_awake(found)
 
     def sleep(self, arm: Hashable) -> None:
         """Make *arm* unavailable; the first call registers it."""
@@ -72,9 +72,9 @@ class ArmRule(Generic[A]):
         if found.is_awake:
             found.is_awake = False
             del self._awake[found.number]
-            self._slept(found)
+            self._remove_awake(found)
 
-    def rest(self, arm: Hashable) -> None:
+    def pause(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time; the same as `sleep` for rules that never wait for a site."""
         self.sleep(arm)
 
@@ -90,31 +90,31 @@ class ArmRule(Generic[A]):
         """Return 0: to rules without an index, all arms are equal."""
         return 0.0
 
-    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Do nothing: most rules do not use the scores of pages."""
 
-    def started(self, arm: Hashable) -> None:
+    def record_pull(self, arm: Hashable) -> None:
         """Record a pull of *arm*, which counts with reward 0 until its reward is known."""
         found = self._arm(arm)
         found.pulls += 1
         found.pending += 1
-        self._started(found)
+        self._record_pull(found)
 
-    def rewarded(self, arm: Hashable, reward: float) -> None:
+    def record_reward(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*, which is started first if that was not recorded."""
         found = self._arm(arm)
         if not found.pending:
-            self.started(arm)
+            self.record_pull(arm)
         found.earn(reward)
-        self._rewarded(found, reward)
+        self._record_reward(found, reward)
 
-    def cancelled(self, arm: Hashable) -> None:
+    def cancel_pull(self, arm: Hashable) -> None:
         """Undo a pull of *arm* that is in flight; ignored if none is."""
         found = self._arm(arm)
         if found.pending:
             found.pulls -= 1
             found.pending -= 1
-            self._cancelled(found)
+            self._cancel_pull(found)
 
     def _compare(self, arm: A) -> tuple[float, float] | None:
         """Return the value of *arm* and the greatest one of other sites that are awake or rest.
@@ -123,12 +123,12 @@ class ArmRule(Generic[A]):
         """
         return None
 
-    def _woke(self, arm: A) -> None: ...
+    def _add_awake(self, arm: A) -> None: ...
 
-    def _slept(self, arm: A) -> None: ...
+    def _remove_awake(self, arm: A) -> None: ...
 
-    def _started(self, arm: A) -> None: ...
+    def _record_pull(self, arm: A) -> None: ...
 
-    def _rewarded(self, arm: A, reward: float) -> None: ...
+    def _record_reward(self, arm: A, reward: float) -> None: ...
 
-    def _cancelled(self, arm: A) -> None: ...
+    def _cancel_pull(self, arm: A) -> None: ...

@@ -60,7 +60,7 @@ class BatchGreedy(IndexRule[Arm]):
     def _value(self, arm: Arm) -> float:
         return arm.total / arm.pulls
 
-    def _is_begun(self, arm: Arm) -> bool:
+    def _is_started(self, arm: Arm) -> bool:
         return arm.pulls > self._initial and arm.pulls % self._initial > 0
 
     def select(self, now: float) -> Hashable | None:
@@ -70,15 +70,15 @@ class BatchGreedy(IndexRule[Arm]):
 
     def _compare(self, arm: Arm) -> tuple[float, float] | None:
         """Return the means that are compared; None if the batch of *arm* has begun."""
-        return None if self._is_begun(arm) else super()._compare(arm)
+        return None if self._is_started(arm) else super()._compare(arm)
 
-    def _slept(self, arm: Arm) -> None:
-        super()._slept(arm)
+    def _remove_awake(self, arm: Arm) -> None:
+        super()._remove_awake(arm)
         self._begun.remove(arm.number)
 
     def _changed(self, arm: Arm) -> None:
         super()._changed(arm)
-        if arm.is_awake and self._is_begun(arm):
+        if arm.is_awake and self._is_started(arm):
             self._begun.put(arm.number, (-self._value(arm), arm.pulls))
         else:
             self._begun.remove(arm.number)

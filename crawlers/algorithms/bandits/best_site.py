@@ -36,14 +36,14 @@ class Best(ArmRule[SiteOfBest]):
         self._expected = IndexedHeap()  # arms that are awake or rest
         self._by_value = IndexedHeap()  # arms, awake or not, for `best_index`
 
-    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Record that the best page of *arm* has the score *value* + *base* now."""
         found = self._arm(arm)
         self._base = base
         found.value = value
         self._by_value.put(found.number, (-value,))
         if found.is_awake:
-            self._woke(found)
+            self._add_awake(found)
 
     def select(self, now: float) -> Hashable | None:
         """Return the arm to pull next, or None if all sleep."""
@@ -58,7 +58,7 @@ class Best(ArmRule[SiteOfBest]):
         first = self._by_value.first_wanted(lambda number: is_wanted(self._arms[number].name))
         return None if first is None else self._arms[first].value + self._base
 
-    def rest(self, arm: Hashable) -> None:
+    def pause(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
         self.sleep(arm)
         found = self._arm(arm)
@@ -73,17 +73,17 @@ class Best(ArmRule[SiteOfBest]):
         best = self._expected.first_but(arm.number)
         return None if best is None else (arm.value + self._base, self._arms[best].value + self._base)
 
-    def _woke(self, arm: SiteOfBest) -> None:
+    def _add_awake(self, arm: SiteOfBest) -> None:
         self._expected.put(arm.number, (-arm.value,))
         self._requeue(arm)
 
-    def _slept(self, arm: SiteOfBest) -> None:
+    def _remove_awake(self, arm: SiteOfBest) -> None:
         self._heap.remove(arm.number)
 
-    def _started(self, arm: SiteOfBest) -> None:
+    def _record_pull(self, arm: SiteOfBest) -> None:
         self._requeue(arm)
 
-    def _cancelled(self, arm: SiteOfBest) -> None:
+    def _cancel_pull(self, arm: SiteOfBest) -> None:
         self._requeue(arm)
 
     def _requeue(self, arm: SiteOfBest) -> None:

@@ -181,7 +181,7 @@ class IndexRule(ArmRule[A]):
         self._tune(self._current())
         return self._value(arm), self._best_prospect(arm)
 
-    def rest(self, arm: Hashable) -> None:
+    def pause(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
         self.sleep(arm)
         found = self._arm(arm)
@@ -256,19 +256,19 @@ class IndexRule(ArmRule[A]):
         arm = self._awake.get(number) or self._resting.get(number)
         return None if arm is None else (-self._prospect(arm),)
 
-    def _woke(self, arm: A) -> None:
+    def _add_awake(self, arm: A) -> None:
         self._changed(arm)
 
-    def _slept(self, arm: A) -> None:
+    def _remove_awake(self, arm: A) -> None:
         self._young.remove(arm.number)
         self._by_index.heap.remove(arm.number)
         self._by_prospect.heap.remove(arm.number)
 
-    def _started(self, arm: A) -> None:
+    def _record_pull(self, arm: A) -> None:
         self._pool.pulls += 1
         self._changed(arm)
 
-    def _rewarded(self, arm: A, reward: float) -> None:
+    def _record_reward(self, arm: A, reward: float) -> None:
         pool = self._pool
         pool.total += reward
         pool.total_sq += reward * reward
@@ -279,7 +279,7 @@ class IndexRule(ArmRule[A]):
             self._refreshed = pool.snapshot(self._ended)
         self._changed(arm)
 
-    def _cancelled(self, arm: A) -> None:
+    def _cancel_pull(self, arm: A) -> None:
         self._pool.pulls -= 1
         self._changed(arm)
 

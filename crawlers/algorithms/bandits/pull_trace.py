@@ -58,8 +58,8 @@ def trace(
 
     number = 0
     for arm, reward in pulls:
-        rule.started(arm)
-        rule.rewarded(arm, reward)
+        rule.record_pull(arm)
+        rule.record_reward(arm, reward)
         own[arm] += 1
         earned[arm] += reward
         number += 1

@@ -72,13 +72,13 @@ class RecentUCB(IndexRule[_JumpArm]):
         self._bonus = 0.0
         self._least_pulls = 0.0
 
-    def rewarded(self, arm: Hashable, reward: float) -> None:
+    def record_reward(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*, capped at *reward_cap* good pages."""
         if reward:
             if self._good_pages:
                 reward = min(reward, self._reward_cap * self._pool.total / self._good_pages)
             self._good_pages += 1
-        super().rewarded(arm, reward)
+        super().record_reward(arm, reward)
 
     def _tune(self, pool: Pool) -> None:
         scale = pool.jump_total / pool.jumps if pool.jumps else 0.0
@@ -99,10 +99,10 @@ class RecentUCB(IndexRule[_JumpArm]):
                 least = min(least, arm.last(recent) / recent + mean / math.sqrt(recent))
         return least + self._bonus / root
 
-    def _rewarded(self, arm: _JumpArm, reward: float) -> None:
+    def _record_reward(self, arm: _JumpArm, reward: float) -> None:
         if arm.jump is None:
             self._pool.arms += 1
         else:
             self._pool.jumps += 1
             self._pool.jump_total += arm.jump
-        super()._rewarded(arm, reward)
+        super()._record_reward(arm, reward)

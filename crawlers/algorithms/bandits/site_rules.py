@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class SiteRule(Protocol):
     """The interface of a site rule to the frontier."""
 
-    #: Whether `valued` must be called with the score of the best page of each site that wakes.
+    #: Whether `set_value` must be called with the score of the best page of each site that wakes.
     weighs_pages: bool
 
     def wake(self, arm: Hashable) -> None:
@@ -35,7 +35,7 @@ class SiteRule(Protocol):
     def sleep(self, arm: Hashable) -> None:
         """Make *arm* unavailable; no effect if it sleeps. The first call registers it as well."""
 
-    def rest(self, arm: Hashable) -> None:
+    def pause(self, arm: Hashable) -> None:
         """Make *arm* unavailable for a short time, after which it will be available again; see `is_close_to_best`."""
 
     def is_close_to_best(self, arm: Hashable, share: float) -> bool:
@@ -50,19 +50,19 @@ class SiteRule(Protocol):
         Infinity for arms with initial pages left. Rules without an index return 0.
         """
 
-    def valued(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Record that the best page of *arm* has the score *value* now; *base* is to be added to all values."""
 
     def select(self, now: float) -> Hashable | None:
-        """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `started`."""
+        """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `record_pull`."""
 
-    def started(self, arm: Hashable) -> None:
+    def record_pull(self, arm: Hashable) -> None:
         """Record a pull of *arm*; its reward comes later or never. Until then it counts with reward 0."""
 
-    def rewarded(self, arm: Hashable, reward: float) -> None:
+    def record_reward(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*."""
 
-    def cancelled(self, arm: Hashable) -> None:
+    def cancel_pull(self, arm: Hashable) -> None:
         """Undo a pull of *arm*, as if it had never been started."""
 
 

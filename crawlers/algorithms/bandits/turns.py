@@ -49,7 +49,7 @@ class RoundRobin(ArmRule[_TurnArm]):
     >>> rule = RoundRobin()
     >>> rule.wake("a"), rule.wake("b")
     (None, None)
-    >>> [(arm := rule.select(0.0), rule.started(arm))[0] for _ in range(3)]
+    >>> [(arm := rule.select(0.0), rule.record_pull(arm))[0] for _ in range(3)]
     ['a', 'b', 'a']
     """
 
@@ -64,22 +64,22 @@ class RoundRobin(ArmRule[_TurnArm]):
         first = self._heap.first()
         return None if first is None else self._arms[first].name
 
-    def _woke(self, arm: _TurnArm) -> None:
+    def _add_awake(self, arm: _TurnArm) -> None:
         self._heap.put(arm.number, arm.priority)
 
-    def _slept(self, arm: _TurnArm) -> None:
+    def _remove_awake(self, arm: _TurnArm) -> None:
         self._heap.remove(arm.number)
 
-    def _started(self, arm: _TurnArm) -> None:
+    def _record_pull(self, arm: _TurnArm) -> None:
         self._starts += 1
         if arm.pulls % self._quantum == 0:
             arm.ends.append(self._starts)
             self._requeue(arm)
 
-    def _rewarded(self, arm: _TurnArm, reward: float) -> None:
+    def _record_reward(self, arm: _TurnArm, reward: float) -> None:
         arm.forget()
 
-    def _cancelled(self, arm: _TurnArm) -> None:
+    def _cancel_pull(self, arm: _TurnArm) -> None:
         if (arm.pulls + 1) % self._quantum == 0:
             arm.ends.pop()
             self._requeue(arm)
@@ -119,7 +119,7 @@ class TimedRoundRobin(RoundRobin):
         arm.forget()
         self._requeue(arm)
 
-    def _started(self, arm: _TurnArm) -> None:
+    def _record_pull(self, arm: _TurnArm) -> None:
         self._starts += 1
         arm.in_turn.append(self._starts)
         if arm.began is None:
@@ -127,7 +127,7 @@ class TimedRoundRobin(RoundRobin):
         if arm.began is None:
             self._end_turn(arm)
 
-    def _cancelled(self, arm: _TurnArm) -> None:
+    def _cancel_pull(self, arm: _TurnArm) -> None:
         (arm.in_turn or arm.ends).pop()
         if not arm.in_turn:
             arm.began = None
@@ -146,10 +146,10 @@ class Sequential(ArmRule[Arm]):
         first = self._heap.first()
         return None if first is None else self._arms[first].name
 
-    def _woke(self, arm: Arm) -> None:
+    def _add_awake(self, arm: Arm) -> None:
         self._heap.put(arm.number, (arm.number,))
 
-    def _slept(self, arm: Arm) -> None:
+    def _remove_awake(self, arm: Arm) -> None:
         self._heap.remove(arm.number)
 
 
@@ -195,7 +195,7 @@ class EqualShares(ArmRule[_ShareArm]):
     def index(self, arm: Hashable) -> float:
         """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
         found = self._known.get(arm)
-        return found.share_total if found is not None and self._is_spent(found) else float("inf")
+        return found.share_total if found is not None and self._has_used_share(found) else float("inf")
 
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
@@ -205,28 +205,28 @@ class EqualShares(ArmRule[_ShareArm]):
         first = self._by_worth.first_wanted(lambda number: is_wanted(self._arms[number].name))
         return None if first is None else self.index(self._arms[first].name)
 
-    def _is_spent(self, arm: _ShareArm) -> bool:
+    def _has_used_share(self, arm: _ShareArm) -> bool:
         return arm.pulls >= self._share > 0
 
-    def _woke(self, arm: _ShareArm) -> None:
+    def _add_awake(self, arm: _ShareArm) -> None:
         self._requeue(arm)
 
-    def _slept(self, arm: _ShareArm) -> None:
+    def _remove_awake(self, arm: _ShareArm) -> None:
         self._unspent.remove(arm.number)
         self._best.remove(arm.number)
 
-    def _started(self, arm: _ShareArm) -> None:
+    def _record_pull(self, arm: _ShareArm) -> None:
         self._pulls += 1
         if not self._share:
             self._share = max(1, self._page_budget // len(self._arms))
         self._requeue(arm)
 
-    def _rewarded(self, arm: _ShareArm, reward: float) -> None:
+    def _record_reward(self, arm: _ShareArm, reward: float) -> None:
         if arm.pulls - arm.pending <= self._share:
             arm.share_total += reward
             self._requeue(arm)
 
-    def _cancelled(self, arm: _ShareArm) -> None:
+    def _cancel_pull(self, arm: _ShareArm) -> None:
         self._pulls -= 1
         if not self._pulls:
             self._share = 0
@@ -236,7 +236,7 @@ class EqualShares(ArmRule[_ShareArm]):
         self._by_worth.put(arm.number, (-self.index(arm.name),))
         if arm.is_awake:
             self._best.put(arm.number, (-arm.share_total,))
-            if self._is_spent(arm):
+            if self._has_used_share(arm):
                 self._unspent.remove(arm.number)
             else:
                 self._unspent.put(arm.number, (arm.pulls,))

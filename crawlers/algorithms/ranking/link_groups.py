@@ -76,12 +76,12 @@ class GroupBandit:
 
         return max(waiting, key=rank)[0]
 
-    def started(self, group: int) -> None:
+    def record_request(self, group: int) -> None:
         """Record that a page of *group* is requested."""
         self._pulls[group] = self._pulls.get(group, 0) + 1
         self._in_flight += 1
 
-    def rewarded(self, group: int, reward: float) -> None:
+    def record_reward(self, group: int, reward: float) -> None:
         """Record that a page of *group* earned *reward* >= 0."""
         gain = log1p(reward)
         self._gains[group] = self._gains.get(group, 0.0) + gain
@@ -90,7 +90,7 @@ class GroupBandit:
         self._sum += gain
         self._squares += gain * gain
 
-    def cancelled(self, group: int) -> None:
+    def cancel_request(self, group: int) -> None:
         """Record that the page of *group* was not requested after all."""
         self._pulls[group] -= 1
         self._in_flight -= 1

@@ -63,7 +63,7 @@ class NewsScores:
         self._queues[page] = slot.queue
         self._values[page] = slot.value
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* waits. A waiting page keeps its slot; a page that was fresh before is fresh again."""
         if self._queues[page] < 0:
             if self._queues[page] == _UNKNOWN:
@@ -107,13 +107,13 @@ class NewsScores:
         """Record that *page* was fetched and will be revisited."""
         self._queues[page] = REVISIT
 
-    def moved(self, page: int, target: int) -> Collection[int]:
+    def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target*, which gets its OPIC, and its slot if that is better.
 
         A *target* that was fetched before keeps the time of its revisit.
         """
         queue = self._queues[page]
-        self.gone(page)
+        self.remove_page(page)
         if self._queues[target] < 0 or self._queues[target] == REVISIT or target == page:
             return ()
         self._opic[target] += self._opic[page] + self._gains[page]
@@ -125,10 +125,10 @@ class NewsScores:
     def moved_away(self, page: int) -> float:
         """Record that *page* is an alias of a page of another worker, which gets its OPIC."""
         carried = self._opic[page] + self._gains[page] if self._weighs_links else 0.0
-        self.gone(page)
+        self.remove_page(page)
         return carried
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again)."""
         if self._queues[page] != _UNKNOWN:
             self._queues[page] = GONE

@@ -110,7 +110,7 @@ class OPIC:
 
     # Events ------------------------------------------------------------------------------------------
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* may be fetched; it has no cash at first. Ignored for pages that wait or have moved.
 
         The initial cash goes to the pages on level 0, which are found before all others.
@@ -157,7 +157,7 @@ class OPIC:
         self._give()
         return targets
 
-    def moved(self, page: int, target: int) -> Collection[int]:
+    def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target*, which gets its cash, its history and the cash of later links.
 
         The virtual page gets the cash if *target* is unknown or gone. Returns the page that got the cash.
@@ -173,7 +173,7 @@ class OPIC:
         self._histories[heir] += history
         return (heir,)
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): its cash goes to the virtual page, its history is dropped."""
         if self._queues[page] != _UNKNOWN:
             cash, history = self._leave(page)

@@ -36,13 +36,13 @@ class GroupRule(Protocol):
     def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
         """Return one of the groups that are *waiting*, each with the number of its first page."""
 
-    def started(self, group: int) -> None:
+    def record_request(self, group: int) -> None:
         """Record that a page of *group* is requested."""
 
-    def rewarded(self, group: int, reward: float) -> None:
+    def record_reward(self, group: int, reward: float) -> None:
         """Record that a page of *group* earned *reward* >= 0."""
 
-    def cancelled(self, group: int) -> None:
+    def cancel_request(self, group: int) -> None:
         """Record that the page of *group* was not requested after all."""
 
 

@@ -1,9 +1,9 @@
 """The protocol of orders whose scores change while URLs wait: their state for every page of a crawl.
 
 Pages are numbers from 1. Of the pages that may be fetched, the one with the greatest sum of `score` and the `offset` of
-its queue comes first. Scores rise only by `found`, `fetched` and `moved`, and the last two return the pages concerned.
-Otherwise scores can only fall, and so can the offset of queue 1 relative to that of queue 0. So a heap of old scores is
-a heap of upper bounds, and only its top needs to be checked.
+its queue comes first. Scores rise only by `add_waiting`, `fetched` and `record_alias`; the last two return the pages
+concerned. Otherwise scores can only fall, and so can the offset of queue 1 relative to that of queue 0. So a heap of
+old scores is a heap of upper bounds, and only its top needs to be checked.
 
 The state of a page is its *record*, a few numbers named by `columns`; the state of all pages together is the `totals`.
 Both suffice to continue a killed crawl exactly.
@@ -36,7 +36,7 @@ class PageScores(Protocol):
     table: str
     columns: tuple[str, ...]
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* may be fetched (again), or that it waits and was found on a lower *level*.
 
         The level is the number of clicks from the roots.
@@ -45,16 +45,16 @@ class PageScores(Protocol):
     def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
         """Record that *page* was read; *links* are its targets, each with the value of the link in [0, 1].
 
-        Targets that were never `found`, or are gone, are ignored. Returns the other pages whose record changed.
+        Targets that were never `add_waiting`, or are gone, are ignored. Returns the other pages whose record changed.
         """
 
-    def moved(self, page: int, target: int) -> Collection[int]:
+    def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target* and will not be fetched again.
 
         Returns the other pages whose record changed.
         """
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): refused, failed, rejected. Unknown pages are ignored."""
 
     def score(self, page: int) -> float:

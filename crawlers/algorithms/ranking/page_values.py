@@ -47,7 +47,7 @@ class PageValues(Generic[Number]):
             block = self._blocks[page >> _SHIFT] = self._blank[:]
         block[page & _WITHIN] = value
 
-    def take(self, pages: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    def values_of(self, pages: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """Return the numbers of many *pages*; O(pages log pages)."""
         found = np.full(len(pages), self._empty, np.dtype(self._blank.typecode))
         order = np.argsort(pages, kind="stable")

@@ -23,7 +23,7 @@ class QueueShares:
     >>> shares = QueueShares(explore=0.05, archive=0.1)
     >>> shares.choose([(OTHER, 1), (FIT, 2)])
     0
-    >>> shares.started(OTHER)
+    >>> shares.record_request(OTHER)
     >>> shares.choose([(OTHER, 1), (FIT, 2), (FRESH, 3)])
     4
     """
@@ -47,17 +47,17 @@ class QueueShares:
                 return queue
         return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
 
-    def started(self, group: int) -> None:
+    def record_request(self, group: int) -> None:
         """Record that a page of queue *group* is requested."""
         if group != REVISIT:
             self._all += 1
             if group in self._taken:
                 self._taken[group] += 1
 
-    def rewarded(self, group: int, reward: float) -> None:
+    def record_reward(self, group: int, reward: float) -> None:
         """Do nothing: shares do not depend on rewards."""
 
-    def cancelled(self, group: int) -> None:
+    def cancel_request(self, group: int) -> None:
         """Record that the page was not requested after all."""
         if group != REVISIT:
             self._all -= 1

@@ -61,7 +61,7 @@ class TopicScores:
         self._ranks = PageValues(array("d", [0.0]))  # ln TR
         self._most = _log1p_exp(0.0)  # the greatest ln(1 + TR)
 
-    def found(self, page: int, level: int) -> None:
+    def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* may be fetched, or was found on a lower *level*. A page that was gone waits again."""
         if self._queues[page] == _UNKNOWN or level < self._levels[page]:
             self._levels[page] = level
@@ -86,7 +86,7 @@ class TopicScores:
         self._most = max(self._most, _log1p_exp(highest))
         return changed
 
-    def moved(self, page: int, target: int) -> Collection[int]:
+    def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target*, which gets the better one of each part if it waits."""
         if page == target or self._queues[page] == _UNKNOWN:
             return ()
@@ -99,7 +99,7 @@ class TopicScores:
         self._ranks[target] = max(self._ranks[target], self._ranks[page])
         return () if self.record(target) == before else (target,)
 
-    def gone(self, page: int) -> None:
+    def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again); its values are kept."""
         if self._queues[page] != _UNKNOWN:
             self._queues[page] = GONE
@@ -121,7 +121,7 @@ class TopicScores:
 
     def moved_away(self, page: int) -> float:
         """Record that *page* is an alias of a page of another worker; return its ln TR."""
-        self.gone(page)
+        self.remove_page(page)
         return self._ranks[page]
 
     def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
@@ -166,11 +166,11 @@ class TopicScores:
     def scores(self, pages: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """Return the `score` of each of many *pages*, equal to the last digit."""
         weights, found = self.weights, np.zeros(len(pages))
-        found += weights.alpha * self._anchors.take(pages)
+        found += weights.alpha * self._anchors.values_of(pages)
         if weights.beta:
-            found += weights.beta * (1.0 / (self._levels.take(pages) + 1))
+            found += weights.beta * (1.0 / (self._levels.values_of(pages) + 1))
         if weights.gamma:  # not by np.logaddexp, whose last digit may differ from that of `score`
-            ranks = [_log1p_exp(rank) / self._most for rank in self._ranks.take(pages).tolist()]
+            ranks = [_log1p_exp(rank) / self._most for rank in self._ranks.values_of(pages).tolist()]
             found += weights.gamma * np.array(ranks)
         return found
 

@@ -105,7 +105,7 @@ def replay(
         assert isinstance(chosen, int)
         site, order = sites[chosen], orders[chosen]
         waiting = order.pop()
-        rule.started(chosen)
+        rule.record_pull(chosen)
         page, reward, found = site.pages[waiting.page], 0, list[Waiting]()
         number = downloads[chosen][waiting.page] = downloads[chosen].get(waiting.page, 0) + 1
         if number < page.downloads:
@@ -114,7 +114,7 @@ def replay(
             reward = len(page.keys - paid[chosen]) if only_new else len(page.keys)
             paid[chosen] |= page.keys
             found = _found(site, waiting, ages[chosen])
-        rule.rewarded(chosen, float(reward))
+        rule.record_reward(chosen, float(reward))
         order.rewarded(waiting, reward)
         for one in found:
             order.push(one)
@@ -192,12 +192,12 @@ class ByGroup:
         page = heapq.heappop(self._queues[number])[1]
         if not self._queues[number]:
             del self._queues[number]
-        self._bandit.started(number)
+        self._bandit.record_request(number)
         self._size -= 1
         return page
 
     def rewarded(self, page: Waiting, reward: int) -> None:
-        self._bandit.rewarded(self._numbers[page.group], float(reward))
+        self._bandit.record_reward(self._numbers[page.group], float(reward))
 
     def __len__(self) -> int:
         return self._size

@@ -44,12 +44,12 @@ def simulate(rule: SiteRule, yields: Sequence[Sequence[int]], page_budget: int) 
         if site is None:
             break
         assert isinstance(site, int)
-        rule.started(site)
+        rule.record_pull(site)
         links = yields[site][pulls[site]]
         pulls[site] += 1
         if pulls[site] == len(yields[site]):
             rule.sleep(site)
-        rule.rewarded(site, float(links))
+        rule.record_reward(site, float(links))
         choices.append(site)
         found.append(found[-1] + links)
     return Run(choices, found, pulls)

@@ -106,8 +106,8 @@ class _Replay:
             if outcome is None:
                 done = done._replace(unknown=done.unknown + 1)
             elif outcome.was_requested:
-                self._rule.started(site)
-                self._rule.rewarded(site, 0.0)
+                self._rule.record_pull(site)
+                self._rule.record_reward(site, 0.0)
             if outcome is not None and outcome.is_read:
                 done.read.append(page)
             self._enqueue(self._acknowledge(number, outcome))
@@ -126,9 +126,9 @@ class _Replay:
         if outcome is not None and outcome.moved_to is not None:
             target = self._found(outcome.moved_to, level)
             if target is not None:
-                scores.moved(number, target)
+                scores.record_alias(number, target)
                 return [target]
-        scores.gone(number)
+        scores.remove_page(number)
         return []
 
     def _found(self, page: int, level: int) -> int | None:
@@ -142,7 +142,7 @@ class _Replay:
             self._sites.append(site)
         elif self._scores.queue(number) == GONE:
             return number
-        self._scores.found(number, level)
+        self._scores.add_waiting(number, level)
         return number
 
     def _enqueue(self, numbers: Iterable[int]) -> None:
@@ -178,7 +178,7 @@ class _Replay:
             else:
                 self._values[site] = value
                 self._rule.wake(site)
-                self._rule.valued(site, value)
+                self._rule.set_value(site, value)
                 return False
         self._values.pop(site, None)
         self._rule.sleep(site)
@@ -239,5 +239,5 @@ class _LearntReplay(_Replay):
             return None
         values = self._relevance.values(table.ids, table.features)
         self._rule.wake(site)
-        self._rule.valued(site, float(values.max()))
+        self._rule.set_value(site, float(values.max()))
         return int(table.ids[values == values.max()].min())

@@ -113,8 +113,8 @@ def replayed(
             pulls[one.site_id] += 1
             rewards[one.site_id] = rewards.get(one.site_id, 0.0) + one.reward
             if rule is not None:
-                rule.started(one.site_id)
-                rule.rewarded(one.site_id, one.reward)
+                rule.record_pull(one.site_id)
+                rule.record_reward(one.site_id, one.reward)
         if is_over():
             return None
     later = connection.execute(columns.where(pull.c.id > own.id).limit(LATER)).all()
@@ -124,7 +124,7 @@ def replayed(
     for site_id in in_flight:
         pulls[site_id] += 1
         if rule is not None:
-            rule.started(site_id)
+            rule.record_pull(site_id)
     index = _indices(rule, names)
     sites = [
         SiteThen(site_id, text, index[site_id], pulls[site_id], rewards.get(site_id, 0.0))

@@ -86,7 +86,7 @@ def test_answer_is_what_the_crawl_downloads_and_is_not_requested_again(monkeypat
 
 def test_delay_of_the_site_is_kept(monkeypatch):
     world = World(monkeypatch, {**found(f"{OURS}/1"), **found(f"{OURS}/2")})
-    world.gate.started(100.0)
+    world.gate.record_start(100.0)
     world.answers(f"{OURS}/1", f"{OURS}/2")
     assert world.waits_s == [3.0, 6.0]
     assert world.gate.in_flight == 1

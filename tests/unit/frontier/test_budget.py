@@ -55,13 +55,13 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
     pulls = PullBudget(Heard(), 9, records=False)
     assert not pulls.has_room, "nothing is granted yet"
     pulls.grant(2)
-    pulls.started(SITE, lease(10))
-    pulls.started(SITE, lease(11))
+    pulls.record_pull(SITE, lease(10))
+    pulls.record_pull(SITE, lease(11))
     assert not pulls.has_room
     assert not pulls.is_exhausted
-    pulls.cancelled(SITE, lease(11))
+    pulls.cancel_pull(SITE, lease(11))
     assert pulls.has_room
-    pulls.started(SITE, lease(12))
+    pulls.record_pull(SITE, lease(12))
     assert not pulls.has_pulled
     pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
     assert pulls.has_pulled
@@ -74,7 +74,7 @@ def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
 def test_without_a_budget_there_is_always_room():
     pulls = PullBudget(Heard(), 0, records=False)
     for _ in range(1000):
-        pulls.started(SITE, lease(1))
+        pulls.record_pull(SITE, lease(1))
         pulls.record_reward(SITE, lease(1), NO_REWARD, 0.0, ChangeSet())
     assert pulls.has_room
     assert not pulls.is_exhausted
@@ -83,7 +83,7 @@ def test_without_a_budget_there_is_always_room():
 def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=True, worker_id=3)
-    pulls.started(SITE, lease(42))
+    pulls.record_pull(SITE, lease(42))
     pulls.record_reward(SITE, lease(42), Reward(2.0, {9, 3}), 5.5, changes)
     assert changes[PullRow] == [(7, 42, 2.0, 5.5, 3)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
@@ -104,7 +104,7 @@ def test_failed_download_is_written_as_a_pull_without_reward():
 def test_pulls_are_not_written_without_recording():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=False)
-    pulls.started(SITE, lease(42))
+    pulls.record_pull(SITE, lease(42))
     pulls.record_reward(SITE, lease(42), Reward(2.0, {9}), 5.5, changes)
     assert list(changes) == []
 
@@ -115,7 +115,7 @@ def test_rule_receives_the_pulls_of_others_as_its_own():
     sites = {number: site(number) for number in (1, 2)}
     pulls = PullBudget(before, 0, records=False)
     for number, reward, _ in past:
-        pulls.started(sites[number], lease(1))
+        pulls.record_pull(sites[number], lease(1))
         pulls.record_reward(sites[number], lease(1), Reward(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
@@ -125,15 +125,15 @@ def test_grants_never_shrink_and_limits_never_grow():
     pulls = PullBudget(Heard(), 100, records=False)
     pulls.grant(10)
     pulls.grant(7)
-    pulls.started(SITE, lease(10))
-    pulls.started(SITE, lease(11))
+    pulls.record_pull(SITE, lease(10))
+    pulls.record_pull(SITE, lease(11))
     pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
     assert pulls.limit(20) == 10
     assert pulls.limit(1) == 3
     pulls.grant(-1)
     for _ in range(100):
         assert pulls.has_room
-        pulls.started(SITE, lease(12))
+        pulls.record_pull(SITE, lease(12))
     assert pulls.limit(0) == 102
     assert not pulls.has_room
 
@@ -156,11 +156,11 @@ def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():
     pulls = PullBudget(Heard(), 12, Patience(0.9, 60.0, timeout_s=100.0), records=False)
     pulls.learn([Pull(7, 1.0), Pull(7, 0.0)])
     assert pulls.patient_until(1000.0) == 1000.0
-    pulls.started(SITE, lease(10))
-    pulls.started(SITE, lease(11))
+    pulls.record_pull(SITE, lease(10))
+    pulls.record_pull(SITE, lease(11))
     pulls.record_reward(SITE, lease(10), NO_REWARD, 1001.0, ChangeSet())
     assert pulls.patient_until(1005.0) == 1020.0
-    pulls.cancelled(SITE, lease(11))
+    pulls.cancel_pull(SITE, lease(11))
     assert pulls.patient_until(1005.0) == 1010.0
     pulls.learn([Pull(8, 1.0)] * 4)
     assert pulls.patient_until(1005.0) == 1050.0, "the pace is that of all workers"
@@ -172,5 +172,5 @@ def test_share_of_the_best_index_holds_while_the_crawl_waits_for_good_sites():
     pulls = PullBudget(Heard(), 10, Patience(0.9, 30.0, timeout_s=100.0), records=False)
     assert pulls.index_share(5.0) == 0.9
     assert pulls.patient_until(5.0) == 5.0, "nothing is spent"
-    pulls.started(SITE, lease(10))
+    pulls.record_pull(SITE, lease(10))
     assert [pulls.index_share(now) for now in (14.0, 15.0)] == [0.9, 0.0], "a tenth of the time"

@@ -11,41 +11,41 @@ from crawlers.frontier.politeness import FIRST_DELAY_S, MAX_DELAY_S, MAX_REST_S,
 
 def test_gate_is_full_at_its_number_of_downloads() -> None:
     gate = HostGate(2, 0.0)
-    gate.started(0.0)
+    gate.record_start(0.0)
     assert not gate.is_full
-    gate.started(0.0)
+    gate.record_start(0.0)
     assert gate.is_full
-    gate.ended()
+    gate.record_end()
     assert not gate.is_full
 
 
 def test_next_start_is_a_delay_after_the_last() -> None:
     gate = HostGate(9, 2.0)
-    gate.started(10.0)
+    gate.record_start(10.0)
     assert gate.next_at == 12.0
-    gate.started(15.0)
+    gate.record_start(15.0)
     assert gate.next_at == 17.0
 
 
 def test_request_for_robots_txt_counts_with_the_delay_that_it_names() -> None:
     gate = HostGate(1, 0.0)
-    gate.started(10.0)
-    gate.ended()
+    gate.record_start(10.0)
+    gate.record_end()
     gate.ask_for_delay(5.0)
-    gate.asked(11.0)
+    gate.record_request(11.0)
     assert gate.next_at == 16.0
 
 
 def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before() -> None:
     gate = HostGate(9, 2.0)
-    gate.resumed(99.0, float("-inf"), 100.0)
+    gate.resume(99.0, float("-inf"), 100.0)
     assert gate.next_at == 101.0
 
 
 @pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + MAX_REST_S)])
 def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until: float, next_at: float) -> None:
     gate = HostGate(9, 2.0)
-    gate.resumed(100.0, until, 100.0)
+    gate.resume(100.0, until, 100.0)
     assert gate.next_at == next_at
 
 
@@ -55,36 +55,36 @@ def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     assert gate.delay_s == 2.0
     gate.ask_for_delay(5.0)
     assert gate.delay_s == 5.0
-    gate.refused(0.0, None)
+    gate.back_off(0.0, None)
     for _ in range(100):
-        gate.succeeded()
+        gate.relax()
     assert gate.delay_s == 5.0, "it is not forgotten"
 
 
 def test_cancelled_start_leaves_no_trace() -> None:
     gate = HostGate(1, 2.0)
-    gate.started(0.0)
-    gate.ended()
-    gate.started(7.0)
+    gate.record_start(0.0)
+    gate.record_end()
+    gate.record_start(7.0)
     gate.ask_for_delay(60.0)
-    gate.cancelled(7.0)
+    gate.cancel_start(7.0)
     assert (gate.next_at, gate.in_flight) == (2.0, 0)
 
 
 def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest() -> None:
     gate = HostGate(3, 2.0)
-    gate.started(0.0)
-    gate.started(2.0)
-    gate.cancelled(0.0)
+    gate.record_start(0.0)
+    gate.record_start(2.0)
+    gate.cancel_start(0.0)
     assert gate.next_at == 4.0
-    gate.refused(3.0, 60.0)
-    gate.cancelled(2.0)
+    gate.back_off(3.0, 60.0)
+    gate.cancel_start(2.0)
     assert (gate.next_at, gate.in_flight) == (63.0, 0)
 
 
 def test_host_rests_as_long_as_it_asks_within_reason() -> None:
-    assert HostGate(1, 0.0).refused(100.0, 30.0) == 130.0
-    assert HostGate(1, 0.0).refused(100.0, 86400.0) == 100.0 + MAX_REST_S
+    assert HostGate(1, 0.0).back_off(100.0, 30.0) == 130.0
+    assert HostGate(1, 0.0).back_off(100.0, 86400.0) == 100.0 + MAX_REST_S
 
 
 def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> None:
@@ -92,42 +92,42 @@ def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> Non
     now = 0.0
     rests = []
     for _ in range(11):
-        rests.append(gate.refused(now, None) - now)
+        rests.append(gate.back_off(now, None) - now)
         now = gate.resting_until
     assert rests[:4] == [1.0, 2.0, 4.0, 8.0]
     assert rests[-1] == MAX_REST_S
-    gate.succeeded()
-    assert gate.refused(now, None) == now + 1.0
+    gate.relax()
+    assert gate.back_off(now, None) == now + 1.0
 
 
 def test_refusals_of_requests_in_flight_do_not_prolong_the_rest() -> None:
     gate = HostGate(9, 0.0)
-    assert gate.refused(0.0, None) == 1.0
+    assert gate.back_off(0.0, None) == 1.0
     delay_s = gate.delay_s
     for _ in range(8):
-        assert gate.refused(0.5, None) == 1.0
+        assert gate.back_off(0.5, None) == 1.0
     assert gate.delay_s == delay_s
-    assert gate.refused(0.5, 9.0) == 9.5, "unless they ask for more"
+    assert gate.back_off(0.5, 9.0) == 9.5, "unless they ask for more"
 
 
 def test_refusing_host_gets_slower_requests_for_a_while() -> None:
     gate = HostGate(1, 0.0)
-    gate.refused(0.0, None)
+    gate.back_off(0.0, None)
     assert gate.delay_s == FIRST_DELAY_S
-    gate.refused(2.0, None)
+    gate.back_off(2.0, None)
     assert gate.delay_s == 2 * FIRST_DELAY_S
     for _ in range(300):
-        gate.succeeded()
+        gate.relax()
     assert gate.delay_s == 0.0
 
 
 def test_delay_halves_within_seven_good_responses() -> None:
     gate = HostGate(1, 0.0)
-    gate.refused(0.0, None)
+    gate.back_off(0.0, None)
     for _ in range(6):
-        gate.succeeded()
+        gate.relax()
     assert FIRST_DELAY_S / 2 < gate.delay_s < FIRST_DELAY_S
-    gate.succeeded()
+    gate.relax()
     assert FIRST_DELAY_S * 0.47 < gate.delay_s < FIRST_DELAY_S / 2
 
 
@@ -135,10 +135,10 @@ def test_delay_halves_within_seven_good_responses() -> None:
 def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> None:
     gate = HostGate(1, asked_s)
     for number in range(20):
-        gate.refused(number * 1000.0, None)
+        gate.back_off(number * 1000.0, None)
     assert gate.delay_s == max(MAX_DELAY_S, asked_s)
     for _ in range(1000):
-        gate.succeeded()
+        gate.relax()
         assert gate.delay_s >= asked_s
     assert gate.delay_s == asked_s
 
@@ -153,23 +153,23 @@ def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, ste
         now = max(now + wait_s, gate.next_at)
         assert now - last >= delay_s - 1e-9
         before = gate.next_at
-        gate.started(now)
+        gate.record_start(now)
         if step == "cancelled":
-            gate.cancelled(now)
+            gate.cancel_start(now)
             assert gate.next_at == before
             continue
         last = now
-        gate.ended()
+        gate.record_end()
         if step == "good":
-            gate.succeeded()
+            gate.relax()
         else:
-            assert gate.refused(now, None) > now
+            assert gate.back_off(now, None) > now
 
 
 def test_further_requests_of_a_lease_keep_the_delay():
     gate = HostGate(1, 2.0)
-    gate.started(10.0)
-    assert [gate.continued(10.5), gate.continued(10.5), gate.continued(30.0)] == [12.0, 14.0, 30.0]
+    gate.record_start(10.0)
+    assert [gate.schedule_request(10.5), gate.schedule_request(10.5), gate.schedule_request(30.0)] == [12.0, 14.0, 30.0]
     assert gate.next_at == 32.0
     assert gate.in_flight == 1
 
@@ -177,17 +177,17 @@ def test_further_requests_of_a_lease_keep_the_delay():
 def test_gate_knows_when_the_last_request_was_sent() -> None:
     gate = HostGate(9, 2.0)
     assert gate.asked_at == float("-inf")
-    gate.resumed(3.0, float("-inf"), 9.0)
+    gate.resume(3.0, float("-inf"), 9.0)
     assert gate.asked_at == 3.0
-    gate.started(10.0)
-    gate.started(12.0)
-    gate.cancelled(12.0)
+    gate.record_start(10.0)
+    gate.record_start(12.0)
+    gate.cancel_start(12.0)
     assert gate.asked_at == 10.0, "the other one was not sent"
-    gate.asked(11.0)
+    gate.record_request(11.0)
     assert gate.asked_at == 11.0, "robots.txt"
-    gate.started(13.0)
-    assert gate.continued(14.0) == gate.asked_at == 15.0
-    gate.cancelled(13.0)
+    gate.record_start(13.0)
+    assert gate.schedule_request(14.0) == gate.asked_at == 15.0
+    gate.cancel_start(13.0)
     assert gate.asked_at == 15.0
-    gate.ended()
+    gate.record_end()
     assert gate.asked_at == 15.0

@@ -51,7 +51,7 @@ def test_only_changed_pages_are_written_and_requeued() -> None:
     store = MemoryFrontierStore()
     one, site = scoring(store)
     for page in (1, 2, 3):
-        one.found(SITE, page, 0)
+        one.add_waiting(SITE, page, 0)
     changes = written(one, store)
     assert [row.page_id for row in changes[ImportanceRow]] == [1, 2, 3]
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
@@ -68,10 +68,10 @@ def test_only_changed_pages_are_written_and_requeued() -> None:
 def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> None:
     store = MemoryFrontierStore()
     one, site = scoring(store, held={1})
-    one.found(SITE, 1, 0)
-    one.found(SITE, 2, 0)
-    one.gone(2)
-    one.found(99, 3, 0)
+    one.add_waiting(SITE, 1, 0)
+    one.add_waiting(SITE, 2, 0)
+    one.remove_page(2)
+    one.add_waiting(99, 3, 0)
     changes = written(one, store)
     assert site.rose == []
     assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 0), (2, SITE, GONE), (3, 99, 0)]
@@ -80,10 +80,10 @@ def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> No
 def test_page_that_moved_is_written_with_its_target() -> None:
     store = MemoryFrontierStore()
     one, _ = scoring(store)
-    one.found(SITE, 1, 0)
-    one.found(SITE, 2, 0)
+    one.add_waiting(SITE, 1, 0)
+    one.add_waiting(SITE, 2, 0)
     written(one, store)
-    one.moved(1, 2)
+    one.record_alias(1, 2)
     changes = written(one, store)
     assert [(row.page_id, row.queue, row.alias) for row in changes[ImportanceRow]] == [(1, GONE, 2), (2, 0, 0)]
 
@@ -93,7 +93,7 @@ def test_scoring_resumes_from_the_written_rows() -> None:
     one, _ = scoring(store)
     for page in (1, 2, 3):
         stored(store, page, 1 if page == 1 else 0)
-        one.found(SITE, page, 0)
+        one.add_waiting(SITE, page, 0)
     one.read(1, {3: 1.0})
     written(one, store)
     two, _ = scoring(store)
@@ -110,7 +110,7 @@ def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -
     store = MemoryFrontierStore()
     one, _ = scoring(store, scores())
     stored(store, 1)
-    one.found(SITE, 1, 0)
+    one.add_waiting(SITE, 1, 0)
     written(one, store)
     store.pages[1]["state"] = 5  # rejected: the limit of level came down
     stored(store, 2, level=3)  # waits: the limit went up

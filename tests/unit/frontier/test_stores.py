@@ -71,9 +71,9 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
         (MOST, pack(2, 0, rank(2, 1), 1, 0), State.WAITING, None),
     ]
     assert listed(store.known_from(1, 3, 2)) == known[1:3]
-    assert sorted(listed(store.known(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
+    assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
     nothing = ([], [], [], [], False, False)
-    assert store.known(1, []) == store.known_from(2, LEAST, 9) == nothing
+    assert store.known_urls(1, []) == store.known_from(2, LEAST, 9) == nothing
 
 
 def test_urls_of_several_sites_are_read_together(store: SqlFrontierStore) -> None:
@@ -111,7 +111,7 @@ def test_largest_facts_of_a_known_url_fit_into_its_integer(store: SqlFrontierSto
     page = row(most[0], 1, State.WAITING, variant=3)
     store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20, link_group=MAX_GROUP)))
     store.flush()
-    assert store.known(1, [1]).values == [pack(*most, 0)]
+    assert store.known_urls(1, [1]).values == [pack(*most, 0)]
 
 
 def test_retries_are_those_of_pages_that_still_wait(store: SqlFrontierStore) -> None:

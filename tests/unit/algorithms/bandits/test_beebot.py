@@ -156,7 +156,7 @@ def awake(batch: int, arms: str) -> BatchGreedy:
         rule.wake(arm)
     for _ in range(batch):
         for arm, reward in zip(arms, range(len(arms), 0, -1), strict=True):
-            rule.rewarded(arm, reward)
+            rule.record_reward(arm, reward)
     return rule
 
 
@@ -164,8 +164,8 @@ def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
     chosen = []
     for _ in range(number):
         chosen.append(rule.select(0.0))
-        rule.started(chosen[-1])
-        rule.rewarded(chosen[-1], reward)
+        rule.record_pull(chosen[-1])
+        rule.record_reward(chosen[-1], reward)
     return "".join(chosen)
 
 
@@ -182,7 +182,7 @@ def test_batch_continues_while_its_pages_are_in_flight() -> None:
     rule = awake(3, "abc")
     for _ in range(3):
         assert rule.select(0.0) == "a"
-        rule.started("a")
+        rule.record_pull("a")
     assert rule.select(0.0) == "b"
 
 
@@ -197,9 +197,9 @@ def test_cancelled_pull_does_not_count_in_a_batch() -> None:
     rule, undisturbed = awake(3, "abc"), awake(3, "abc")
     assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"
     for arm in "bacb":
-        rule.started(arm)
+        rule.record_pull(arm)
     for arm in "abbc":
-        rule.cancelled(arm)
+        rule.cancel_pull(arm)
     assert pulls(rule, 20) == pulls(undisturbed, 20)
 
 
@@ -207,8 +207,8 @@ def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one()
     rule = awake(2, "ab")
     assert pulls(rule, 4) == "aabb"
     for arm in "ab":
-        rule.started(arm)
-    rule.cancelled("a")
+        rule.record_pull(arm)
+    rule.cancel_pull("a")
     assert rule.select(0.0) == "b"
 
 
@@ -216,8 +216,8 @@ def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward() -> None:
     rule = UCB1(1)
     for arm in "ab":
         rule.wake(arm)
-    rule.rewarded("a", 0.0)
-    rule.rewarded("b", 0.0)
-    rule.rewarded("a", 0.0)
+    rule.record_reward("a", 0.0)
+    rule.record_reward("b", 0.0)
+    rule.record_reward("a", 0.0)
     assert rule.index("b") == pytest.approx(math.sqrt(2 * math.log(3)))
     assert rule.select(0.0) == "b"

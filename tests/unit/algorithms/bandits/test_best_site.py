@@ -86,7 +86,7 @@ def test_memory_stays_bounded_when_values_change_often() -> None:
     for arm in range(10):
         rule.wake(arm)
     for turn in range(5_000):
-        rule.valued(turn % 10, float(turn))
+        rule.set_value(turn % 10, float(turn))
     assert rule.select(0.0) == 9
     assert len(rule._heap) <= 8 * 10 + 65
 
@@ -95,12 +95,12 @@ def test_ties_go_to_the_site_with_the_fewest_pulls_and_then_to_the_oldest() -> N
     rule = Best()
     for arm in "abc":
         rule.wake(arm)
-        rule.valued(arm, 1.0)
+        rule.set_value(arm, 1.0)
     chosen = []
     for _ in range(6):
         arm = rule.select(0.0)
         chosen.append(arm)
-        rule.started(arm)
+        rule.record_pull(arm)
     assert chosen == list("abcabc")
 
 
@@ -127,11 +127,11 @@ def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
 def test_values_are_compared_with_what_all_have_in_common() -> None:
     rule = Best()
     rule.wake("a")
-    rule.valued("b", -1.0, 10.0)
-    rule.rest("b")
-    rule.valued("a", -2.0, 10.0)
+    rule.set_value("b", -1.0, 10.0)
+    rule.pause("b")
+    rule.set_value("a", -2.0, 10.0)
     assert not rule.is_close_to_best("a", 0.9), "8 is less than 0.9 times 9"
-    rule.valued("a", -2.0, 20.0)
+    rule.set_value("a", -2.0, 20.0)
     assert rule.is_close_to_best("a", 0.9), "18 is more than 0.9 times 19"
     assert rule.best_index(lambda arm: True) == 19.0
 
@@ -140,9 +140,9 @@ def test_greatest_value_of_the_wanted_sites_is_the_index() -> None:
     rule = Best()
     assert rule.best_index(lambda arm: True) is None
     for arm, value in (("a", 1.0), ("b", 3.0), ("c", 2.0)):
-        rule.valued(arm, value)
+        rule.set_value(arm, value)
         rule.sleep(arm)
     assert rule.best_index(lambda arm: arm != "b") == 2.0
     assert rule.best_index(lambda arm: True) == 2.0, "the site is left out until its value is reported again"
-    rule.valued("b", 3.0)
+    rule.set_value("b", 3.0)
     assert rule.best_index(lambda arm: True) == 3.0

@@ -25,7 +25,7 @@ def greedy(**rewards: float) -> BatchGreedy:
     rule = BatchGreedy(1)
     for arm, reward in rewards.items():
         rule.wake(arm)
-        rule.rewarded(arm, reward)
+        rule.record_reward(arm, reward)
     return rule
 
 
@@ -34,7 +34,7 @@ def greedy(**rewards: float) -> BatchGreedy:
 
 def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
     rule = greedy(a=10.0, b=9.0, c=8.0)
-    rule.rest("a")
+    rule.pause("a")
     assert rule.select(0.0) == "b"
     assert rule.is_close_to_best("b", 0.9)
     assert not rule.is_close_to_best("c", 0.9)
@@ -45,7 +45,7 @@ def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
 def test_sites_that_sleep_do_not_count(event: str) -> None:
     rule = greedy(a=10.0, b=1.0)
     if event != "never rested":
-        rule.rest("a")
+        rule.pause("a")
     if event == "wake and sleep":
         rule.wake("a")
     rule.sleep("a")
@@ -60,8 +60,8 @@ def test_awake_sites_count_as_well() -> None:
 
 def test_resting_site_is_chosen_again_when_it_wakes() -> None:
     rule = greedy(a=10.0, b=1.0)
-    rule.rest("a")
-    rule.rest("a")
+    rule.pause("a")
+    rule.pause("a")
     assert rule.select(0.0) == "b"
     rule.wake("a")
     assert rule.select(0.0) == "a"
@@ -72,8 +72,8 @@ def test_rules_without_an_index_never_wait(name: str) -> None:
     rule = RULES[name](OPTIONS)
     for arm, reward in (("a", 10.0), ("b", 0.0)):
         rule.wake(arm)
-        rule.rewarded(arm, reward)
-    rule.rest("a")
+        rule.record_reward(arm, reward)
+    rule.pause("a")
     assert rule.select(0.0) == "b"
     assert rule.is_close_to_best("b", 1.0)
 
@@ -82,8 +82,8 @@ def test_rules_without_an_index_never_wait(name: str) -> None:
 def test_initial_pages_are_read_before_anything_else(name: str) -> None:
     rule = RULES[name](OPTIONS)
     rule.wake("a")
-    rule.rewarded("a", 5.0)
-    rule.rest("new")
+    rule.record_reward("a", 5.0)
+    rule.pause("new")
     assert not rule.is_close_to_best("a", 0.01)
     assert rule.is_close_to_best("new", 1.0)
     rule.sleep("new")
@@ -95,10 +95,10 @@ def test_nobody_waits_until_something_is_earned(name: str) -> None:
     rule = RULES[name](OPTIONS)
     for arm in "ab":
         rule.wake(arm)
-        rule.rewarded(arm, 0.0)
+        rule.record_reward(arm, 0.0)
     for _ in range(50):
-        rule.rewarded("a", 0.0)
-    rule.rest("b")
+        rule.record_reward("a", 0.0)
+    rule.pause("b")
     assert rule.is_close_to_best("a", 1.0)
 
 
@@ -110,12 +110,12 @@ def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice()
     chosen = 0
     while rule.select(0.0) == "a":
         assert rule.is_close_to_best("a", 1.0)
-        rule.started("a")
+        rule.record_pull("a")
         chosen += 1
     assert chosen == 4, "the mean 13/5 may be less than 3"
     assert not rule.is_close_to_best("b", 1.0), "but the results of a are expected to be better"
     for _ in range(chosen):
-        rule.rewarded("a", 0.0)
+        rule.record_reward("a", 0.0)
     assert rule.select(0.0) == "b"
     assert rule.is_close_to_best("b", 1.0)
 
@@ -123,19 +123,19 @@ def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice()
 def test_first_results_of_a_site_are_waited_for() -> None:
     rule = greedy(a=12.0, b=3.0)
     rule.wake("new")
-    rule.started("new")
+    rule.record_pull("new")
     assert rule.select(0.0) == "a"
     assert not rule.is_close_to_best("a", 0.9)
-    rule.rewarded("new", 0.0)
+    rule.record_reward("new", 0.0)
     assert rule.is_close_to_best("a", 0.9)
 
 
 def test_cancelled_pull_is_not_waited_for() -> None:
     rule = greedy(a=3.0, b=2.9)
-    rule.started("a")
+    rule.record_pull("a")
     assert rule.select(0.0) == "b"
     assert not rule.is_close_to_best("b", 1.0)
-    rule.cancelled("a")
+    rule.cancel_pull("a")
     assert rule.select(0.0) == "a"
     assert rule.is_close_to_best("a", 1.0)
 
@@ -145,11 +145,11 @@ def test_batch_that_has_begun_waits_for_nothing() -> None:
     for arm, reward in (("a", 5.0), ("b", 4.0)):
         rule.wake(arm)
         for _ in range(4):
-            rule.rewarded(arm, reward)
+            rule.record_reward(arm, reward)
     for _ in range(4):
         assert rule.select(0.0) == "a"
         assert rule.is_close_to_best("a", 1.0)
-        rule.started("a")
+        rule.record_pull("a")
     assert rule.select(0.0) == "b"
     assert not rule.is_close_to_best("b", 1.0)
 
@@ -162,11 +162,11 @@ def test_lower_share_waits_less(name: str, yields: list[list[int]], rng: random.
     for site, rewards in enumerate(yields):
         rule.wake(site)
         for reward in rewards:
-            rule.rewarded(site, reward)
+            rule.record_reward(site, reward)
         for _ in range(rng.randrange(3)):
-            rule.started(site)
+            rule.record_pull(site)
         if rng.random() < 0.3:
-            rule.rest(site)
+            rule.pause(site)
     chosen = rule.select(0.0)
     if chosen is not None:
         near = [rule.is_close_to_best(chosen, share) for share in (0.1, 0.5, 0.9, 1.0)]
@@ -183,7 +183,7 @@ def test_best_site_is_near_if_nothing_rests_or_is_in_flight(
     for site, rewards in enumerate(yields):
         rule.wake(site)
         for reward in rewards:
-            rule.rewarded(site, reward)
+            rule.record_reward(site, reward)
     assert rule.is_close_to_best(rule.select(0.0), 1.0), "else a crawl would wait for nothing"
 
 
@@ -197,7 +197,7 @@ def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyP
         rule = RULES[name](OPTIONS)
         for site in range(40):
             rule.wake(site)
-            rule.rewarded(site, rng.randrange(10))
+            rule.record_reward(site, rng.randrange(10))
         near = []
         resting: list[int] = []
         for _ in range(600):
@@ -206,11 +206,11 @@ def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyP
             rule.select(0.0)
             action = rng.random()
             if action < 0.3:
-                rule.rest(site)
+                rule.pause(site)
                 resting.append(site)
             elif resting and action < 0.6:
                 rule.wake(resting.pop(rng.randrange(len(resting))))
-            rule.rewarded(site, rng.randrange(1 + site % 7))
+            rule.record_reward(site, rng.randrange(1 + site % 7))
         answers.append(near)
     same = sum(few == many for few, many in zip(*answers, strict=True))
     assert same / len(answers[0]) > (0.8 if name == "thompson" else 0.95)  # whose indices are drawn for each pull
@@ -232,7 +232,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
         if read[site] == len(yields[site]):
             rule.sleep(site)
         elif in_flight[site] >= parallel or due[site] > now:
-            rule.rest(site)
+            rule.pause(site)
         else:
             rule.wake(site)
 
@@ -244,7 +244,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
             and (site := rule.select(0.0)) is not None
             and (not share or rule.is_close_to_best(site, share))
         ):
-            rule.started(site)
+            rule.record_pull(site)
             pulls += 1
             in_flight[site] += 1
             due[site] = now + delay
@@ -258,7 +258,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
         if what != "due":
             in_flight[site] -= 1
             found += int(what)
-            rule.rewarded(site, float(what))
+            rule.record_reward(site, float(what))
         settle(site)
 
 
@@ -291,11 +291,11 @@ def test_best_index_is_the_largest_of_the_wanted_arms(name: str, arms: int) -> N
         rule.wake(arm)
     for _ in range(4 * arms):
         arm = rng.randrange(arms)
-        rule.started(arm)
+        rule.record_pull(arm)
         if rng.random() < 0.9:
-            rule.rewarded(arm, rng.choice([0.0, 1.0, 20.0]))
+            rule.record_reward(arm, rng.choice([0.0, 1.0, 20.0]))
         else:
-            rule.cancelled(arm)
+            rule.cancel_pull(arm)
         wanted = set(rng.sample(range(arms), rng.choice([1, 5, arms])))
         for other in rng.sample(range(arms), 3):  # the others are asleep, which makes no difference
             rule.sleep(other)
@@ -321,10 +321,10 @@ def test_equal_shares_prefer_unspent_ones() -> None:
     for arm in "ab":
         rule.wake(arm)
     assert rule.best_index(lambda arm: True) == float("inf")
-    rule.rewarded("a", 3.0)
+    rule.record_reward("a", 3.0)
     rule.sleep("a")
     assert rule.best_index(lambda arm: True) == float("inf")
-    rule.rewarded("b", 5.0)
+    rule.record_reward("b", 5.0)
     assert rule.best_index(lambda arm: True) == 5.0
     assert rule.best_index(lambda arm: arm == "a") == 3.0
     assert rule.best_index(lambda arm: False) is None
@@ -338,5 +338,5 @@ def test_equal_shares_prefer_unspent_ones() -> None:
 def test_all_arms_are_equal_to_rules_without_an_index(name: str) -> None:
     rule = RULES[name](OPTIONS)
     rule.wake("a")
-    rule.rewarded("a", 3.0)
+    rule.record_reward("a", 3.0)
     assert rule.best_index(lambda arm: True) == 0.0

@@ -87,7 +87,7 @@ def test_richer_of_two_sites_is_read_more(make: type[KLUCB | Thompson]) -> None:
 
 def test_first_pull_of_a_site_counts_as_one() -> None:
     rule = Thompson()
-    rule.rewarded("a", 3.0)
+    rule.record_reward("a", 3.0)
     assert (rule._arms[0].discounted_total, rule._arms[0].discounted_pulls) == (3.0, 1.0)
 
 
@@ -95,7 +95,7 @@ def test_thompson_sampling_discounts_old_rewards() -> None:
     rule = Thompson()
     for _ in range(2):
         for reward in [10.0] * 50 + [0.0] * 200:
-            rule.rewarded("a", reward)
+            rule.record_reward("a", reward)
     arm = rule._arms[0]
     assert arm.discounted_total < 0.01
     assert arm.discounted_pulls == pytest.approx(20.0, rel=0.01)

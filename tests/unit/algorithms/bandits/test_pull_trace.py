@@ -58,9 +58,9 @@ def test_next_arm_has_the_largest_index(name):
     history = []
     for number in range(60):
         arm = rule.select(float(number))
-        rule.started(arm)
+        rule.record_pull(arm)
         history.append((arm, float(number * 7 % 5 * "abc".index(arm))))
-        rule.rewarded(*history[-1])
+        rule.record_reward(*history[-1])
     fresh = RULES[name](options)
     last = list(trace(fresh, "abc", history, 7))[-3:]
     if not isinstance(fresh, Indexed):

@@ -26,7 +26,7 @@ histories = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), min_s
 def told(pulls: list[tuple[str, int]], optimism: float = OPTIMISM) -> RecentUCB:
     rule = RecentUCB(optimism)
     for arm, reward in pulls:
-        rule.rewarded(arm, reward)
+        rule.record_reward(arm, reward)
     return rule
 
 
@@ -76,9 +76,9 @@ def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, 
         site = rule.select(0.0)
         assert isinstance(site, int)
         read[site] += 1
-        rule.started(site)
+        rule.record_pull(site)
         # The last one is a newsletter, with an empty home page and a full archive.
-        rule.rewarded(site, rng.randrange(1 + site) if site < 11 else 30 * (read[site] > empty_pages))
+        rule.record_reward(site, rng.randrange(1 + site) if site < 11 else 30 * (read[site] > empty_pages))
     assert read[-1] > 30, read
     assert min(read) >= math.sqrt(600) - 12 / 2 - 1, read
 
@@ -86,14 +86,14 @@ def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, 
 def test_thousands_of_sites_are_not_read_equally_often() -> None:
     rule = RecentUCB()
     for site in range(1000):
-        rule.rewarded(site, 1.0 + site % 2)
+        rule.record_reward(site, 1.0 + site % 2)
     assert all(math.isfinite(rule.index(site)) for site in range(1000))
 
 
 def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
     rule = told([("a", 4), ("a", 6)])
     before = rule.index("a")
-    rule.started("a")
+    rule.record_pull("a")
     assert scale(rule) == 2.0
     mean, root = 10 / 3, math.sqrt(3)
     assert rule.index("a") == pytest.approx(mean + mean / root + OPTIMISM * 2.0 * math.sqrt(math.log(3)) / root)
@@ -115,14 +115,14 @@ def test_window_with_too_few_pages_is_ignored() -> None:
 def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
     rule = told([("a", 2), ("a", 0), ("b", 4), ("b", 7000)])
     assert rule._pool.total == 2 + 4 + REWARD_CAP * 3
-    rule.rewarded("b", 40)
+    rule.record_reward("b", 40)
     assert rule._pool.total == 36 + 40, "a good page is one with links, also one that was cut short"
 
 
 def test_cap_can_be_chosen() -> None:
     rule = RecentUCB(OPTIMISM, 4)
     for arm, reward in [("a", 2.0), ("a", 4.0), ("a", 7000.0)]:
-        rule.rewarded(arm, reward)
+        rule.record_reward(arm, reward)
     assert rule._pool.total == 2 + 4 + 4 * 3
 
 

@@ -15,7 +15,7 @@ histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30)), min_
 
 def told(rule: RAWUCB | SlidingWindowUCB, pulls: list[tuple[str, int]]) -> RAWUCB | SlidingWindowUCB:
     for arm, reward in pulls:
-        rule.rewarded(arm, reward)
+        rule.record_reward(arm, reward)
     return rule
 
 

@@ -42,9 +42,9 @@ def test_pull_of_a_sleeping_site_wakes_no_site(name: str) -> None:
     rule = made(name)
     rule.wake("a")
     rule.sleep("a")
-    rule.started("a")
-    rule.rewarded("a", 1.0)
-    rule.cancelled("a")
+    rule.record_pull("a")
+    rule.record_reward("a", 1.0)
+    rule.cancel_pull("a")
     assert rule.select(0.0) is None
 
 
@@ -54,9 +54,9 @@ def test_reward_without_a_started_pull_counts_as_a_pull(name: str) -> None:
     for one in (rule, other):
         for arm in "ab":
             one.wake(arm)
-    rule.rewarded("a", 2.0)
-    other.started("a")
-    other.rewarded("a", 2.0)
+    rule.record_reward("a", 2.0)
+    other.record_pull("a")
+    other.record_reward("a", 2.0)
     assert rule.select(0.0) == other.select(0.0)
 
 
@@ -88,8 +88,8 @@ def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(
         chosen = rule.select(0.0)
         assert (chosen in awake) if awake else chosen is None
         if chosen is not None:
-            rule.started(chosen)
-            rule.rewarded(chosen, rng.choice([0, 0, 1, 5]))
+            rule.record_pull(chosen)
+            rule.record_reward(chosen, rng.choice([0, 0, 1, 5]))
 
 
 @every_rule
@@ -127,10 +127,10 @@ def test_cancelled_pull_leaves_no_trace(name: str, yields: list[list[int]], rng:
     for _ in range(steps):
         tried = [rng.randrange(len(yields)) for _ in range(rng.randrange(4))]
         for site in tried:
-            crawl.rule.started(site)
+            crawl.rule.record_pull(site)
             crawl.rule.select(0.0)
         for site in rng.sample(tried, len(tried)):
-            crawl.rule.cancelled(site)
+            crawl.rule.cancel_pull(site)
         assert crawl.step() == undisturbed.step()
 
 
@@ -146,17 +146,17 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name: str, si
     for _ in range(1000):
         chosen = rule.select(0.0)
         assert chosen == twin.select(0.0)
-        rule.started(chosen)
+        rule.record_pull(chosen)
         if rng.random() < 0.2:
-            rule.cancelled(chosen)
+            rule.cancel_pull(chosen)
         else:
-            twin.started(chosen)
+            twin.record_pull(chosen)
             flying.append(chosen)
         while len(flying) > 6:
             ended = flying.pop(rng.randrange(len(flying)))
             reward = rng.choice([0, 0, 0, 1, 9])
             for one in (rule, twin):
-                one.rewarded(ended, reward)
+                one.record_reward(ended, reward)
 
 
 @pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"thompson", "gittins"}))
@@ -167,7 +167,7 @@ def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name
     chosen = []
     for _ in range(8):
         site = rule.select(0.0)
-        rule.started(site)
+        rule.record_pull(site)
         chosen.append(site)
     assert chosen == [0, 1, 2, 3] * 2
 
@@ -217,11 +217,11 @@ def test_page_without_links_never_raises_the_index(name: str, rewards: list[int]
     rule = made(name)
     for site in ("a", "b"):
         for reward in rewards:
-            rule.rewarded(site, reward)
+            rule.record_reward(site, reward)
         for _ in range(in_flight):
-            rule.started(site)
-    rule.rewarded("c", 1.0)
-    rule.rewarded("b", 0.0)
+            rule.record_pull(site)
+    rule.record_reward("c", 1.0)
+    rule.record_reward("b", 0.0)
     assert rule.index("b") <= rule.index("a") * (1 + 1e-12)
 
 
@@ -269,7 +269,7 @@ def test_quantum_in_seconds_replaces_the_quantum_in_pages() -> None:
     chosen = []
     for now in range(12):
         site = rule.select(float(now))
-        rule.started(site)
-        rule.rewarded(site, 0.0)
+        rule.record_pull(site)
+        rule.record_reward(site, 0.0)
         chosen.append(site)
     assert "".join(chosen) == "aaaaabbbbbaa"

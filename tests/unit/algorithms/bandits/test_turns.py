@@ -12,8 +12,8 @@ from tests.support.fragments import Crawl, webs
 def pull(rule: RoundRobin, now: float = 0.0) -> object:
     arm = rule.select(now)
     if arm is not None:
-        rule.started(arm)
-        rule.rewarded(arm, 0.0)
+        rule.record_pull(arm)
+        rule.record_reward(arm, 0.0)
     return arm
 
 
@@ -54,9 +54,9 @@ def test_waking_site_continues_its_turn() -> None:
 def test_cancelled_pull_returns_the_turn() -> None:
     rule = awake(RoundRobin(2), "ab")
     for _ in range(5):
-        rule.started("a")
+        rule.record_pull("a")
     for _ in range(5):
-        rule.cancelled("a")
+        rule.cancel_pull("a")
     assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
 
 
@@ -91,16 +91,16 @@ def test_timed_turn_continues_after_a_short_sleep_only() -> None:
 def test_cancelled_pull_takes_no_time_from_a_timed_turn() -> None:
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert rule.select(0.0) == "a"
-    rule.started("a")
-    rule.cancelled("a")
+    rule.record_pull("a")
+    rule.cancel_pull("a")
     assert [pull(rule, now) for now in (15.0, 24.0, 25.0)] == ["a", "a", "b"]
 
 
 def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
     rule = awake(TimedRoundRobin(10.0), "abc")
     for arm in "abcac":
-        rule.started(arm)
-        rule.rewarded(arm, 0.0)
+        rule.record_pull(arm)
+        rule.record_reward(arm, 0.0)
     assert [pull(rule, now) for now in (0.0, 9.0, 10.0, 20.0)] == ["b", "b", "a", "c"]
 
 
@@ -158,13 +158,13 @@ def test_shares_are_fixed_when_the_first_pull_starts() -> None:
     rule = EqualShares(8)
     for arm in "ab":
         rule.sleep(arm)
-    rule.started("a")
-    rule.cancelled("a")
+    rule.record_pull("a")
+    rule.cancel_pull("a")
     for arm in "abcd":
         rule.wake(arm)
     chosen = []
     for _ in range(8):
         chosen.append(rule.select(0.0))
-        rule.started(chosen[-1])
-        rule.rewarded(chosen[-1], 0.0)
+        rule.record_pull(chosen[-1])
+        rule.record_reward(chosen[-1], 0.0)
     assert "".join(chosen) == "abcdabcd"

@@ -16,7 +16,7 @@ def history_after(gap: int, window: float) -> tuple[float, float, float]:
     """Return the history of a page before and after a fetch *gap* ticks later, and its payment then."""
     scores = AdaptiveOPIC(window=window)
     for page in (1, 2):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.fetched(1, {2: 1.0})
     for _ in range(gap - 1):
         scores.fetched(2, {1: 1.0})
@@ -45,7 +45,7 @@ def test_both_cases_agree_at_the_length_of_the_window() -> None:
 def test_first_fetch_of_a_page_has_no_history_to_discount() -> None:
     scores = AdaptiveOPIC(window=4.0)
     for page in (1, 2):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.fetched(1, {2: 1.0})
     assert scores.history(1) == pytest.approx(0.5)
     assert 0.0 < scores.importance(2) < 1.0, "as if it was fetched now"

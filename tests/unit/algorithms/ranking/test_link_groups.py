@@ -19,9 +19,9 @@ histories = st.lists(st.tuples(groups, st.one_of(st.none(), rewards)), max_size=
 def told(history) -> GroupBandit:
     bandit = GroupBandit()
     for group, reward in history:
-        bandit.started(group)
+        bandit.record_request(group)
         if reward is not None:
-            bandit.rewarded(group, reward)
+            bandit.record_reward(group, reward)
     return bandit
 
 
@@ -84,10 +84,10 @@ def test_pulls_in_flight_count_as_pulls_without_reward():
 def test_cancelled_pull_leaves_no_trace(history, tries):
     plain, disturbed = told(history), told(history)
     for group, other in tries:
-        disturbed.started(group)
-        disturbed.started(other)
-        disturbed.cancelled(group)
-        disturbed.cancelled(other)
+        disturbed.record_request(group)
+        disturbed.record_request(other)
+        disturbed.cancel_request(group)
+        disturbed.cancel_request(other)
     alone = [[(one, 0), (other, 1)] for one in range(6) for other in range(6) if one != other]
     assert [disturbed.choose(waiting) for waiting in alone] == [plain.choose(waiting) for waiting in alone]
     assert disturbed._in_flight == plain._in_flight
@@ -103,11 +103,11 @@ def test_resumed_bandit_makes_identical_choices(seed, first):
             waiting = [(group, rng.randrange(1000)) for group in rng.sample(range(9), 4)]
             group = bandit.choose(waiting)
             chosen.append(group)
-            bandit.started(group)
+            bandit.record_request(group)
             flying.append(group)
             if len(flying) > 2:
                 ended.append((flying.pop(rng.randrange(3)), rng.choice([0.0, 0.0, 1.0, 3.0, 800.0])))
-                bandit.rewarded(*ended[-1])
+                bandit.record_reward(*ended[-1])
         return chosen, ended
 
     flying: list[int] = []
@@ -115,7 +115,7 @@ def test_resumed_bandit_makes_identical_choices(seed, first):
     ended = steps(undisturbed, random.Random(seed), flying, first)[1]
     again = told(ended)
     for group in flying:
-        again.started(group)
+        again.record_request(group)
     left = list(flying)
     assert (
         steps(undisturbed, random.Random(seed + 1), flying, 40)[0] == steps(again, random.Random(seed + 1), left, 40)[0]

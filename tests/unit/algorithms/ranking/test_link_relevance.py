@@ -64,8 +64,8 @@ def test_value_is_the_score_and_the_weighted_relevance():
     scores = TopicScores(Weights(0.6, 0.0, 0.0, 0.4))
     learner = LinkRelevance(scores)
     for page in (1, 2):
-        scores.found(page, 1)
-    scores.found(3, 0)
+        scores.add_waiting(page, 1)
+    scores.add_waiting(3, 0)
     scores.fetched(3, {1: 0.5})
     learner.learn(features("a"), 0.5)
     learner.learn(features("b"), 0.0)

@@ -15,7 +15,7 @@ from crawlers.storage.schema.score_tables import SCORE_ROWS
 def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
     scores = NewsScores(weighs_links=weighs_links, else_factor=0.01)
     for page in pages:
-        scores.found(page, level=0 if page == 1 else 1)
+        scores.add_waiting(page, level=0 if page == 1 else 1)
     return scores
 
 
@@ -57,9 +57,9 @@ def test_revisited_page_passes_nothing_on_again():
 def test_redirect_passes_its_better_queue_slot_on():
     scores = scores_of(1, 2, 3)
     scores.queued(2, QueueSlot(FRESH, 1.7e9))
-    assert scores.moved(2, 3) == (3,)
+    assert scores.record_alias(2, 3) == (3,)
     assert (scores.queue(2), scores.queue(3)) == (GONE, FRESH)
-    assert scores.moved(3, 99) == ()
+    assert scores.record_alias(3, 99) == ()
 
 
 def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
@@ -67,7 +67,7 @@ def test_redirect_to_a_page_that_was_fetched_leaves_its_revisit_alone():
     scores.fetched(2, {})
     scores.revisiting(2)
     scores.queued(1, QueueSlot(FRESH, 1.7e9))
-    assert scores.moved(1, 2) == ()
+    assert scores.record_alias(1, 2) == ()
     assert scores.queue(2) == REVISIT, "or it would be fetched as a new page, and its links stored twice"
 
 
@@ -115,8 +115,8 @@ def test_withheld_gains_are_passed_on():
 def test_fresh_page_is_fresh_again_at_its_revisit():
     scores = scores_of(1, 2)
     scores.queued(2, QueueSlot(FRESH, 1.7e9))
-    scores.gone(2)
-    scores.found(2, level=1)
+    scores.remove_page(2)
+    scores.add_waiting(2, level=1)
     assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)
 
 

@@ -135,14 +135,14 @@ def test_pages_found_before_the_first_fetch_share_the_total() -> None:
 
 def test_nothing_is_known_before_the_first_fetch() -> None:
     for scores in (OPIC(), AdaptiveOPIC()):
-        scores.found(1, 0)
+        scores.add_waiting(1, 0)
         assert (scores.cash(1), scores.importance(1), scores.error_bound()) == (0.0, 0.0, math.inf)
 
 
 def test_unknown_and_gone_pages_and_the_page_itself_are_not_paid() -> None:
     scores = OPIC()
     happen(scores, [("found", page, 0) for page in (1, 2, 3)])
-    scores.gone(3)
+    scores.remove_page(3)
     assert list(scores.fetched(1, {1: 1.0, 2: 1.0, 3: 1.0, 9: 1.0})) == [2]
     assert scores.cash(2) == pytest.approx(0.5 + 0.5 * 0.85 + 0.5 * 0.15 / 2)
     assert (scores.queue(1), scores.queue(2), scores.queue(3), scores.queue(9)) == (1, 0, GONE, GONE)
@@ -164,11 +164,11 @@ def test_second_fetch_without_cash_changes_nothing() -> None:
 def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
     scores = OPIC(uncrawled_weight=weight)
     for page in range(1, 11):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     for page in [*range(1, 11), *range(1, 11)]:
         scores.fetched(page, {1 + page % 10: 1.0})
     for page in range(11, 1000):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.fetched(1, {})
     assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
 
@@ -177,19 +177,19 @@ def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
     scores = OPIC()
     happen(scores, [("found", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
     paid, cash = scores.history(1), scores.cash(1) + scores.cash(3)
-    assert list(scores.moved(1, 3)) == [3]
+    assert list(scores.record_alias(1, 3)) == [3]
     assert (scores.cash(3), scores.history(3), scores.cash(1), scores.queue(1)) == (cash, paid, 0.0, GONE)
-    assert list(scores.moved(3, 4)) == [4]
+    assert list(scores.record_alias(3, 4)) == [4]
     assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three URLs of one page"
 
 
 def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None:
     scores = OPIC()
     happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
-    assert scores.moved(2, 9) == ()
+    assert scores.record_alias(2, 9) == ()
     scores.fetched(1, {})
     assert scores.cash(1) == pytest.approx(1.0)
-    scores.found(9, 1)
+    scores.add_waiting(9, 1)
     assert list(scores.fetched(1, {2: 1.0})) == [9]
 
 

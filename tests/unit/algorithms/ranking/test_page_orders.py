@@ -51,11 +51,11 @@ def test_breadth_first_finishes_a_level_before_the_next() -> None:
 def history(scores: PageScores) -> list[object]:
     """Return the scores in the course of a small crawl."""
     said: list[object] = []
-    scores.found(1, 0)
+    scores.add_waiting(1, 0)
     for page in range(1, 5):
         links = {page + step: 0.5 / step for step in (1, 2)}
         for target in links:
-            scores.found(target, page)
+            scores.add_waiting(target, page)
         scores.fetched(page, links)
         said += [(scores.queue(n), scores.score(n), scores.record(n)) for n in range(1, 7)]
         said += [scores.totals(), scores.offset(0), scores.offset(1)]
@@ -85,7 +85,7 @@ def test_shares_of_the_queues_are_those_of_the_options(name: str) -> None:
     shares, taken = ORDERS[name](OPTIONS).groups(), []
     for _ in range(80):
         taken.append(shares.choose([(OTHER, 1), (ARCHIVE, 2), (FIT, 3)]))
-        shares.started(taken[-1])
+        shares.record_request(taken[-1])
     assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)
 
 

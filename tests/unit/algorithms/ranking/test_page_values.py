@@ -27,7 +27,7 @@ def test_many_values_are_those_of_one_after_the_other(numbers: dict[int, float],
     for page, number in numbers.items():
         values[page] = number
     wanted = [*numbers, *pages]
-    assert values.take(np.array(wanted, np.int64)).tolist() == [values[page] for page in wanted]
+    assert values.values_of(np.array(wanted, np.int64)).tolist() == [values[page] for page in wanted]
     values[1] = 3.0  # no array keeps the block from changing
     assert values[1] == 3.0
 

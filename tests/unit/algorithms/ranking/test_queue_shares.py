@@ -18,7 +18,7 @@ def taken(shares: QueueShares, waiting: list[tuple[int, int]], times: int) -> Co
     counts: Counter[int] = Counter()
     for _ in range(times):
         queue = shares.choose(waiting)
-        shares.started(queue)
+        shares.record_request(queue)
         counts[queue] += 1
     return counts
 
@@ -47,8 +47,8 @@ def test_queue_with_a_share_of_zero_is_chosen_only_if_no_other_waits():
 
 def test_cancelled_downloads_do_not_count():
     shares = QueueShares(explore=0.5, archive=0.0)
-    shares.started(OTHER)
-    shares.cancelled(OTHER)
+    shares.record_request(OTHER)
+    shares.cancel_request(OTHER)
     assert shares.choose(EVERYTHING) == OTHER
 
 
@@ -58,4 +58,4 @@ def test_only_queues_with_waiting_pages_are_chosen(rounds):
     for waiting in rounds:
         queue = shares.choose([(one, 1) for one in waiting])
         assert queue in waiting
-        shares.started(queue)
+        shares.record_request(queue)

@@ -59,7 +59,9 @@ def test_workers_that_come_and_go_neither_lose_nor_create_cash(workers: int, wei
             case _:
                 page = rng.choice(pages)
                 if crawl.owner[page]:
-                    rng.choice([crawl.fetched, crawl.fetched, crawl.fetched, lambda p: crawl.part(p).gone(p)])(page)
+                    rng.choice([crawl.fetched, crawl.fetched, crawl.fetched, lambda p: crawl.part(p).remove_page(p)])(
+                        page
+                    )
         assert crawl.total_cash() == pytest.approx(1.0, abs=1e-9)
 
 
@@ -82,10 +84,10 @@ def test_virtual_page_gives_the_same_to_every_page_of_every_worker(workers: int,
 def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_to_all() -> None:
     scores = OPIC()
     for page in (1, 2, 3):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.share([], 0.0)
-    scores.moved(2, 3)
-    scores.gone(1)
+    scores.record_alias(2, 3)
+    scores.remove_page(1)
     assert list(scores.received(2, 0.25, 1.0)) == [3]
     assert scores.received(1, 0.5, 1.0) == ()
     assert scores.totals()[8] == pytest.approx(0.5 + 1 / 3), "what the virtual page of all workers got"
@@ -95,7 +97,7 @@ def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_
 def test_page_that_moved_to_another_worker_takes_its_cash_along() -> None:
     scores = OPIC()
     for page in (1, 2):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.share([], 0.0)
     assert scores.moved_away(1) == 0.5
     assert scores.moved_away(1) == 0.0
@@ -160,11 +162,11 @@ def test_topic_scores_of_divided_pages_are_those_of_one_process() -> None:
     weights = Weights(0.5, 0.3, 0.2)
     one, here, there = TopicScores(weights), TopicScores(weights), TopicScores(weights)
     for scores in (one, here):
-        scores.found(1, 0)
-        scores.found(2, 1)
+        scores.add_waiting(1, 0)
+        scores.add_waiting(2, 1)
     for scores in (one, there):
-        scores.found(3, 1)
-        scores.found(4, 2)
+        scores.add_waiting(3, 1)
+        scores.add_waiting(4, 2)
     one.fetched(1, {2: 0.25, 3: 0.75})
     carried = here.carries(1, {2: 0.25}, 1)
     here.fetched(1, {2: 0.25}, 1)
@@ -182,8 +184,8 @@ def test_topic_scores_of_divided_pages_are_those_of_one_process() -> None:
 
 def test_pages_of_a_topic_come_and_leave() -> None:
     first, second = (TopicScores(Weights(0.5, 0.3, 0.2)) for _ in range(2))
-    first.found(1, 0)
-    first.found(2, 3)
+    first.add_waiting(1, 0)
+    first.add_waiting(2, 3)
     first.received(2, 2.0, 0.5)
     second.begin_part()
     second.add_page(2, first.queue(2), first.record(2), first.base())

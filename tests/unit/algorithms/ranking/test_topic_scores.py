@@ -47,10 +47,10 @@ def scored(scores):
 
 def test_parts_of_a_score_are_anchor_distance_and_rank():
     scores = TopicScores(Weights(0.5, 0.3, 0.2))
-    scores.found(1, 0)
+    scores.add_waiting(1, 0)
     assert scores.parts(1) == (0.0, 1.0, 1.0)
     for page in (2, 3):
-        scores.found(page, 1)
+        scores.add_waiting(page, 1)
     assert set(scores.fetched(1, {2: 0.25, 3: 0.75})) == {2, 3}
     scores.fetched(2, {3: 0.5})
     assert scores.parts(3) == pytest.approx((0.75, 0.5, 1.0)), "the best link counts"
@@ -86,7 +86,7 @@ def test_ranks_are_the_sums_of_the_paper(history):
 def test_greatest_rank_is_kept_when_its_page_is_read():
     scores = TopicScores(STRATEGIES["links"])
     for page in (1, 2, 3, 4):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     scores.fetched(1, {2: 0.0})
     before = scores.score(4)
     scores.fetched(2, {})
@@ -99,7 +99,7 @@ def test_ranks_of_a_complete_graph_neither_overflow_nor_hide_each_other():
     """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
     scores = TopicScores(STRATEGIES["links"])
     for page in range(1, 1101):
-        scores.found(page, 0)
+        scores.add_waiting(page, 0)
     for page in range(1, 1100):
         scores.fetched(page, dict.fromkeys(range(page + 1, 1101), 0.0))
     assert scores.score(1100) == 1.0
@@ -152,14 +152,14 @@ def test_breadth_reads_a_graph_level_by_level(seed):
     rng = random.Random(seed)
     links = {page: rng.sample(range(1, 41), 3) for page in range(1, 41)}
     scores, levels, read = TopicScores(STRATEGIES["breadth"]), {1: 0}, {}
-    scores.found(1, 0)
+    scores.add_waiting(1, 0)
     while waiting := [page for page in levels if scores.queue(page) == 0]:
         page = max(waiting, key=lambda page: (scores.score(page), -page))
         read[page] = levels[page]
         for target in links[page]:
             levels[target] = min(levels.get(target, 99), levels[page] + 1)
             if target not in read:  # else it would wait again
-                scores.found(target, levels[target])
+                scores.add_waiting(target, levels[target])
         scores.fetched(page, {target: rng.random() for target in links[page]})
     assert list(read.values()) == sorted(read.values())
 
@@ -195,27 +195,27 @@ def test_page_waits_until_it_is_read_moved_or_gone():
     scores = TopicScores(STRATEGIES["mixed"])
     assert scores.queue(1) == GONE, "never found"
     for page in (1, 2, 3, 4):
-        scores.found(page, 1)
+        scores.add_waiting(page, 1)
         assert scores.queue(page) == 0
     scores.fetched(1, {})
-    scores.moved(2, 4)
-    scores.gone(3)
+    scores.record_alias(2, 4)
+    scores.remove_page(3)
     assert [scores.queue(page) for page in (1, 2, 3, 4)] == [GONE, GONE, GONE, 0]
-    scores.found(3, 0)
+    scores.add_waiting(3, 0)
     assert scores.queue(3) == 0, "it may be fetched now"
     assert scores.record(3)[1] == 0
-    scores.found(3, 3)
+    scores.add_waiting(3, 3)
     assert scores.record(3)[1] == 0, "the shortest path counts"
     assert scores.offset(0) == 0.0
 
 
 def test_links_to_unknown_pages_and_to_the_page_itself_do_not_count():
     scores = TopicScores(STRATEGIES["mixed"])
-    scores.found(1, 0)
+    scores.add_waiting(1, 0)
     before = scores.totals()
     assert not scores.fetched(1, {1: 1.0, 2: 1.0})
     assert scores.record(1) == (0.0, 0, 0.0)
-    scores.found(2, 1)
+    scores.add_waiting(2, 1)
     assert scores.record(2) == (0.0, 1, 0.0)
     assert scores.totals() == before
 
@@ -224,25 +224,25 @@ def test_target_inherits_the_better_parts():
     scores = TopicScores(STRATEGIES["mixed"])
     scores.recall(1, 0, (0.9, 5, 0.1))
     scores.recall(2, 0, (0.2, 3, 0.7))
-    assert list(scores.moved(1, 2)) == [2]
+    assert list(scores.record_alias(1, 2)) == [2]
     assert scores.record(2) == (0.9, 3, 0.7)
     assert scores.record(1) == (0.9, 5, 0.1)
     scores.recall(3, 0, (0.1, 9, 0.0))
-    assert not scores.moved(3, 2), "no part is better"
-    assert not scores.moved(2, 77)
+    assert not scores.record_alias(3, 2), "no part is better"
+    assert not scores.record_alias(2, 77)
     assert scores.queue(77) == GONE, "an unknown target stays unknown"
     assert scores.queue(2) == GONE
 
 
 def test_events_of_unknown_pages_are_ignored():
     scores = TopicScores(STRATEGIES["mixed"])
-    scores.found(1, 0)
+    scores.add_waiting(1, 0)
     before = scores.record(1)
-    scores.gone(9)
-    assert not scores.moved(9, 1)
+    scores.remove_page(9)
+    assert not scores.record_alias(9, 1)
     assert not scores.fetched(9, {1: 1.0})
     assert scores.record(1) == before
-    scores.found(9, 2)
+    scores.add_waiting(9, 2)
     assert scores.queue(9) == 0
 
 

@@ -67,7 +67,7 @@ class Queue:
 
     def push(self, page: int, word: str | None) -> None:
         self.store.rows[page] = None if word is None else features(word)
-        self.scores.found(page, 1)
+        self.scores.add_waiting(page, 1)
         self.again(page)
 
     def again(self, page: int) -> None:
@@ -79,7 +79,7 @@ class Queue:
 
     def raise_to(self, page: int, worth: float) -> None:
         """Let a page that was read have a link to *page*."""
-        self.scores.found(READ, 0)
+        self.scores.add_waiting(READ, 0)
         self.scores.fetched(READ, {page: worth})
         if page not in self.held:
             self.queue.raise_page(page, self.most)
@@ -93,7 +93,7 @@ class Queue:
         self.learning.learn_reward(page, similarity)
         self.learning.forget([page])
         self.held.discard(page)
-        self.scores.gone(page)
+        self.scores.remove_page(page)
         del self.store.rows[page]
 
     def next(self) -> int:

@@ -64,8 +64,8 @@ def test_rule_stands_as_after_the_pulls_before(database):
     made = crawl.replayed(6, 6.0, UCB1(INITIAL))
     rule = UCB1(INITIAL)
     for place, reward, *_ in ONE_BY_ONE[:6]:
-        rule.started(place)
-        rule.rewarded(place, reward)
+        rule.record_pull(place)
+        rule.record_reward(place, reward)
     assert isinstance(made, Decision)
     assert (made.number, made.in_flight) == (7, 0)
     assert [(one.site, one.promise, one.pulls, one.reward) for one in made.sites] == [

@@ -75,8 +75,8 @@ def test_indices_are_those_of_the_rule_after_the_same_pulls(curves, mine):
     for site in SITES:
         rule.sleep(site)
     for place, reward in PULLS:
-        rule.started(SITES[place])
-        rule.rewarded(SITES[place], reward)
+        rule.record_pull(SITES[place])
+        rule.record_reward(SITES[place], reward)
         for number, site in enumerate(SITES):
             was_read = any(one == number for one, _ in PULLS[: len(expected[site]) + 1])
             expected[site].append(rule.index(site) if was_read else None)
