@@ -90,12 +90,12 @@ class Command(ProjectCommand, ScrapyCrawl):
             self._begin_again(self._owner, crawler.settings)
         elif self._owner is not None and failure is not None:
             store_failed = isinstance(failure, StoreError)
-            has_begun = self._owner.has_begun or (store_failed and crawl_to_join() is not None)  # in another process
+            has_begun = self._owner.is_started or (store_failed and crawl_to_join() is not None)  # in another process
             if not self._report(failure) or has_begun:
                 self._abort(store_failed=store_failed)
         elif self.crawler_process.bootstrap_failed and not self.exitcode:
             self.exitcode = 1
-        elif self._owner is not None and self._owner.has_begun:
+        elif self._owner is not None and self._owner.is_started:
             if not self._owner.crawl.is_closed:
                 self.exitcode = 1  # a second Ctrl-C
             elif self._owner.crawl.has_ended and isinstance(crawler.spider, SiteSpider):
@@ -133,7 +133,7 @@ class Command(ProjectCommand, ScrapyCrawl):
             self._report(error)
             self._abort(store_failed=True)
         else:
-            begin_again(owner.crawl.session.row.id if owner.has_begun else crawl_to_join())
+            begin_again(owner.crawl.session.row.id if owner.is_started else crawl_to_join())
 
     def _abort(self, *, store_failed: bool) -> None:
         self.exitcode = STORE_FAILED if store_failed and worker_place() is not None else 1

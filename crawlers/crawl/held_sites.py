@@ -135,7 +135,7 @@ class HeldSites:
         """Whether all claimed sites are open."""
         return not self._claimed
 
-    def claimed(self, rows: Sequence[SiteRow]) -> None:
+    def add_claimed(self, rows: Sequence[SiteRow]) -> None:
         """Note sites that this worker has claimed; see `open`."""
         by_source: dict[int, list[SiteRow]] = {}
         for row in rows:
@@ -205,7 +205,7 @@ class HeldSites:
         for source in self._spare(to_give(self._waiting_sources(), hungry, active)):
             self._pause(source)
             self._parting.add(source)
-            self._part(source)
+            self._release_if_idle(source)
         self._pause_rounds = GIVING_ROUNDS
 
     def _waiting_sources(self) -> int:
@@ -227,14 +227,14 @@ class HeldSites:
     def _pause(self, source: int) -> None:
         for site_id in self._sites.sites_of(source):
             self._session.frontier.pause(site_id, wait=Wait.RESPONSE)
-            self._trials.closed(site_id)
+            self._trials.forget_site(site_id)
 
-    def part(self, site_id: int) -> None:
+    def release(self, site_id: int) -> None:
         """Give up a site that is to be given up, if nothing of its source is in flight. Raises `StoreError`."""
         if self._parting and (source := self._sites.source(site_id)) in self._parting:
-            self._part(source)
+            self._release_if_idle(source)
 
-    def _part(self, source: int) -> None:
+    def _release_if_idle(self, source: int) -> None:
         frontier, its = self._session.frontier, self._sites.sites_of(source)
         if any(frontier.gate(site_id).in_flight for site_id in its):
             return
@@ -244,9 +244,9 @@ class HeldSites:
         changes = ChangeSet(GivenUpSource(source))
         for site_id in its:
             changes.extend(frontier.close_site(site_id, self._clock()))
-            self._trials.closed(site_id)
-            self._homes.closed(site_id)
-            self._sitemaps.closed(site_id)
+            self._trials.forget_site(site_id)
+            self._homes.forget_site(site_id)
+            self._sitemaps.forget_site(site_id)
             self._session.rewards.forget(site_id)
             self._sites.close(site_id)
         self._policy.close_sites(its)

@@ -62,7 +62,7 @@ class HomeAddresses:
         if address == site_of(lease.url):
             return page, None
         if self._addresses.site(address) != site and (
-            self._sites.is_named(address) or not is_same_domain(address, site)
+            self._sites.is_site_of_crawl(address) or not is_same_domain(address, site)
         ):
             return page, None
         row = self._sites.home_moved(lease.site_id, address)
@@ -70,7 +70,7 @@ class HomeAddresses:
         target = self._addresses.of_site(resolve(url, "", self._options))
         return replace(page, state=State.MOVED, reason="", moved_to=target, external=()), row
 
-    def closed(self, site_id: int) -> None:
+    def forget_site(self, site_id: int) -> None:
         """Forget a site."""
         self._moving.pop(site_id, None)
 

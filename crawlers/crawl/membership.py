@@ -203,7 +203,7 @@ class Membership:
         return self._last.others
 
     @property
-    def hungry(self) -> int:
+    def idle_workers(self) -> int:
         """The number of further workers that have nothing to do, and can't claim anything."""
         return self._last.hungry
 
@@ -223,14 +223,14 @@ class Membership:
         return self._last.is_elected
 
     @property
-    def is_spent(self) -> bool:
+    def is_budget_exhausted(self) -> bool:
         """Whether all pulls of the page budget have ended, those of others as well."""
         return self._last.is_spent
 
     @property
     def are_idle(self) -> bool:
         """Whether none of the further workers, if there are any, has anything to do."""
-        return self.hungry == self.others
+        return self.idle_workers == self.others
 
     @property
     def stop_reason(self) -> str | None:

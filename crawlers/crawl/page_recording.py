@@ -97,7 +97,7 @@ class PageRecording:
     def _record(self, lease: Lease, page: Page) -> Page:
         now = self._clock()
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
-        self._trials.ended(lease.site_id, lease.id, responded=responded)
+        self._trials.record_result(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
         home: SiteHome | None = None
         if lease.level == 0:
@@ -111,13 +111,13 @@ class PageRecording:
             delay_s = retry_delay_s(self._retries, page.status, attempts)
             if delay_s is not None:
                 self._frontier.release(lease, max(now + delay_s, rest_until), page.reason, failed=True)
-                self._stats.retried(page, now)
+                self._stats.count_retry(page, now)
                 return page
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state, reason=f"{page.reason}, {attempts} attempts")
         reward = self._session.rewards.of(lease.site_id, page)
-        self._stats.rewarded(reward.amount)
+        self._stats.count_reward(reward.amount)
         if page.state is State.DONE:
             if keys := reward.keys or self._sites.new_parts(lease, page):
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
@@ -133,8 +133,8 @@ class PageRecording:
             decision.changes.add(home)
         new, page = self._frontier.acknowledge(lease, decision, now, reward)
         if page.state is not State.REJECTED:
-            self._rounds.ended()
+            self._rounds.record_page()
         if self._frontier.is_drained(lease.site_id):
             self._sites.release_watch(lease.site_id)
-        self._stats.ended(lease, page, new, now)
+        self._stats.count_page(lease, page, new, now)
         return page

@@ -243,7 +243,7 @@ class Crawl:
         if self._members.others and not self._rounds.is_stopping:
             if self._members.is_over:  # then the elected worker goes on alone
                 return self._members.is_elected and self.session.leaves_levels_too_deep
-            return not self._members.is_spent
+            return not self._members.is_budget_exhausted
         if self._has_only_later_polls:
             return False
         return self.frontier.has_pending or not self._held.are_all_open
@@ -261,7 +261,7 @@ class Crawl:
         """
         if not self._policy.is_ready or not self.may_request:
             return None
-        for site_id in self._trials.admitted(in_flight):
+        for site_id in self._trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
         for _ in range(MAX_REJECTED):
             if self.control.failure is not None or self._is_full(in_flight):
@@ -288,9 +288,9 @@ class Crawl:
             if reason is not None:
                 self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
             elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
-                self._trials.started(lease.site_id, lease.id)
+                self._trials.record_request(lease.site_id, lease.id)
                 self._rests = False
-                self._rounds.leased()
+                self._rounds.record_lease()
                 return lease
             else:
                 self._await_trial(lease, now)
@@ -335,7 +335,7 @@ class Crawl:
         requests = self.frontier.leases + self.sitemaps.in_flight + in_flight
         return not self._is_foreign and requests >= self._most_leases
 
-    def sent(self, lease: Lease) -> None:
+    def record_request(self, lease: Lease) -> None:
         """Note that the request for *lease* is sent now: the delay of its host counts from then, not from the lease.
 
         A busy process, or one that has yet to connect, sends it late. The lease of a copied request has ended.
@@ -343,7 +343,7 @@ class Crawl:
         if self.frontier.leased(lease.id) is lease:
             self.frontier.gate(lease.site_id).record_request(self.clock())
 
-    def robots_known(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
+    def record_robots(self, site_id: int, status: int, text: str | None, rest_s: float | None = None) -> None:
         """Store and apply the robots.txt of a site; its pages may be fetched now.
 
         *text* is that of the file, or the reason why there was no response (*status* 0). If it is requested again after
@@ -353,18 +353,18 @@ class Crawl:
         address = self.sites.robots_address(site_id)
         try:
             if is_unreachable(status):
-                self._stats.robots_failed(address, status, text or "", now)
+                self._stats.count_robots_failure(address, status, text or "", now)
             if rest_s is not None:
                 self.robots_waits(site_id, status, text, rest_s)
-                self._stats.rested()
+                self._stats.count_rest()
                 self.frontier.pause(site_id)
                 return
             changes = ChangeSet()
             if address == self.sites.row(site_id).site:  # that of a further address is not stored
                 changes.add(SiteRobots(site_id, status, text, now))
-            self.sites.robots_known(site_id, status, text)
+            self.sites.record_robots(site_id, status, text)
             named = sitemaps_of_robots(text, address) if status == 200 and text else []
-            self.sitemaps.robots_known(site_id, address, named)
+            self.sitemaps.record_robots(site_id, address, named)
             self.frontier.gate(site_id).record_request(now)
             self.frontier.resume(site_id, now)
             # In one transaction: who knows the robots.txt does not read the names of sitemaps in it again.
@@ -417,26 +417,26 @@ class Crawl:
         return True
 
     @property
-    def is_spent(self) -> bool:
+    def is_budget_exhausted(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
         if self._members.others:
-            return self.control.failure is None and self._members.is_spent and not self._members.is_over
+            return self.control.failure is None and self._members.is_budget_exhausted and not self._members.is_over
         return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:
-        """Whether nothing waits any more, and levels may have to be corrected: see `settle_levels`."""
+        """Whether nothing waits any more, and levels may have to be corrected: see `correct_levels`."""
         if self.control.failure is not None or self._has_settled or self.frontier.is_waiting or self._members.others:
             return False
         return self.session.leaves_levels_too_deep
 
-    async def settle_levels(self) -> None:
+    async def correct_levels(self) -> None:
         """Correct the levels that the order left too deep; URLs may wait again after that."""
         if self._is_settling:
             return
         self._is_settling = True
         try:
-            await self.session.settle_levels(self.sites.rows, self.clock)
+            await self.session.correct_levels(self.sites.rows, self.clock)
         except Exception as error:
             if not (isinstance(error, StoreError) and self.session.writer.is_closed):  # else the crawl was closed
                 self.control.abort_for("the levels can't be corrected", error)

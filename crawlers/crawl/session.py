@@ -39,7 +39,7 @@ from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_setting_file
 from crawlers.storage.joining import ANOTHER
-from crawlers.storage.levels import settle_levels
+from crawlers.storage.levels import correct_levels
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.own_links import adopt_links, own_urls
 from crawlers.storage.pulls import downloads_of, pulls_of
@@ -334,13 +334,13 @@ class CrawlSession:
 
     @property
     def leaves_levels_too_deep(self) -> bool:
-        """Whether a page may have been read by a longer path first; then `settle_levels` when nothing waits."""
+        """Whether a page may have been read by a longer path first; then `correct_levels` when nothing waits."""
         return (not self.goes_by_level or self._has_grown) and self._are_separate
 
-    async def settle_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
+    async def correct_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
         """Correct the levels of all pages of sites; those that are not too deep after all wait again."""
         for row in rows:
-            job = partial(settle_levels, site_id=row.id, max_level=row.max_level)
+            job = partial(correct_levels, site_id=row.id, max_level=row.max_level)
             nearer = await wrap_future(self.writer.run(job))
             targets = ((self._addresses.of_site(resolve(url, "", self._options)), level) for url, level in nearer)
             self.frontier.add((Candidate(row.id, *one) for one in targets), clock())
@@ -365,7 +365,7 @@ class CrawlSession:
         if name in self.row.excluded:
             raise FrontierError(f"{name} is a site of the crawl that the host list omits")
         leader = self._leader_of(name)
-        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take(), is_new=True)
+        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id(), is_new=True)
         changes.extend(found_site(self.row.id, row, self.row.worker_id, leader))
         return replace(row, source_id=leaders.get(leader or ""))
 
@@ -377,7 +377,7 @@ class CrawlSession:
 
     def add_site_elsewhere(self, name: str) -> ChangeSet:
         """Return the rows of a discovered site that nobody holds; another worker may have discovered it as well."""
-        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.take())
+        row = replace(self._site_row(SiteLimits(name)), id=self._site_ids.next_id())
         return found_site(self.row.id, row, None, self._leader_of(name))
 
     def commit(self) -> None:

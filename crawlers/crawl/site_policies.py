@@ -44,7 +44,7 @@ MAX_AGE_S = 86_400.0  # RFC 9309 section 2.4: a robots.txt should not be used lo
 
 
 class RobotsNeeded(NamedTuple):
-    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.robots_known`."""
+    """The robots.txt of an address of a site must be fetched before its pages; see `Crawl.record_robots`."""
 
     site_id: int
     address: str  # scheme://host[:port]
@@ -171,11 +171,11 @@ class SitePolicies:
         """Return the number of the open site to which *address* belongs; None if there is none."""
         return self._ids.get(self._addresses.site(address))
 
-    def is_listed(self, site: str) -> bool:
+    def is_in_host_list(self, site: str) -> bool:
         """Return whether the host list names *site*."""
         return site in self._listed
 
-    def is_named(self, address: str) -> bool:
+    def is_site_of_crawl(self, address: str) -> bool:
         """Return whether *address* is that of a site of the crawl, even of one that is not open."""
         site = self._addresses.site(address)
         return site in self._listed or self._is_known(site) or address in self._session.row.excluded
@@ -312,7 +312,7 @@ class SitePolicies:
         """Return the address of the site whose robots.txt was needed last."""
         return self._asked.get(site_id, self._rows[site_id].site)
 
-    def robots_known(self, site_id: int, status: int, text: str | None) -> None:
+    def record_robots(self, site_id: int, status: int, text: str | None) -> None:
         """Apply the robots.txt that the site needed from now on; if it is inaccessible, for a limited time."""
         address = self.robots_address(site_id)
         self._asked.pop(site_id, None)
@@ -335,7 +335,7 @@ class SitePolicies:
         """Return whether the robots.txt of *address* is known to be readable, or not."""
         return address in self._has_robots
 
-    def opened(self, address: str) -> int | None:
+    def open_site_id(self, address: str) -> int | None:
         """Return the id of the site to which *address* belongs; None if it is not open."""
         return self._ids.get(self._addresses.site(address) if self._addresses else address)
 

@@ -80,7 +80,7 @@ class SitemapResponse(NamedTuple):
 
 
 class SitemapNeeded(NamedTuple):
-    """A sitemap of a site is to be requested before its pages; see `SiteSitemaps.ended`."""
+    """A sitemap of a site is to be requested before its pages; see `SiteSitemaps.record_response`."""
 
     site_id: int
     url: str
@@ -178,13 +178,13 @@ class SiteSitemaps:
         else:
             self._read[row.id] = row.address
 
-    def closed(self, site_id: int) -> None:
+    def forget_site(self, site_id: int) -> None:
         """Forget a site."""
         self._readings.pop(site_id, None)
         self._named.pop(site_id, None)
         self._read.pop(site_id, None)
 
-    def robots_known(self, site_id: int, address: str, named: list[str]) -> None:
+    def record_robots(self, site_id: int, address: str, named: list[str]) -> None:
         """Note the sitemaps that the robots.txt of an *address* of a site names."""
         if self.is_enabled and address != self._read.get(site_id) and address == self._sites.row(site_id).address:
             self._named[site_id] = named
@@ -206,12 +206,12 @@ class SiteSitemaps:
             return robots
         reading = self._readings.get(site_id)
         if reading is None or reading.address != row.address:
-            reading = self._readings[site_id] = self._begun(row)
+            reading = self._readings[site_id] = self._start_reading(row)
         while reading.waiting:
             first = reading.waiting[0]
             reason = self._reason_against(reading, first)
             if reason is None:
-                self._trials.started(site_id, lease.id)
+                self._trials.record_request(site_id, lease.id)
                 self._turns[site_id] = lease.id
                 self._sites.fetching.add(site_id)
                 return SitemapNeeded(site_id, first.url)  # the rows are stored with what it says
@@ -222,7 +222,7 @@ class SiteSitemaps:
             self._session.writer.submit(ChangeSet(*changed))
         return None
 
-    def sent(self, site_id: int) -> None:
+    def record_request(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
         if site_id in self._turns:
             self._frontier.gate(site_id).record_request(self._clock())
@@ -231,7 +231,7 @@ class SiteSitemaps:
         """Return when a sitemap of a site may be requested again, at the earliest."""
         return self._frontier.gate(site_id).next_at
 
-    def refused(self, site_id: int, retry_after_s: float | None) -> None:
+    def back_off(self, site_id: int, retry_after_s: float | None) -> None:
         """Let a site rest that asks for it in the response to the request for a sitemap."""
         self._frontier.gate(site_id).back_off(self._clock(), retry_after_s)
 
@@ -242,7 +242,7 @@ class SiteSitemaps:
             return f"not requested: those before it list {reading.urls:,} URLs"
         return self._sites.robots_against(reading.address, row.url)
 
-    def _begun(self, row: SiteRow) -> _Reading:
+    def _start_reading(self, row: SiteRow) -> _Reading:
         reading = _Reading(row.address)
         named = self._named.pop(row.id, None)
         if named is None:  # robots.txt was read by an earlier run
@@ -330,17 +330,17 @@ class SiteSitemaps:
             problem = f"more than {MAX_ITEMS:,} entries: the rest was ignored"
         return SitemapContent(found.kind, list(listed.values()), outside, found.further, problem)
 
-    def ended(self, site_id: int, response: SitemapResponse) -> None:
+    def record_response(self, site_id: int, response: SitemapResponse) -> None:
         """Store what the sitemap of a site says, or why it was not read; the site goes on."""
         page_id = self._turns.pop(site_id, None)
         if page_id is None or self._control.failure is not None or self._session.writer.is_closed:
             return
         now = self._clock()
         try:
-            self._trials.ended(site_id, page_id, responded=response.status > 0)
+            self._trials.record_result(site_id, page_id, responded=response.status > 0)
             self._sites.fetching.discard(site_id)
             self._session.writer.submit(self._read_by(site_id, response, now))
-            self._stats.sitemap_ended(is_read=response.content is not None and response.content.kind != "")
+            self._stats.count_sitemap(is_read=response.content is not None and response.content.kind != "")
             self._frontier.resume(site_id, now)
         except Exception as error:
             self._control.abort_for("a sitemap can't be stored", error)

@@ -36,7 +36,7 @@ class StartUrls:
 
     def add_for(self, rows: Sequence[SiteRow], now: float) -> None:
         """Add the start pages and roots of sites that were opened."""
-        listed = (row for row in rows if self._sites.is_listed(row.site))
+        listed = (row for row in rows if self._sites.is_in_host_list(row.site))
         self._add([(row.id, row.start_url or f"{row.site}/") for row in listed], now, ChangeSet())
         held = {row.site for row in rows}
         is_shared = self._members.is_divided  # then the other roots are added with their sites
@@ -49,7 +49,7 @@ class StartUrls:
         here: list[tuple[int, str]] = []
         away: list[Target] = []
         for url in urls:
-            site_id = self._sites.opened(site_of(url))
+            site_id = self._sites.open_site_id(site_of(url))
             if site_id is None and not self._members.is_divided:
                 site_id = self._sites.id_of(site_of(url), now, changes)
             if site_id is not None:

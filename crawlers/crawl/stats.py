@@ -31,29 +31,29 @@ class CrawlStats:
         self._logs = logs
         self._warns = warns_of_home_pages
 
-    def rewarded(self, reward: float) -> None:
+    def count_reward(self, reward: float) -> None:
         """Count the *reward* of a page."""
         if reward:
             self._inc_value("harvest/reward", int(reward))
 
-    def retried(self, page: Page, now: float) -> None:
+    def count_retry(self, page: Page, now: float) -> None:
         """Count a *page* that will be requested again."""
         self._inc_value("pages/retried")
         self._count_error(page)
         self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
 
-    def rested(self) -> None:
+    def count_rest(self) -> None:
         """Count a site whose robots.txt could not be read, and will be requested again."""
         self._inc_value("robots/rests")
 
-    def sitemap_ended(self, *, is_read: bool) -> None:
+    def count_sitemap(self, *, is_read: bool) -> None:
         """Count a sitemap that was requested."""
         if is_read:
             self._inc_value("sitemaps/read")
         else:
             self._inc_value("sitemaps/unread")
 
-    def ended(self, lease: Lease, page: Page, new: int, now: float) -> None:
+    def count_page(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:
             self._inc_value("pages/not_modified")
@@ -78,7 +78,7 @@ class CrawlStats:
     def _count_error(self, page: Page) -> None:
         self._inc_value(f"errors/{error_class(page.status, page.reason)}")
 
-    def robots_failed(self, site: str, status: int, reason: str, now: float) -> None:
+    def count_robots_failure(self, site: str, status: int, reason: str, now: float) -> None:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
         self._inc_value("robots/failed")
         url = f"{site}/robots.txt"

@@ -36,23 +36,23 @@ class Trials:
         """Let the site wait until there is room."""
         self._waiting.append(site_id)
 
-    def admitted(self, robots: int) -> list[int]:
+    def admit_waiting(self, robots: int) -> list[int]:
         """Return the sites that need not wait any longer, the first first."""
         return [self._waiting.popleft() for _ in range(min(self._room(robots), len(self._waiting)))]
 
-    def started(self, site_id: int, page_id: int) -> None:
+    def record_request(self, site_id: int, page_id: int) -> None:
         """Note the request for a page."""
         if site_id not in self._responding:
             self._pages.add(page_id)
             self._sites[site_id] += 1
 
-    def closed(self, site_id: int) -> None:
+    def forget_site(self, site_id: int) -> None:
         """Forget a site of which no page is in flight."""
         self._responding.discard(site_id)
         if site_id in self._waiting:
             self._waiting.remove(site_id)
 
-    def ended(self, site_id: int, page_id: int, *, responded: bool | None) -> None:
+    def record_result(self, site_id: int, page_id: int, *, responded: bool | None) -> None:
         """Note the end of the request for a page; *responded* is None if no request was sent to the site."""
         if responded:
             self._responding.add(site_id)

@@ -35,7 +35,7 @@ MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a pa
 
 
 class WorkerRounds:
-    """The rounds of a worker; the crawl calls `leased`, `ended` and `found_nothing` between them.
+    """The rounds of a worker; the crawl calls `record_lease`, `record_page` and `found_nothing` between them.
 
     *is_idle* says whether this worker has nothing to fetch; *finds_sites* whether the crawl discovers sites, so that
     there is always room for more. A crawl that *ends_after* a time, in seconds since 1970, does not wait for polls that
@@ -82,15 +82,15 @@ class WorkerRounds:
     @property
     def _lacks_pulls(self) -> bool:
         members = self._members
-        if not self._has_budget or not members.others or members.is_spent or self._frontier.budget.has_room:
+        if not self._has_budget or not members.others or members.is_budget_exhausted or self._frontier.budget.has_room:
             return False
         return self._frontier.best_index(self._clock()) is not None
 
-    def leased(self) -> None:
+    def record_lease(self) -> None:
         """Note that a page is requested."""
         self._leased += 1
 
-    def ended(self) -> None:
+    def record_page(self) -> None:
         """Note that a page was requested, and is stored."""
         self._ended += 1
 
@@ -116,7 +116,7 @@ class WorkerRounds:
         """Take up messages, a few at a time, so that the crawl does not stall. Raises `StoreError`."""
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
-            here = [one for one in some if self._sites.opened(one.site) is not None]
+            here = [one for one in some if self._sites.open_site_id(one.site) is not None]
             taken = await self._policy.receive(here, self._session.reader.run, self._clock())
             self._frontier.receive(taken, self._clock())
             await sleep(0)
@@ -124,7 +124,7 @@ class WorkerRounds:
     def _submit(self) -> Future[Exchanged]:
         members, frontier, now = self._members, self._frontier, self._clock()
         is_hungry = not self.is_stopping and self._held.are_all_open and self._is_idle()
-        has_room = (self._has_room or self._finds_sites) and not members.hungry  # others need free sites more
+        has_room = (self._has_room or self._finds_sites) and not members.idle_workers  # others need free sites more
         takes = not self.is_stopping and (is_hungry or has_room or not members.others)
         best_index = frontier.best_index(now)
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
@@ -147,7 +147,7 @@ class WorkerRounds:
     def _apply(self, found: Exchanged) -> None:
         self._members.note(found.round, found.took_s)
         self._held.ahead_s = found.ahead_s
-        self._held.claimed(found.claimed)
+        self._held.add_claimed(found.claimed)
         self._sites.refuse(found.refused)
         if found.parts is not None:
             self._frontier.share(found.parts, self._clock())

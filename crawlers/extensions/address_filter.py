@@ -50,7 +50,7 @@ class AddressFilter:
         from twisted.internet import reactor
 
         owner = owner_of(self._crawler)
-        if owner.has_begun:
+        if owner.is_started:
             self._guard = owner.crawl.addresses
             self._resolver = reactor.nameResolver
             reactor.installNameResolver(_FilteredResolver(self._resolver, self))

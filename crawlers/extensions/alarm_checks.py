@@ -95,7 +95,7 @@ class AlarmChecks:
 
     def _opened(self) -> None:
         owner = owner_of(self._crawler)
-        if not owner.has_begun:
+        if not owner.is_started:
             return  # the reason is reported by the owner
         session = owner.crawl.session
         self._writer = session.writer

@@ -79,7 +79,7 @@ class Browser:
 
     def _open(self) -> None:
         owner = owner_of(self._crawler)
-        if not owner.has_begun or not owner.crawl.rendered.are_any:
+        if not owner.is_started or not owner.crawl.rendered.are_any:
             return
         from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # an extra, and slow to import
 
@@ -127,7 +127,7 @@ class Browser:
         assert self._hosts is not None
         requests = SubRequests(self._crawler, request.meta[LEASE], response, self._hosts)
         try:
-            chromium = await self._chromiums.take()
+            chromium = await self._chromiums.acquire()
         except Error as error:
             raise self._failure(_first_line(error)) from error
         opened = _OpenedPage()

@@ -41,7 +41,7 @@ class Chromiums:
         self._launch = launch
         self._idle: list[Chromium] = []
 
-    async def take(self) -> Chromium:
+    async def acquire(self) -> Chromium:
         """Return a browser without pages, for the caller alone.
 
         Raises Playwright's `Error` if none can be started.

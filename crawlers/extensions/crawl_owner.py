@@ -76,7 +76,7 @@ class CrawlOwner:
         return self._crawl
 
     @property
-    def has_begun(self) -> bool:
+    def is_started(self) -> bool:
         """Whether the crawl could begin."""
         return self._crawl is not None
 
@@ -154,10 +154,10 @@ class CrawlOwner:
             return
         if self._crawl.fail_for_lost_pages():
             raise CloseSpider("lost_pages")
-        if self._crawl.is_spent:
+        if self._crawl.is_budget_exhausted:
             raise CloseSpider("page_budget")
         if self._crawl.has_unsettled_levels:
-            deferred_from_coro(self._crawl.settle_levels())
+            deferred_from_coro(self._crawl.correct_levels())
             raise DontCloseSpider
 
 

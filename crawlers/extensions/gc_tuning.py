@@ -24,15 +24,15 @@ class GcTuning:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         extension = cls()
-        crawler.signals.connect(extension.opened, signals.spider_opened)
-        crawler.signals.connect(extension.closed, signals.spider_closed)
+        crawler.signals.connect(extension.freeze, signals.spider_opened)
+        crawler.signals.connect(extension.unfreeze, signals.spider_closed)
         return extension
 
-    def opened(self) -> None:
+    def freeze(self) -> None:
         gc.collect()
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
 
-    def closed(self) -> None:
+    def unfreeze(self) -> None:
         gc.unfreeze()
         gc.set_threshold(*self._before)

@@ -81,7 +81,7 @@ class JsonLog:
     def _opened(self) -> None:
         owner = self._crawler.get_extension(CrawlOwner)
         for handler in _handlers():
-            if owner is not None and owner.has_begun and isinstance(handler.formatter, JsonLines):
+            if owner is not None and owner.is_started and isinstance(handler.formatter, JsonLines):
                 handler.formatter.static_fields["worker"] = owner.crawl.session.row.worker_id
 
 

@@ -77,7 +77,7 @@ class MetricsServer:
         from crawlers.crawl.measuring import Measuring
 
         owner, spider, stats = owner_of(self._crawler), self._crawler.spider, self._crawler.stats
-        if not owner.has_begun:
+        if not owner.is_started:
             return
         assert spider is not None
         self._measuring = Measuring(owner.crawl, spider.name, stats.get_stats, time.monotonic)

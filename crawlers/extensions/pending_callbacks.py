@@ -63,7 +63,7 @@ class PendingCallbacks:
         self._callbacks[id(origin)] = _Callback(origin, page)
         self._pages.add(page.id)
 
-    def yielded(self, origin: Response | Failure, output: Any) -> None:
+    def record_output(self, origin: Response | Failure, output: Any) -> None:
         """Note that the callback of *origin* yielded *output*."""
         callback = self._callbacks.get(id(origin))
         if callback is None or output is None:
@@ -74,14 +74,14 @@ class PendingCallbacks:
         elif isinstance(output, Page):
             callback.page = None
 
-    def exhausted(self, origin: Response | Failure) -> None:
+    def record_end(self, origin: Response | Failure) -> None:
         """Note that the callback of *origin* yields nothing more."""
         callback = self._callbacks.get(id(origin))
         if callback is not None:
             callback.is_exhausted = True
             self._end_if_done(callback)
 
-    def failed(self, origin: Response | Failure | None, reason: str) -> bool:
+    def record_failure(self, origin: Response | Failure | None, reason: str) -> bool:
         """Note that the callback of *origin* raised an exception; return whether it is a callback at work."""
         callback = self._callbacks.get(id(origin))
         if callback is None:
@@ -92,22 +92,22 @@ class PendingCallbacks:
         self._end_if_done(callback)
         return True
 
-    def scheduled(self, request: Request) -> None:
+    def record_request(self, request: Request) -> None:
         """Note that *request* waits in the frontier, or was refused."""
         callbacks = self._requests.get(id(request))
         if callbacks:
             callback = callbacks.pop()
             if not callbacks:
                 del self._requests[id(request)]
-            self._settle(callback)
+            self._finish(callback)
 
     def item_handled(self, response: Response | Failure | None) -> None:
         """Note that an item from *response* has passed the pipelines, or was dropped there."""
         callback = self._callbacks.get(id(response))
         if callback is not None:
-            self._settle(callback)
+            self._finish(callback)
 
-    def _settle(self, callback: _Callback) -> None:
+    def _finish(self, callback: _Callback) -> None:
         callback.pending -= 1
         self._end_if_done(callback)
 

@@ -39,7 +39,7 @@ class Rounds:
 
     def _opened(self) -> None:
         owner = owner_of(self._crawler)
-        if owner.has_begun:
+        if owner.is_started:
             self._loop.start(TICK_S, now=owner.crawl.has_joined)
 
     def _begin(self) -> None:

@@ -92,7 +92,7 @@ class Hosts:
 
     def gate(self, site: str) -> HostGate:
         """Return the politeness of *site*, that of the frontier if it is a site of the crawl."""
-        site_id = self._crawl.sites.opened(site)
+        site_id = self._crawl.sites.open_site_id(site)
         return self._host(site).gate if site_id is None else self._crawl.frontier.gate(site_id)
 
     async def reason_against(self, site: str, url: str) -> str | None:
@@ -126,7 +126,7 @@ class Hosts:
         location = answer.headers.get("location")
         return redirect_of(url, answer.status, location.encode("latin-1") if location else None, self._options)
 
-    def known(self, url: str) -> Answer | None:
+    def cached(self, url: str) -> Answer | None:
         """Return the answer for *url*; None if it is not kept."""
         if url in self._answers:
             self._answers.move_to_end(url)
@@ -243,7 +243,7 @@ class SubRequests:
         with self._uncounted():
             await lock.acquire()
         try:
-            return self._hosts.known(url) or await self._download(site, url)
+            return self._hosts.cached(url) or await self._download(site, url)
         finally:
             lock.release()
 

@@ -52,7 +52,7 @@ class CrawlSummary:
 
     def _closed(self) -> None:
         owner = owner_of(self._crawler)
-        if not owner.has_begun or not owner.crawl.has_ended:
+        if not owner.is_started or not owner.crawl.has_ended:
             return  # the command reports the reason, or other workers go on
         settings = self._crawler.settings
         url = settings.get("DATABASE_URL")

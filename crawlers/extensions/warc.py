@@ -74,7 +74,7 @@ class Warc:
 
     def _opened(self) -> None:
         owner = owner_of(self._crawler)
-        if not owner.has_begun:
+        if not owner.is_started:
             return
         path = self._path
         if owner.joined_as is not None:

@@ -212,10 +212,8 @@ class Acknowledgements:
                 place=page.link_places.get(key) if page.link_places is not None else None,
                 contexts=contexts.get(key, ()),
             )
-            value = values.get(key, 0.0)
-            sent.append(
-                link_messages.sent(self._store.crawl_id, lease.id, target, level, 0, count, now, details, value=value)
-            )
+            message = link_messages.link_message(self._store.crawl_id, lease.id, target, level, 0, now, details)
+            sent.append(message._replace(count=count, value=values.get(key, 0.0)))
         return links, worth, new
 
     # Links to sites of others -----------------------------------------------------------------------
@@ -226,7 +224,9 @@ class Acknowledgements:
         if own is not None and own.queue == FRESH:
             slot = own  # the page was announced, and so is the target
         details = Details(request=None, slot=slot, has_moved=True)
-        return link_messages.sent(self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, 0, now, details)
+        return link_messages.link_message(
+            self._store.crawl_id, lease.id, target, lease.level, lease.hops + 1, now, details
+        )
 
     def _known_elsewhere(self, lease: Lease, previous: PreviousVisit, now: float) -> list[Message]:
         """Return the messages of an unchanged page: its links are stored, but carry cash again."""

@@ -225,7 +225,7 @@ class QueuedFrontier:
 
         The sites must be sites of the crawl, or added by *changes*.
         """
-        changes.add(*(link_messages.sent_root(self._store.crawl_id, target, slot, now) for target in targets))
+        changes.add(*(link_messages.root_message(self._store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Apply *messages* to open sites, in this order; others are ignored. Each message is applied once."""

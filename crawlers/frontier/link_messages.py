@@ -26,29 +26,20 @@ class Details(NamedTuple):
     has_moved: bool = False  # the page redirects to the target
 
 
-def sent(
-    crawl_id: int,
-    source_id: int,
-    target: Target,
-    level: int,
-    hops: int,
-    count: int,
-    now: float,
-    details: Details,
-    *,
-    value: float = 0.0,
+def link_message(
+    crawl_id: int, source_id: int, target: Target, level: int, hops: int, now: float, details: Details
 ) -> Message:
-    """Return the message that a page has *count* links to *target*; it carries nothing yet."""
+    """Return the message that a page leads to *target*; it carries no links and nothing else yet."""
     if target.normalized != target.url:
         details = details._replace(normalized=target.normalized)
     where = (target.key, target.url, level, hops)
-    return Message(crawl_id, target.site, source_id, None, *where, count, value, 0.0, now, text_of(details))
+    return Message(crawl_id, target.site, source_id, None, *where, 0, 0.0, 0.0, now, text_of(details))
 
 
-def sent_root(crawl_id: int, target: Target, slot: QueueSlot | None, now: float) -> Message:
+def root_message(crawl_id: int, target: Target, slot: QueueSlot | None, now: float) -> Message:
     """Return the message that *target*, on level 0, is to be fetched; no page of the crawl has a link to it."""
     details = Details(slot=(slot.queue, slot.value) if slot is not None else None)
-    return sent(crawl_id, NO_PAGE, target, 0, 0, 0, now, details)
+    return link_message(crawl_id, NO_PAGE, target, 0, 0, now, details)
 
 
 def text_of(details: Details) -> str | None:

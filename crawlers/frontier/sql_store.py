@@ -146,7 +146,7 @@ class SqlFrontierStore:
 
     def new_id(self) -> int:
         """Return a page number that was never used before."""
-        return self._ids.take()
+        return self._ids.next_id()
 
     def known_urls(self, site_id: int, keys: Iterable[int]) -> KnownRows:
         """Return the URLs of these keys that were found before."""

@@ -59,13 +59,13 @@ class CallbackMiddleware:
             return
         try:
             async for output in result:
-                self._callbacks.yielded(response, output)
+                self._callbacks.record_output(response, output)
                 yield output
         except CloseSpider:  # the callback has done its work, and Scrapy reports no error
-            self._callbacks.exhausted(response)
+            self._callbacks.record_end(response)
             raise
-        self._callbacks.exhausted(response)
+        self._callbacks.record_end(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         if isinstance(exception, CloseSpider):  # of a callback that is not a generator
-            self._callbacks.exhausted(response)
+            self._callbacks.record_end(response)

@@ -20,7 +20,7 @@ from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.queries import crawl_named
-from crawlers.storage.topic.topic_similarity import settle_similarities
+from crawlers.storage.topic.topic_similarity import store_similarities
 
 if TYPE_CHECKING:
     from typing import Self
@@ -60,7 +60,7 @@ class TopicPipeline:
         database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
         try:
             crawl = crawl_named(database, self._name)
-            mean = settle_similarities(database, crawl.id)
+            mean = store_similarities(database, crawl.id)
             if mean is None:
                 return []
             logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)

@@ -54,7 +54,7 @@ class ErrorHandlers:
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         reason = f"the spider failed: {reason_of(failure.value).text}"
-        if response is None or self._callbacks.failed(response, reason):
+        if response is None or self._callbacks.record_failure(response, reason):
             return  # without a response, it is an error of `start`
         request = _request_of(response)
         if self._robots.failed_to_parse(request, reason) or self._sitemaps.failed_to_read(request, reason):

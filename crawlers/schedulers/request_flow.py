@@ -48,7 +48,7 @@ class RequestFlow:
         self._robots = RobotsFetch(
             crawl.retries,
             crawl.clock,
-            crawl.robots_known,
+            crawl.record_robots,
             crawl.robots_waits,
             begin=crawl.sites.begin_robots,
             rests=crawl.robots_rests,
@@ -81,9 +81,9 @@ class RequestFlow:
         self._foreign.drop_refused()
         for _ in range(MAX_STEPS):
             now = self._crawl.clock()
-            if (robots := self._robots.take(now)) is not None:
+            if (robots := self._robots.next_request(now)) is not None:
                 return robots
-            if (sitemap := self._sitemaps.take(now)) is not None:
+            if (sitemap := self._sitemaps.next_request(now)) is not None:
                 return sitemap
             following = self._crawl.next(now, self._robots.in_flight)
             if following is None:
@@ -114,9 +114,9 @@ class RequestFlow:
     def _sent(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None:
-            self._crawl.sent(lease)
+            self._crawl.record_request(lease)
         else:
-            self._sitemaps.sent(request)
+            self._sitemaps.record_sending(request)
 
     def _received(self, response: Response) -> None:
         """Let the crawl know what is wrong with a certificate that was accepted."""

@@ -90,7 +90,7 @@ class RobotsFetch:
         """Queue the request for the robots.txt of *site*."""
         self._enqueue(RobotsAttempt(site_id, site, f"{site}/robots.txt"))
 
-    def take(self, now: float) -> Request | None:
+    def next_request(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
         while self._queue and self._queue[0][0] <= now and self.in_flight < self._most:
             attempt = heapq.heappop(self._queue)[2]

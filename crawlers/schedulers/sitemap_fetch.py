@@ -62,7 +62,7 @@ class SitemapFetch:
         """Queue a further request, after the delay of the site at the earliest."""
         self._enqueue(attempt, max(self._clock() + delay_s, self._sitemaps.due_at(attempt.site_id)))
 
-    def take(self, now: float) -> Request | None:
+    def next_request(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
         if not self._queue or self._queue[0][0] > now:
             return None
@@ -87,11 +87,11 @@ class SitemapFetch:
             },
         )
 
-    def sent(self, request: Request) -> None:
+    def record_sending(self, request: Request) -> None:
         """Note that *request* is sent now, if it is one for a sitemap."""
         attempt = request.meta.get(SITEMAP)
         if attempt is not None:
-            self._sitemaps.sent(attempt.site_id)
+            self._sitemaps.record_request(attempt.site_id)
 
     async def _received(self, response: Response) -> None:
         assert response.request is not None
@@ -127,7 +127,7 @@ class SitemapFetch:
         if response.status in REST_STATUSES:
             header = response.headers.get("Retry-After")
             text = header.decode("latin-1") if header is not None else None
-            self._sitemaps.refused(attempt.site_id, retry_after_s(text, self._clock()))
+            self._sitemaps.back_off(attempt.site_id, retry_after_s(text, self._clock()))
         self._retry(attempt, response.status, f"status {response.status}")
 
     def _failed(self, failure: Failure) -> None:
@@ -156,4 +156,4 @@ class SitemapFetch:
     def _end(
         self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None
     ) -> None:
-        self._sitemaps.ended(attempt.site_id, SitemapResponse(status, reason, content))
+        self._sitemaps.record_response(attempt.site_id, SitemapResponse(status, reason, content))

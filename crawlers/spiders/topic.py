@@ -82,7 +82,7 @@ class TopicSpider(SiteSpider):
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
         policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms)
         if not policy.is_ready and not self._addresses:
-            policy.settle(self._spec.keywords, self._examples)
+            policy.determine_topic(self._spec.keywords, self._examples)
         if policy.is_ready:
             self._reader = self.reader(self._settings, analysis=policy.analyzer)
         self._opened = policy, control
@@ -102,7 +102,7 @@ class TopicSpider(SiteSpider):
             for url in self._addresses:
                 # Requested by the user, once, so the rules for discovered pages do not apply.
                 self._examples.append(await self._download(url))
-            policy.settle(self._spec.keywords, self._examples)
+            policy.determine_topic(self._spec.keywords, self._examples)
             self._reader = self.reader(self._settings, analysis=policy.analyzer)
             control.resume()
         except ConfigError as error:

@@ -277,7 +277,7 @@ def _server_engine(url: URL, silence_s: float) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def _connect(_dialect: Any, _record: Any, _arguments: Any, options: dict[str, Any]) -> ServerConnection:
-        return ServerConnection.opened(silence_s, **options)
+        return ServerConnection.open(silence_s, **options)
 
     return engine
 

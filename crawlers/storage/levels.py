@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-def settle_levels(connection: Connection, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
+def correct_levels(connection: Connection, site_id: int, max_level: int | None) -> list[tuple[str, int]]:
     """Correct the levels of read pages; return (URL, level) of rejected pages that are not too deep after all.
 
     Everything must be committed. Holds the links of the site in memory, some 100 bytes each.

@@ -39,7 +39,7 @@ def reserve(connection: Connection, number: Column[int], count: int) -> range:
 class ReservedIds:
     """Assigns numbers for the column *number*, and reserves the next *block* when half of one is left.
 
-    So `take` waits for the database only if the writer is slower than half a block lasts. A killed process wastes up
+    So `next_id` waits for the database only if the writer is slower than half a block lasts. A killed process wastes up
     to two blocks.
     """
 
@@ -60,7 +60,7 @@ class ReservedIds:
             self._next = self._writer.run(lambda connection: reserve(connection, self._number, size))
         return None if self._next.done() else self._next
 
-    def take(self) -> int:
+    def next_id(self) -> int:
         """Return a number that was never used before. Raises `StoreError`."""
         if not self._ids:
             self.reserve(self._block)

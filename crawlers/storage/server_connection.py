@@ -75,7 +75,7 @@ class ServerConnection(BoundedConnection):
     _process = 0  # of the server; 0: not known yet
 
     @classmethod
-    def opened(cls, silence_s: float, **options: Any) -> Self:
+    def open(cls, silence_s: float, **options: Any) -> Self:
         """Return an open connection; *options* are those of `psycopg.connect`. Raises `psycopg.Error`."""
         timeouts = {"connect_timeout": max(LEAST_CONNECT_S, round(silence_s)), **TCP_TIMEOUTS}
         connection = cls.connect(**timeouts | options, autocommit=True)

@@ -202,7 +202,7 @@ def set_control(database: Database, crawl_id: int, control: str | None) -> bool:
         return True
 
 
-def begun_since(database: Database, name: str, since: float) -> int | None:
+def crawl_begun_since(database: Database, name: str, since: float) -> int | None:
     """Return the number of the crawl *name* that began or was resumed *since* a time of the server, or None."""
     begun = select(crawl.c.id).where(crawl.c.name == name, crawl.c.run_started_at >= since).order_by(crawl.c.id.desc())
     with database.read() as connection:

@@ -7,7 +7,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.storage.worker_queries import begun_since
+from crawlers.storage.worker_queries import crawl_begun_since
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ class JobRecord:
         """Record the crawls of jobs that needed long to begin them. Raises `StoreError`."""
         for job in self.latest():
             if job.crawl_id is None and job.ended_at is None and job.since is not None:
-                crawl_id = begun_since(database, job.crawl, job.since)
+                crawl_id = crawl_begun_since(database, job.crawl, job.since)
                 if crawl_id is not None:
                     self.set_crawl(job.job, crawl_id)
 

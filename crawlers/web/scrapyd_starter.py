@@ -19,7 +19,7 @@ from urllib.parse import urlencode, urlsplit
 import pycurl
 
 from crawlers.errors import ConfigError
-from crawlers.storage.worker_queries import begun_since, time_of_server
+from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Begun, Ending, Pending, said_in
 
@@ -49,14 +49,14 @@ class ScrapydStarter:
     Raises `ConfigError` if that is no address.
     """
 
-    def __init__(self, database: Database, url: str, folder: Path, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, database: Database, url: str, folder: Path, timeout_s: float = PATIENCE_S) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError("SCRAPYD_URL is not the address of a scrapyd; write for example http://127.0.0.1:6800")
         self._database = database
         self._url = url.rstrip("/")
         self._shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._record = JobRecord(folder / RECORD)
 
     def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
@@ -74,9 +74,9 @@ class ScrapydStarter:
             self._record.add(job)
         except OSError as error:
             logger.warning("The job %s of the crawl %s is not recorded: %s", job.job, name, error)
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._timeout_s
         while time.monotonic() < deadline:
-            if (crawl_id := begun_since(self._database, name, since)) is not None:
+            if (crawl_id := crawl_begun_since(self._database, name, since)) is not None:
                 self._record.set_crawl(job.job, crawl_id)
                 return Begun(crawl_id)
             time.sleep(LOOK_EVERY_S)

@@ -21,7 +21,7 @@ from crawlers.errors import ConfigError
 from crawlers.extraction.pool import environment
 from crawlers.inputs.program import suggested
 from crawlers.storage.files.atomic import replacing
-from crawlers.storage.worker_queries import begun_since, time_of_server
+from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class LocalStarter:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             has_ended = job.is_told.wait(LOOK_EVERY_S)
-            if (crawl_id := begun_since(self._database, name, since)) is not None:
+            if (crawl_id := crawl_begun_since(self._database, name, since)) is not None:
                 self._record.set_crawl(self._path(job.log), crawl_id)
                 return Begun(crawl_id)
             if has_ended:

@@ -35,7 +35,7 @@ ABOUT_ALL_SITES = {
     "workers._pulls_of_others": "a round: the pulls of the other workers, for the rule that chooses sites",
     "crawls.is_waiting": "the last worker: whether the crawl is finished",
     "crawls.drop_anchors": "the last worker: texts of links that are not broken",
-    "levels.settle_levels": "the elected worker: levels of a crawl in another order",
+    "levels.correct_levels": "the elected worker: levels of a crawl in another order",
     "levels._levels": "likewise",
 }
 # Statements that name messages by their own number, or by their page; messages are divided by the site of the target.

@@ -38,12 +38,12 @@ _context.set_forkserver_preload([LOADED])
 _numbers = count(1)
 
 
-def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+def until(condition: Callable[[], bool], what: str, timeout_s: float = PATIENCE_S) -> None:
     """Wait for *condition*; raise a TimeoutError that names *what* did not happen."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not happen within {patience_s:g} s")
+            raise TimeoutError(f"{what} did not happen within {timeout_s:g} s")
         time.sleep(LOOK_EVERY_S)
 
 
@@ -102,10 +102,10 @@ class Run:
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
 
-    def wait(self, patience_s: float = PATIENCE_S) -> Ended:
-        """Wait for the end; kill the process if it takes longer than *patience_s*."""
+    def wait(self, timeout_s: float = PATIENCE_S) -> Ended:
+        """Wait for the end; kill the process if it takes longer than *timeout_s*."""
         try:
-            status = self._process.wait(patience_s)
+            status = self._process.wait(timeout_s)
         except BaseException:
             self.kill()
             self._process.wait(PATIENCE_S)

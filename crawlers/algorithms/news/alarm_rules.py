@@ -104,12 +104,12 @@ def duration(seconds: float) -> str:
     return f"{number} {plural(number, unit)}"
 
 
-def patience_s(published: Sequence[float], least_s: float) -> float:
+def longest_silence_s(published: Sequence[float], least_s: float) -> float:
     """Return how long a source may be silent: `SILENCE_FACTOR` times its usual interval, at least *least_s* seconds.
 
     The usual interval is the median of those between its documents, which were *published* at these times.
 
-    >>> patience_s([0.0, 60.0, 120.0], 3600.0), patience_s([0.0, 60.0, 120.0], 10.0)
+    >>> longest_silence_s([0.0, 60.0, 120.0], 3600.0), longest_silence_s([0.0, 60.0, 120.0], 10.0)
     (3600.0, 600.0)
     """
     times = sorted(published)
@@ -145,7 +145,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
     if len(site.published) < MIN_DOCUMENTS:
         return
     silent_s = pause.watched_s(max(site.published), now)
-    if silent_s >= patience_s(site.published, limits.silent_s):
+    if silent_s >= longest_silence_s(site.published, limits.silent_s):
         yield Alarm(
             SILENT,
             site.site,
@@ -155,7 +155,7 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
     if site.discovered_at is None or site.responded_at is None or site.responded_at < now - DAY_S:
         return  # a site that does not respond has other problems
     idle_s = pause.watched_s(site.discovered_at, now)
-    if idle_s >= patience_s(site.published, limits.discovery_s):
+    if idle_s >= longest_silence_s(site.published, limits.discovery_s):
         yield Alarm(
             DISCOVERY,
             site.site,

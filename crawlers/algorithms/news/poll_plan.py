@@ -138,7 +138,7 @@ class PollPlan:
         rate = ArrivalRate(self._items[row], self._seconds[row])
         return PollState(self._polled_at[row], self._windows[row], rate)
 
-    def ended(self, feed: int, now: float, new_items: int, shown: int, span_s: float | None = None) -> float:
+    def record_poll(self, feed: int, now: float, new_items: int, shown: int, span_s: float | None = None) -> float:
         """Record a poll of *feed* with *shown* items, *new_items* of them new; return the next due time.
 
         *span_s* is the age of the oldest item in seconds, if the items are dated. It determines the rate at the first
@@ -158,7 +158,7 @@ class PollPlan:
             self._share_out()
         return now + self._interval_s(row, now)
 
-    def failed(self, feed: int, now: float, attempts: int) -> float:
+    def record_failure(self, feed: int, now: float, attempts: int) -> float:
         """Return the time of the next attempt for *feed* after *attempts* >= 1 consecutive failures.
 
         The wait begins with `shortest_s` and doubles. Until two deadlines after the last success, it is at most the

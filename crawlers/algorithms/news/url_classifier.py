@@ -119,7 +119,7 @@ class UrlClassifier:
             return QueueSlot(LISTS, self._else_factor * self._yields.expected(domain, target))
         return QueueSlot(ARCHIVE if is_old else OTHER, self._else_factor)
 
-    def listed(self, site: str, url: str, articles: int) -> bool:
+    def record_listing(self, site: str, url: str, articles: int) -> bool:
         """Record how many new *articles* the page at *url* of *site* shows.
 
         Returns whether pages of *site* should be queued anew.
@@ -211,7 +211,7 @@ class UrlClassifier:
         task = self._learning[domain] = self._learner(site).task(self._rules.rules_of(domain))
         return task
 
-    def failed(self, domain: str, task: LearningTask) -> None:
+    def record_failure(self, domain: str, task: LearningTask) -> None:
         """Record that no rules were learnt by *task*; they are due again soon."""
         self._end(domain, task, has_failed=True)
 
@@ -220,7 +220,7 @@ class UrlClassifier:
         if self._learning.get(domain) is not task:
             return False
         del self._learning[domain]
-        self._learners[domain].ended(has_failed=has_failed)
+        self._learners[domain].end_task(has_failed=has_failed)
         return True
 
     def learnt(self, domain: str, task: LearningTask, rules: Sequence[UrlRule]) -> LearntRules | None:

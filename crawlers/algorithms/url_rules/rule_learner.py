@@ -108,7 +108,7 @@ class RuleLearner:
         forbidden = frozenset(rule.regex for rule in known if rule.origin == HAND and rule.weight == 0)
         return LearningTask(dict(self._articles), dict(self._others), forbidden, self._prior)
 
-    def ended(self, *, has_failed: bool) -> None:
+    def end_task(self, *, has_failed: bool) -> None:
         """Record the end of the latest task.
 
         After a task that failed, rules are due at the next label; after a second one in a row at the next but one, then

@@ -51,7 +51,7 @@ class FeedRegistry:
         self._searched: dict[str, str] = {}  # start pages of the domains where feeds were searched for
         self._documents: Counter[str] = Counter()  # of domains without a feed
         for url in known:
-            self.found(url)
+            self.add(url)
 
     def recall(self, documents: Iterable[tuple[str, int]]) -> None:
         """Take up how many *documents* earlier runs have stored of each site, as pairs of site and number."""
@@ -61,7 +61,7 @@ class FeedRegistry:
         for domain, count in found.items():  # the next document may be the one that counts
             self._documents[domain] = max(self._documents[domain], min(count, WORTH - 1))
 
-    def is_home(self, key: int) -> bool:
+    def is_start_page(self, key: int) -> bool:
         """Return whether *key* is that of a start page."""
         return key in self._homes
 
@@ -69,7 +69,7 @@ class FeedRegistry:
         """Return the kind of poll of a URL that was not fetched yet, by its *key*; "" if it is unknown."""
         return self._kinds.get(key, "")
 
-    def moved(self, key: int, target: int) -> None:
+    def move(self, key: int, target: int) -> None:
         """Note that the page with that *key* has moved."""
         if key in self._homes:
             self._homes.add(target)
@@ -92,7 +92,7 @@ class FeedRegistry:
         """Return why the URL with that *key* must not be requested."""
         return REMOVED if key in self._removed else None
 
-    def found(self, url: str) -> bool:
+    def add(self, url: str) -> bool:
         """Note that there may be a feed or sitemap at *url*; return whether it may be requested."""
         self._fed.add(rule_domain(site_of(url)))
         return self._resolve(url, "").key not in self._removed
@@ -121,7 +121,7 @@ class FeedRegistry:
         home = self._searched.get(domain, url)
         return self.wanted(home, [self._resolve(home, place) for place in USUAL_PLACES[FIRST_PLACES:]])
 
-    def named(self, key: int, site: str) -> None:
+    def record_mention(self, key: int, site: str) -> None:
         """Note that a page of *site* named the feed with that *key*, if nothing is known of it."""
         self._named.setdefault(key, self._owners.of(site))
 
@@ -134,5 +134,5 @@ class FeedRegistry:
         wanted = [one for one in feeds if one.key not in self._removed and one.site not in self._left_out]
         for target in wanted:
             if self._owners.of(target.site) is None:
-                self.named(target.key, site_of(url))
+                self.record_mention(target.key, site_of(url))
         return wanted

@@ -144,7 +144,7 @@ class NewsPolicy(CrawlPolicy):
             self.articles.keep_holders(earlier, holders)
         for source_id, key in feeds:
             if source_id in names:
-                self._feeds.named(key, names[source_id])
+                self._feeds.record_mention(key, names[source_id])
         self._announcements.new_of(items, stored)
         self._announcements.read_again(None, items, stored, now)
         return [link.message if link.is_announced or link.is_feed else self._queued(link) for link in links]
@@ -167,7 +167,7 @@ class NewsPolicy(CrawlPolicy):
 
     def found_by_robots(self, sitemaps: list[str]) -> list[str]:
         """Return the *sitemaps* on sites of the crawl, without removed ones."""
-        return [url for url in sitemaps if self._scope.holds(site_of(url)) and self._feeds.found(url)]
+        return [url for url in sitemaps if self._scope.holds(site_of(url)) and self._feeds.add(url)]
 
     def kind(self, lease: Lease) -> str:
         """Return the kind of poll of a lease; "" if it is none."""
@@ -246,14 +246,14 @@ class NewsPolicy(CrawlPolicy):
             found = self._slots(lease, page, news, new, now) if has_links else NO_LINKS
         if is_read and not lease.is_revisit and news.kind == "" and not news.fits:
             site, articles = site_of(page.url), found.fits
-            if self.classifier.listed(site, page.url, articles):
+            if self.classifier.record_listing(site, page.url, articles):
                 self._requeue.changed(rule_domain(site), changes)
         if odds is not None:
             changes.add(PageLabelRow(lease.id, lease.site_id, odds, now, articles))
         page, slots = replace(page, news=news), found.slots
         is_poll, revisit_at = False, None
         if has_moved := self._visits.has_moved(lease, page):
-            slots = self._visits.moved(lease, page, news, changes, now)
+            slots = self._visits.follow_redirect(lease, page, news, changes, now)
         elif is_read and self._visits.must_be_read_again(lease, page, news):
             page = replace(page, etag="", last_modified="")  # so that the next response is complete
             is_poll, revisit_at = True, now
@@ -283,12 +283,12 @@ class NewsPolicy(CrawlPolicy):
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
         """Whether the first request for a start page got a response that is not the page."""
         is_inaccessible = page.state in (State.FAILED, State.REFUSED) and page.status > 0
-        return is_inaccessible and not lease.is_revisit and self._feeds.is_home(lease.key)
+        return is_inaccessible and not lease.is_revisit and self._feeds.is_start_page(lease.key)
 
     def _with_feeds(self, lease: Lease, page: Page, news: News) -> tuple[Page, News]:
         """Return *page* and *news* with the feeds to fetch, which are also links of the page."""
         was_read = lease.previous is not None and lease.previous.state == State.DONE
-        if self._feeds.is_home(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
+        if self._feeds.is_start_page(lease.key) and news.kind in ("", PAGE, HOME) and not was_read:
             feeds = self._feeds.of_home(page.url, news.feeds)
         else:
             nested = news.kind in ANNOUNCERS and lease.level > MAX_NESTED

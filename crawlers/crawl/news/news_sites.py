@@ -89,7 +89,7 @@ class NewsSites:
             stored_polls.queued_sites(database, sites),
             stored_polls.announced_polls(database, sites),
             stored_polls.moved_pages(database, [*homes, *feeds]),
-            stored_polls.gone_pages(database, feeds),
+            stored_polls.removed_pages(database, feeds),
             stored_polls.documents_of(database, sites, WORTH),
             stored_polls.sites_that_link(database, foreign),
         )
@@ -110,9 +110,9 @@ class NewsSites:
         parts.announcements.recall(stored.announced, now)
         parts.feeds.recall(stored.documents)
         for key, target in stored.moved:
-            parts.feeds.moved(key, target)
+            parts.feeds.move(key, target)
         for key, site in stored.named:
-            parts.feeds.named(key, site)
+            parts.feeds.record_mention(key, site)
         for site, page in stored.gone:
             parts.frontier.fetch_again(site, [page], now)
 

@@ -106,7 +106,7 @@ class Polls:
             if warning:
                 logger.warning("%s", warning)
 
-    def ended(
+    def record_poll(
         self,
         page_id: int,
         site_id: int,
@@ -129,7 +129,7 @@ class Polls:
         if kind in ANNOUNCERS and poll.kind != kind:  # its first poll failed, or its kind has changed
             self._pages[site_id] = self._pages.get(site_id, 0) - (poll.kind == PAGE)
             poll.kind = kind
-        due_at = self._plan.ended(page_id, now, new_items, shown, span_s)
+        due_at = self._plan.record_poll(page_id, now, new_items, shown, span_s)
         poll.polls += 1
         poll.failures = 0
         poll.new_items += new_items
@@ -142,7 +142,7 @@ class Polls:
         self._row(page_id, due_at, now, changes, problem)
         return due_at
 
-    def failed(
+    def record_failure(
         self, page_id: int, site_id: int, kind: str, now: float, changes: ChangeSet, problem: str
     ) -> float | None:
         """Return the time of the next attempt after a failed poll, or None. *kind* is used if it is the first poll."""
@@ -150,7 +150,7 @@ class Polls:
             self._add(page_id, site_id, kind, now, None)
         poll = self._polls[page_id]
         poll.failures += 1
-        due_at = self._plan.failed(page_id, now, poll.failures)
+        due_at = self._plan.record_failure(page_id, now, poll.failures)
         self._row(page_id, due_at, now, changes, problem)
         if poll.kind == PAGE and poll.failures >= MAX_FAILURES:
             self._remove(page_id)

@@ -63,7 +63,7 @@ class RuleLearning:
                 rules = f"raised {type(error).__name__}: {error}"
             finally:
                 if isinstance(rules, str):
-                    self._classifier.failed(domain, task)
+                    self._classifier.record_failure(domain, task)
             if isinstance(rules, str):
                 message = "%s: its URL rules can't be learnt: learning %s; it is tried again with its next labels"
                 logger.warning(message, domain, rules)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TopicPolicy(CrawlPolicy):
-    """Ready at once if the crawl *crawl_id* has a topic in *database*; else after `settle`.
+    """Ready at once if the crawl *crawl_id* has a topic in *database*; else after `determine_topic`.
 
     *terms* are those of the `PageAnalyzer`.
     """
@@ -41,7 +41,7 @@ class TopicPolicy(CrawlPolicy):
         """Whether the topic is known."""
         return self.analyzer is not None
 
-    def settle(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
+    def determine_topic(self, keywords: Mapping[str, float], examples: Sequence[Counter[str]]) -> None:
         """Determine and store the topic of the crawl; raises `ConfigError` if it has no terms."""
         topic = topic_of(keywords, examples)
         self._writer.submit(ChangeSet(topics.topic_terms(self._crawl_id, topic.terms)))

@@ -81,7 +81,7 @@ class ForeignRequests:
                 reason = f"replaced by a request to {request.url}"
                 self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
         finally:
-            self._callbacks.scheduled(request)
+            self._callbacks.record_request(request)
         return new > 0
 
     def _candidate(self, request: Request, now: float, changes: ChangeSet, *, is_replacement: bool) -> Candidate | None:
@@ -114,7 +114,7 @@ class ForeignRequests:
         request, self._announced = self._announced, None
         if request is None:
             return
-        self._callbacks.scheduled(request)
+        self._callbacks.record_request(request)
         if (lease := self._replaced(request)) is not None:
             reason = f"replaced by a request to {request.url}, which was refused"
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))

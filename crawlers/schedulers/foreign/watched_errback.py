@@ -35,15 +35,15 @@ class WatchedErrback:
             return failure if self.original is None else self.original(failure)
         self._callbacks.begin(failure, page)
         if self.original is None:
-            self._callbacks.exhausted(failure)
+            self._callbacks.record_end(failure)
             return failure
         try:
             output = self.original(failure)
         except BaseException:
-            self._callbacks.exhausted(failure)
+            self._callbacks.record_end(failure)
             raise
         if isinstance(output, Failure):
-            self._callbacks.exhausted(failure)
+            self._callbacks.record_end(failure)
             return output
         watched = self._awaited if inspect.iscoroutine(output) else self._watched
         return watched(output, failure)
@@ -52,14 +52,14 @@ class WatchedErrback:
         try:
             return self._watched(await output, failure)
         except BaseException:
-            self._callbacks.exhausted(failure)
+            self._callbacks.record_end(failure)
             raise
 
     async def _watched(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
         try:
             outputs = output if inspect.isasyncgen(output) else as_async_generator(arg_to_iter(output))
             async for one in outputs:
-                self._callbacks.yielded(failure, one)
+                self._callbacks.record_output(failure, one)
                 yield one
         finally:
-            self._callbacks.exhausted(failure)
+            self._callbacks.record_end(failure)

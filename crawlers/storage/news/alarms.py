@@ -15,7 +15,7 @@ from crawlers.algorithms.news.alarm_rules import (
     Pause,
     SiteHealth,
     alarms_of,
-    patience_s,
+    longest_silence_s,
 )
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import ANNOUNCERS, POLLED_LISTS, State
@@ -157,7 +157,7 @@ def _sites(connection: Connection, crawl_id: int, limits: Limits, now: float) ->
         ).scalar_one()
         if published and max(published) < now - limits.silent_s:
             # The latest documents may be from the archive of the site.
-            began = now - patience_s(published, limits.silent_s)
+            began = now - longest_silence_s(published, limits.silent_s)
             fresh = select(func.max(_APPEARED)).where(document.c.site_id == number, document.c.stored_at > began)
             newest = connection.execute(fresh).scalar()
             published += [newest] if newest is not None and newest > max(published) else []

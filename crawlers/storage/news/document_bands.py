@@ -61,7 +61,7 @@ class DocumentBands:
             asked = {"bands": json.dumps(bands), "last": MAX_IN_BAND - 1}
             return [(band, page) for band, page in connection.execute(self._statement, asked)]
 
-    def near(self, bands: Sequence[int], stored: Iterable[tuple[int, int]] | None = None) -> list[int]:
+    def candidates(self, bands: Sequence[int], stored: Iterable[tuple[int, int]] | None = None) -> list[int]:
         """Return the pages of the candidates for a text with *bands*, those with the most common bands first.
 
         *stored* is the result of `look_up`.

@@ -105,7 +105,7 @@ class Duplicates:
 
     def query(self, page_id: int, fingerprint: DocumentFingerprint, content_hash: bytes = b"") -> CopyQuery:
         """Return the query for `judge`."""
-        near = self._bands.near(fingerprint.bands, ())[:MAX_COMPARED]
+        near = self._bands.candidates(fingerprint.bands, ())[:MAX_COMPARED]
         return self._query(_keys_of(fingerprint, content_hash), fingerprint, {page_id, *near})
 
     def query_of_bytes(self, url: str, content_hash: bytes) -> CopyQuery:
@@ -223,7 +223,7 @@ class Duplicates:
             return Copy(page, SAME_CANONICAL, documents[page].url)
         if (page := holders.get(fingerprint.text)) is not None:
             return Copy(page, SAME_TEXT, documents[page].url)
-        near = self._bands.near(fingerprint.bands, stored.bands)[:MAX_COMPARED]
+        near = self._bands.candidates(fingerprint.bands, stored.bands)[:MAX_COMPARED]
         compared = self._documents(near, stored)
         for page in near:
             if page in compared and nearly_same(compared[page].words(), words):

@@ -252,7 +252,7 @@ def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[s
         return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
-def gone_pages(
+def removed_pages(
     database: Database, wanted: Collection[tuple[int, int]]
 ) -> list[tuple[str, tuple[int, str | None, float | None]]]:
     """Return those of the pages *wanted*, given as (site number, key), that are gone, except redirects.

@@ -23,7 +23,7 @@ DECIMALS = 12  # further digits depend on the processor (logarithm, square root)
 PAGES_AT_ONCE = 500  # rows read and written together: the terms of a page take some kilobytes
 
 
-def settle_similarities(database: Database, crawl_id: int) -> float | None:
+def store_similarities(database: Database, crawl_id: int) -> float | None:
     """Store the similarity of each page of a topic crawl to its topic, with the document frequencies of all its pages.
 
     So the similarities depend on which pages were read, but not on their order. Runs in one transaction, with the

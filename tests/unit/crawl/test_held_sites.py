@@ -162,7 +162,7 @@ def test_claimed_sources_are_opened_in_their_order(sources, monkeypatch):
     monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
     rows = [SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103)]
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
-    held.claimed(rows)
+    held.add_claimed(rows)
     assert not held.are_all_open
     asyncio.run(held.open())
     assert opened == [[101], [102], [103]]
@@ -177,21 +177,21 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
     many = held_sites.CLAIMED_URLS_AT_ONCE
     monkeypatch.setattr(sources.crawl.frontier, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
-    held.claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
+    held.add_claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
     asyncio.run(held.open())
     assert opened == [[101, 102, 103], [104]]
 
 
 def test_new_site_of_a_source_that_is_not_held_is_not_opened(sources):
     held = sources.crawl._held
-    held.claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
+    held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=77)])
     assert held.are_all_open
 
 
 def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeypatch):
     held, row = sources.crawl._held, new_site(sources, sources.crawl.sites.rows[0].id)
     monkeypatch.setattr(CrawlPolicy, "load_sites", lambda self, rows: held._claimed.clear())
-    held.claimed([row])
+    held.add_claimed([row])
     asyncio.run(held.open())
     assert row.id not in {one.id for one in sources.crawl.sites.rows}
 
@@ -201,7 +201,7 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
     found = leases(sources)
     held.share(1, 2)
     (source,) = held._parting
-    held.claimed([new_site(sources, source)])
+    held.add_claimed([new_site(sources, source)])
     asyncio.run(held.open())
     assert leases(sources) == []
     for lease in found:
@@ -216,7 +216,7 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
     found = leases(sources)
     held.share(1, 2)
     (source,) = held._parting
-    held.claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])
+    held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])
     assert not held.are_all_open
     for lease in found:
         read(sources, lease)

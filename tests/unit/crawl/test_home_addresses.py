@@ -39,7 +39,7 @@ def lease(crawl: OpenedCrawl) -> Lease:
     """Return the next lease; every robots.txt is missing."""
     while not hasattr(following := crawl.crawl.next(crawl.now), "url"):
         assert following is not None
-        crawl.crawl.robots_known(following.site_id, 404, None)
+        crawl.crawl.record_robots(following.site_id, 404, None)
     return following
 
 
@@ -109,7 +109,7 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
             urls.append(found.url)
             again.end(found)
         else:
-            again.crawl.robots_known(found.site_id, 404, None)
+            again.crawl.record_robots(found.site_id, 404, None)
         again.now += 60.0
     assert urls == [f"{WWW}/"]  # of the new site
     reason = f"not selected: {WWW} is not an address of {SITE}"
@@ -153,13 +153,13 @@ def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
     crawl = opened(SiteLimits(SITE, delay_s=0.0, aliases=(WWW,)))
     needed = crawl.robots()
     assert needed.address == SITE
-    crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
+    crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
     home = crawl.lease()
     found = [(_own(crawl, url), 1) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")]
     crawl.crawl.recording.record(Page(home.id, home.url, 0, State.DONE, 200, links=found))
     needed = crawl.robots()
     assert needed.address == WWW
-    crawl.crawl.robots_known(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")
+    crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")
     crawl.now = NOW + 7.0
     assert crawl.lease().url == f"{WWW}/x/"
     assert crawl.crawl.next(crawl.now) is None

@@ -92,7 +92,7 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(
     crawl = opened(mission=MISSIONS[mission][0], ORDER=order, RULE="roundrobin")
     fetched(crawl, 20)
     if crawl.crawl.session.leaves_levels_too_deep:
-        asyncio.run(crawl.crawl.settle_levels())
+        asyncio.run(crawl.crawl.correct_levels())
     assert crawl.levels() == LEVELS
 
 

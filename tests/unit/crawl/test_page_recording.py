@@ -77,7 +77,7 @@ def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeyp
         link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
         crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
     else:
-        crawl.crawl.robots_known(crawl.robots().site_id, 200, "Sitemap:")
+        crawl.crawl.record_robots(crawl.robots().site_id, 200, "Sitemap:")
     monkeypatch.undo()
     (changes,) = [changes for changes in submitted if changes[FoundSite]]
     assert [row.site for row in changes[FoundSite]] == [OTHER]

@@ -21,7 +21,7 @@ def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
     needed = crawl.robots()
     assert needed.address == SITE
     assert crawl.crawl.next(NOW) is None
-    crawl.crawl.robots_known(needed.site_id, 200, "")
+    crawl.crawl.record_robots(needed.site_id, 200, "")
     crawl.end(crawl.lease(), "/a")
     assert crawl.lease().url == f"{SITE}/a"
 
@@ -29,14 +29,14 @@ def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
 def test_other_sites_do_not_wait_for_a_robots_txt(opened):
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()
-    crawl.crawl.robots_known(second.site_id, 404, None)
+    crawl.crawl.record_robots(second.site_id, 404, None)
     assert crawl.lease().site_id == second.site_id != first.site_id
 
 
 def test_robots_txt_is_stored_and_obeyed(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
-    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
+    crawl.crawl.record_robots(crawl.robots().site_id, 200, text)
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.next_due(NOW) == 3.0
     crawl.now += 3.0
@@ -50,7 +50,7 @@ def test_robots_txt_is_stored_and_obeyed(opened):
 
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
     crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_REST_SECONDS=150.0)
-    crawl.crawl.robots_known(crawl.robots().site_id, UNREACHABLE, "timeout")
+    crawl.crawl.record_robots(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
     assert crawl.pages()["/"] == (State.REJECTED, "timeout (requested for robots.txt)")
     crawl.now += 7199.0
@@ -65,8 +65,8 @@ def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
 def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()
-    crawl.crawl.robots_known(first.site_id, UNREACHABLE, "timeout", 300.0)
-    crawl.crawl.robots_known(second.site_id, 503, None, 300.0)
+    crawl.crawl.record_robots(first.site_id, UNREACHABLE, "timeout", 300.0)
+    crawl.crawl.record_robots(second.site_id, 503, None, 300.0)
     crawl.crawl.frontier.add([Candidate(first.site_id, target("/a"))], NOW)
     assert crawl.crawl.next(NOW + 300.0) is None
     assert crawl.crawl.has_pending
@@ -74,7 +74,7 @@ def test_urls_of_a_site_wait_while_its_robots_txt_is_inaccessible(opened):
     stored = crawl.rows("SELECT robots_status, robots_text, rest_until FROM site")
     assert stored == [(UNREACHABLE, "timeout", NOW + 300.0), (503, None, NOW + 300.0)]
     assert crawl.stats["robots/rests"] == 2
-    crawl.crawl.robots_known(first.site_id, 404, None)
+    crawl.crawl.record_robots(first.site_id, 404, None)
     assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/", f"{SITE}/a"]
 
 
@@ -82,11 +82,11 @@ def test_crawl_with_a_budget_waits_for_the_robots_txt_of_a_site_but_not_while_it
     sites = {"sites": [SiteLimits(SITE), SiteLimits(OTHER)], "page_budget": 9, "counts_rewards": True}
     crawl = opened(sites, ROBOTSTXT_OBEY=True, RULE="auto")
     first, second = crawl.robots(), crawl.robots()
-    crawl.crawl.robots_known(first.site_id, 404, None)
+    crawl.crawl.record_robots(first.site_id, 404, None)
     found = ExternalLink("http://c.test/", 1, "http://c.test", "", "", "", "", "a")
     crawl.end(crawl.lease(), "/a", external=((found, 1),))
     assert crawl.crawl.next(NOW) is None, "the other site may be better"
-    crawl.crawl.robots_known(second.site_id, UNREACHABLE, "timeout", 300.0)
+    crawl.crawl.record_robots(second.site_id, UNREACHABLE, "timeout", 300.0)
     assert crawl.lease().url == f"{SITE}/a"
 
 
@@ -94,8 +94,8 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER, delay_s=9.0)]}, ROBOTSTXT_OBEY=True)
     first, second = crawl.robots(), crawl.robots()
     assert crawl.crawl.waits_for_robots(NOW)
-    crawl.crawl.robots_known(second.site_id, 404, None)
-    crawl.crawl.robots_known(first.site_id, UNREACHABLE, "timeout", 300.0)
+    crawl.crawl.record_robots(second.site_id, 404, None)
+    crawl.crawl.record_robots(first.site_id, UNREACHABLE, "timeout", 300.0)
     assert not crawl.crawl.waits_for_robots(NOW), "a page will be fetched"
     crawl.now += 9.0
     lease = crawl.lease()
@@ -113,7 +113,7 @@ def test_crawl_waits_for_robots_txt_only_when_nothing_else_can_be_fetched(opened
 def test_crawl_does_not_wait_for_robots_txt_while_the_policy_queues_pages(opened, policy, is_once):
     crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True, NEWS_ONCE=is_once)
     for needed in (crawl.robots(), crawl.robots()):
-        crawl.crawl.robots_known(needed.site_id, UNREACHABLE, "timeout", 300.0)
+        crawl.crawl.record_robots(needed.site_id, UNREACHABLE, "timeout", 300.0)
     assert crawl.crawl.waits_for_robots(crawl.now)
     policy.queueing = True
     assert not crawl.crawl.waits_for_robots(crawl.now)
@@ -184,12 +184,12 @@ def test_delay_of_a_site_counts_from_the_time_at_which_its_request_was_sent(open
     crawl = opened(SITE_DELAY_SECONDS=5.0)
     lease = crawl.lease()
     crawl.now += 3.0
-    crawl.crawl.sent(lease)
+    crawl.crawl.record_request(lease)
     crawl.end(lease, "/a")
     assert crawl.crawl.next_due(crawl.now) == 5.0
-    crawl.crawl.sent(lease)  # a spider may copy a request
+    crawl.crawl.record_request(lease)  # a spider may copy a request
     crawl.now += 4.0
-    crawl.crawl.sent(lease)
+    crawl.crawl.record_request(lease)
     assert crawl.crawl.next_due(crawl.now) == 1.0
 
 

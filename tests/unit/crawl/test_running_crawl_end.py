@@ -74,7 +74,7 @@ def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()
     break_store(crawl)
-    crawl.crawl.robots_known(needed.site_id, 404, None)
+    crawl.crawl.record_robots(needed.site_id, 404, None)
     assert isinstance(crawl.crawl.control.failure, StoreError)
     assert crawl.stopped == ["store_failed"]
 
@@ -247,14 +247,14 @@ def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     drained(crawl)
     assert crawl.pages()["/x"] == (State.REJECTED, "too deep: level 4, the limit is 3")
     assert crawl.crawl.has_unsettled_levels
-    asyncio.run(crawl.crawl.settle_levels())
+    asyncio.run(crawl.crawl.correct_levels())
     assert crawl.wakes == 1
     assert not crawl.crawl.has_unsettled_levels
     lease = crawl.lease()
     assert (lease.url, lease.level) == (f"{SITE}/x", 3)
     crawl.end(lease)
     assert crawl.crawl.has_unsettled_levels
-    asyncio.run(crawl.crawl.settle_levels())
+    asyncio.run(crawl.crawl.correct_levels())
     assert not crawl.crawl.has_unsettled_levels
     assert crawl.levels() == {"/": 0, "/a": 1, "/b": 1, "/a1": 2, "/a2": 2, "/x": 3}
     crawl.crawl.frontier.add([Candidate(1, target("/later"))], NOW)
@@ -273,7 +273,7 @@ def test_levels_are_settled_once_at_a_time(opened):
     drained(crawl)
 
     async def twice() -> None:
-        await asyncio.gather(crawl.crawl.settle_levels(), crawl.crawl.settle_levels())
+        await asyncio.gather(crawl.crawl.correct_levels(), crawl.crawl.correct_levels())
 
     asyncio.run(twice())
     assert crawl.wakes == 1
@@ -292,7 +292,7 @@ def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     drained(crawl)
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE link")
-    asyncio.run(crawl.crawl.settle_levels())
+    asyncio.run(crawl.crawl.correct_levels())
     assert isinstance(crawl.crawl.control.failure, StoreError)
     assert "no such table: link" in str(crawl.crawl.control.failure)
     assert crawl.stopped == ["store_failed"]
@@ -303,10 +303,10 @@ def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog
     def fail(connection: object, site_id: int, max_level: int | None) -> None:
         raise BUG
 
-    monkeypatch.setattr(session, "settle_levels", fail)
+    monkeypatch.setattr(session, "correct_levels", fail)
     crawl = opened(ORDER="groups", MAX_LEVEL=3)
     drained(crawl)
-    asyncio.run(crawl.crawl.settle_levels())
+    asyncio.run(crawl.crawl.correct_levels())
     assert str(crawl.crawl.control.failure) == "the levels can't be corrected: ValueError a bug; please report it"
     assert crawl.stopped == ["store_failed"]
     assert "Internal error" in caplog.messages
@@ -317,7 +317,7 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     crawl = opened(ORDER="groups", MAX_LEVEL=3)
     drained(crawl)
     break_store(crawl)
-    asyncio.run(crawl.crawl.settle_levels())
+    asyncio.run(crawl.crawl.correct_levels())
     assert crawl.crawl.control.failure is None
     assert (crawl.stopped, crawl.wakes) == ([], 0)
 

@@ -288,9 +288,9 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
         monkeypatch.undo()
     assert sorted(one.rows("SELECT site FROM site WHERE id > 2")) == [("http://x.test",), ("http://y.test",)]
     assert one.rows("SELECT url FROM external_url") == [("http://z.test/",)]
-    assert two.crawl.sites.is_named("http://z.test")
+    assert two.crawl.sites.is_site_of_crawl("http://z.test")
     rounds(two)
-    assert not two.crawl.sites.is_named("http://z.test"), "from now on, links to it are external at once"
+    assert not two.crawl.sites.is_site_of_crawl("http://z.test"), "from now on, links to it are external at once"
 
 
 def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened, monkeypatch):

@@ -47,13 +47,13 @@ class Reads:
         needed = self.needs(path)
         response = WebResponse(needed.url, 200, body.encode(), "application/xml")
         content = asyncio.run(self.crawl.sitemaps.content(needed.site_id, response))
-        self.crawl.sitemaps.ended(needed.site_id, SitemapResponse(200, content=content))
+        self.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(200, content=content))
 
     def fails(self, path: str, status: int = 404, reason: str = "status 404") -> None:
-        self.crawl.sitemaps.ended(self.needs(path).site_id, SitemapResponse(status, reason))
+        self.crawl.sitemaps.record_response(self.needs(path).site_id, SitemapResponse(status, reason))
 
     def robots(self, text: str = NONE, status: int = 200) -> None:
-        self.crawl.robots_known(self.opened.robots().site_id, status, text)
+        self.crawl.record_robots(self.opened.robots().site_id, status, text)
 
     def stored(self) -> list[tuple[Any, ...]]:
         """Return path, state, reason and number of URLs of the sitemaps, in order."""
@@ -94,8 +94,8 @@ def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
     assert crawl.crawl.next(NOW) is None
     assert crawl.crawl.has_pending
     assert not crawl.crawl.waits_for_robots(NOW)
-    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(404, "status 404"))
-    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
+    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(404, "status 404"))
+    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(404, "a second time"))  # is ignored
     assert crawl.opened.lease().url == f"{SITE}/"
     assert crawl.stored() == [("/sitemap.xml", 2, "status 404", 0, 0, 0)]
 
@@ -223,7 +223,7 @@ def test_a_result_after_the_end_of_the_crawl_is_ignored(reads):
     crawl = reads()
     needed = crawl.needs("/sitemap.xml")
     crawl.opened.close(reason="shutdown")
-    crawl.crawl.sitemaps.ended(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
+    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
 
 
 # Addresses -----------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_site_that_moves_has_the_sitemaps_of_its_new_address(reads):
     needed = crawl.crawl.next(NOW)
     assert isinstance(needed, RobotsNeeded)
     assert needed.address == new
-    crawl.crawl.robots_known(needed.site_id, 404, None)
+    crawl.crawl.record_robots(needed.site_id, 404, None)
     crawl.reads(f"{new}/sitemap.xml", urlset("/x", f"{SITE}/y", "http://other.test/"))
     assert crawl.opened.lease().url == f"{new}/"
     assert crawl.stored() == [

@@ -15,5 +15,5 @@ def test_start_pages_and_roots_are_leased_first(opened):
 def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "Sitemap: /map"
-    crawl.crawl.robots_known(crawl.robots().site_id, 200, text)
+    crawl.crawl.record_robots(crawl.robots().site_id, 200, text)
     assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}

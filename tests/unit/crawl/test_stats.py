@@ -47,7 +47,7 @@ def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None
 )
 def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> None:
     crawl_stats, counts = stats()
-    crawl_stats.ended(lease(1), page, 0, 0.0)
+    crawl_stats.count_page(lease(1), page, 0, 0.0)
     assert counts == counted
 
 
@@ -56,13 +56,13 @@ def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> No
 )
 def test_errors_are_counted_by_their_class(state: State, status: int, counted: str) -> None:
     crawl_stats, counts = stats(warns=False)
-    crawl_stats.ended(lease(1), Page(1, URL, 1, state, status, reason="anything"), 0, 0.0)
+    crawl_stats.count_page(lease(1), Page(1, URL, 1, state, status, reason="anything"), 0, 0.0)
     assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
 
 
 def test_revisits_and_new_urls_are_counted() -> None:
     crawl_stats, counts = stats()
-    crawl_stats.ended(lease(is_revisit=True), Page(1, URL, 0, State.DONE, 200), 3, 0.0)
+    crawl_stats.count_page(lease(is_revisit=True), Page(1, URL, 0, State.DONE, 200), 3, 0.0)
     assert counts == {"pages/done": 1, "pages/again": 1, "pages/found": 3}
 
 
@@ -81,20 +81,20 @@ def test_user_is_warned_of_an_unavailable_home_page_only(
 ) -> None:
     crawl_stats, _ = stats(warns=warns)
     page = Page(1, URL, level, State.FAILED, reason="timeout", news=news)
-    crawl_stats.ended(lease(level, is_revisit=is_revisit), page, 0, 0.0)
+    crawl_stats.count_page(lease(level, is_revisit=is_revisit), page, 0, 0.0)
     assert caplog.messages == ([f"{URL} is not available: timeout"] if is_warned else [])
 
 
 def test_page_of_which_links_were_not_read_is_counted_and_said(caplog: pytest.LogCaptureFixture) -> None:
     crawl_stats, counts = stats()
-    crawl_stats.ended(lease(1), Page(1, URL, 1, State.DONE, reason=f"{TOO_MANY_LINKS}7"), 0, 0.0)
+    crawl_stats.count_page(lease(1), Page(1, URL, 1, State.DONE, reason=f"{TOO_MANY_LINKS}7"), 0, 0.0)
     assert counts == {"pages/done": 1, "pages/cut": 1}
     assert caplog.messages == [f"{URL} has more than 30,000 links; the others were not read: 7"]
 
 
 def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:
     crawl_stats, counts = stats(errors=tmp_path / "errors.csv")
-    crawl_stats.retried(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
+    crawl_stats.count_retry(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
     crawl_stats.close()
     assert counts == {"pages/retried": 1, "errors/timeout": 1}
     assert "timeout; will be retried" in (tmp_path / "errors.csv").read_text("utf-8")

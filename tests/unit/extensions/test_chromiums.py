@@ -65,9 +65,9 @@ def browsers(*, is_busy: bool = False) -> Chromiums:
 def test_pages_at_the_same_time_have_different_browsers_and_later_ones_the_same(killed):
     async def pids() -> list[int]:
         ours = browsers()
-        first, second = await ours.take(), await ours.take()
+        first, second = await ours.acquire(), await ours.acquire()
         await ours.give_back(first, is_usable=True)
-        return [first.pid, second.pid, (await ours.take()).pid, (await ours.take()).pid]
+        return [first.pid, second.pid, (await ours.acquire()).pid, (await ours.acquire()).pid]
 
     assert asyncio.run(pids()) == [100, 101, 100, 102]
     assert killed == []
@@ -79,9 +79,9 @@ def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, 
 
     async def next_pid() -> int:
         ours = browsers(is_busy=is_busy)
-        first, _ = await ours.take(), await ours.take()
+        first, _ = await ours.acquire(), await ours.acquire()
         await ours.give_back(first, is_usable=is_usable)
-        return (await ours.take()).pid
+        return (await ours.acquire()).pid
 
     assert asyncio.run(next_pid()) == 102
     assert killed == [(100, signal.SIGKILL)]
@@ -90,13 +90,13 @@ def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, 
 def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
     async def next_pid() -> int:
         ours = browsers()
-        first = await ours.take()
+        first = await ours.acquire()
         await ours.give_back(first, is_usable=True)
         first.browser.is_running = False
-        second = await ours.take()
+        second = await ours.acquire()
         second.browser.is_running = False
         await ours.give_back(second, is_usable=False)
-        return (await ours.take()).pid
+        return (await ours.acquire()).pid
 
     assert asyncio.run(next_pid()) == 102
     assert killed == []

@@ -97,7 +97,7 @@ def test_owner_is_reached_through_the_crawler(opened):
     assert isinstance(one.owner, CrawlOwner)
     assert owner_of(one.crawler) is one.owner
     assert one.owner.crawl.session.name == "mine"
-    assert one.owner.has_begun
+    assert one.owner.is_started
 
 
 def test_command_is_kept_with_the_names_of_what_is_not_kept_of_it(opened):

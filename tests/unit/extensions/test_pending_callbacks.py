@@ -39,8 +39,8 @@ def work():
 
 def test_callback_that_yields_nothing_ends_when_it_is_exhausted(work):
     assert 1 in work.callbacks
-    work.callbacks.yielded(work.response, None)
-    work.callbacks.exhausted(work.response)
+    work.callbacks.record_output(work.response, None)
+    work.callbacks.record_end(work.response)
     assert work.ended == [work.page]
     assert 1 not in work.callbacks
 
@@ -48,20 +48,20 @@ def test_callback_that_yields_nothing_ends_when_it_is_exhausted(work):
 def test_lease_ends_only_when_the_yielded_requests_are_scheduled(work):
     requests = [Request(URL), Request(URL)]
     for request in requests:
-        work.callbacks.yielded(work.response, request)
-    work.callbacks.scheduled(requests[1])
-    work.callbacks.exhausted(work.response)
+        work.callbacks.record_output(work.response, request)
+    work.callbacks.record_request(requests[1])
+    work.callbacks.record_end(work.response)
     assert work.ended == []
-    work.callbacks.scheduled(Request(URL))  # of another callback
+    work.callbacks.record_request(Request(URL))  # of another callback
     assert work.ended == []
-    work.callbacks.scheduled(requests[0])
-    work.callbacks.scheduled(requests[0])
+    work.callbacks.record_request(requests[0])
+    work.callbacks.record_request(requests[0])
     assert work.ended == [work.page]
 
 
 def test_lease_ends_only_when_the_yielded_items_have_passed_the_pipelines(work):
-    work.callbacks.yielded(work.response, {"an": "item"})
-    work.callbacks.exhausted(work.response)
+    work.callbacks.record_output(work.response, {"an": "item"})
+    work.callbacks.record_end(work.response)
     work.callbacks.item_handled(None)  # an item of start()
     work.callbacks.item_handled(Response(URL))
     assert work.ended == []
@@ -70,8 +70,8 @@ def test_lease_ends_only_when_the_yielded_items_have_passed_the_pipelines(work):
 
 
 def test_yielded_page_ends_the_lease_itself(work):
-    work.callbacks.yielded(work.response, Page(1, URL, 0, State.DONE))
-    work.callbacks.exhausted(work.response)
+    work.callbacks.record_output(work.response, Page(1, URL, 0, State.DONE))
+    work.callbacks.record_end(work.response)
     work.callbacks.item_handled(work.response)
     assert work.ended == []
     assert 1 not in work.callbacks
@@ -79,24 +79,24 @@ def test_yielded_page_ends_the_lease_itself(work):
 
 def test_page_of_a_failing_callback_fails_when_the_rest_is_handled(work):
     request = Request(URL)
-    work.callbacks.yielded(work.response, request)
-    assert work.callbacks.failed(work.response, "why")
+    work.callbacks.record_output(work.response, request)
+    assert work.callbacks.record_failure(work.response, "why")
     assert work.ended == []
-    work.callbacks.scheduled(request)
+    work.callbacks.record_request(request)
     assert [(page.state, page.reason) for page in work.ended] == [(State.FAILED, "why")]
-    assert not work.callbacks.failed(work.response, "again")
-    assert not work.callbacks.failed(None, "an error of start()")
+    assert not work.callbacks.record_failure(work.response, "again")
+    assert not work.callbacks.record_failure(None, "an error of start()")
 
 
 @given(st.lists(st.sampled_from(["request", "item", "none"]), max_size=8), st.randoms(use_true_random=False))
 def test_lease_ends_exactly_once_in_any_order(outputs, rng):
     work = Work().begin()
-    steps = [lambda: work.callbacks.exhausted(work.response)]
+    steps = [lambda: work.callbacks.record_end(work.response)]
     for kind in outputs:
         output = {"request": Request(URL), "item": {}, "none": None}[kind]
-        work.callbacks.yielded(work.response, output)
+        work.callbacks.record_output(work.response, output)
         if kind == "request":
-            steps.append(lambda output=output: work.callbacks.scheduled(output))
+            steps.append(lambda output=output: work.callbacks.record_request(output))
         elif kind == "item":
             steps.append(lambda: work.callbacks.item_handled(work.response))
     rng.shuffle(steps)
@@ -193,9 +193,9 @@ def test_errback_of_an_answer_in_work_is_left_alone(work, errback):
 def test_request_that_is_yielded_twice_is_waited_for_twice(work):
     request = Request(URL)
     for _ in range(2):
-        work.callbacks.yielded(work.response, request)
-    work.callbacks.exhausted(work.response)
-    work.callbacks.scheduled(request)
+        work.callbacks.record_output(work.response, request)
+    work.callbacks.record_end(work.response)
+    work.callbacks.record_request(request)
     assert work.ended == []
-    work.callbacks.scheduled(request)
+    work.callbacks.record_request(request)
     assert work.ended == [work.page]

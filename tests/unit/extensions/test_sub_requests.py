@@ -193,7 +193,7 @@ def test_memory_for_answers_is_limited(monkeypatch):
     web = {url: response for number in range(3) for url, response in found(f"{OURS}/{number}", b"12345").items()}
     world = World(monkeypatch, web)
     world.answers(*web)
-    assert [world.hosts.known(url) is not None for url in web] == [False, True, True]
+    assert [world.hosts.cached(url) is not None for url in web] == [False, True, True]
 
 
 def test_clock_of_the_page_stops_while_it_waits_for_a_host(monkeypatch):
@@ -243,7 +243,7 @@ def test_page_that_ends_while_it_waits_requests_nothing_and_raises_nothing(monke
 def test_unexpected_error_of_a_request_is_logged_and_not_raised(monkeypatch, caplog):
     world = World(monkeypatch, {})
     page = world.page()
-    monkeypatch.setattr(world.hosts, "known", lambda url: 1 / 0)
+    monkeypatch.setattr(world.hosts, "cached", lambda url: 1 / 0)
     asyncio.run(page.answer(Route(), fetched(f"{OURS}/1")))
     assert "can't be answered" in caplog.text
 

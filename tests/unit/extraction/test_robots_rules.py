@@ -285,7 +285,7 @@ def assert_starts_are_apart(crawl, number, delay_s):
 @pytest.mark.parametrize(("asked", "delay_s"), [("7", 7.0), ("0.25", 0.25), ("60", 60.0), ("86400", 60.0)])
 def test_crawl_delay_is_kept_up_to_the_longest(opened, asked, delay_s):
     crawl = opened()
-    crawl.crawl.robots_known(crawl.robots().site_id, 200, f"User-agent: *\nCrawl-delay: {asked}")
+    crawl.crawl.record_robots(crawl.robots().site_id, 200, f"User-agent: *\nCrawl-delay: {asked}")
     crawl.now += crawl.crawl.next_due(crawl.now) or 0.0
     crawl.end(crawl.lease(), *ROW)
     assert_starts_are_apart(crawl, ROWS, delay_s)
@@ -293,7 +293,7 @@ def test_crawl_delay_is_kept_up_to_the_longest(opened, asked, delay_s):
 
 def test_crawl_delay_is_kept_when_the_crawl_goes_on(opened):
     crawl = opened()
-    crawl.crawl.robots_known(crawl.robots().site_id, 200, "User-agent: *\nCrawl-delay: 7")
+    crawl.crawl.record_robots(crawl.robots().site_id, 200, "User-agent: *\nCrawl-delay: 7")
     crawl.now += crawl.crawl.next_due(crawl.now) or 0.0
     crawl.end(crawl.lease(), *ROW)
     crawl.close(reason="shutdown")
@@ -411,7 +411,7 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     for number in (1, 2, 3):
         sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
     for number in (1, 2, 3, 3):
-        sites.robots_known(number, 200, text)
+        sites.record_robots(number, 200, text)
     leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
     assert [sites.reason_against(lease) for lease in leases] == ["robots.txt disallows it"] * 4
     assert loaded == [1, 3]
@@ -429,7 +429,7 @@ def test_robots_txt_that_could_not_be_read_is_asked_for_again_later():
     sites.open(SiteRow(7, "http://a.example", 1, None, 0.0, is_new=True), now)
     lease = SimpleNamespace(site_id=7, url="http://a.example/a")
     assert sites.robots_needed(lease) == RobotsNeeded(lease.site_id, "http://a.example")
-    sites.robots_known(7, UNREACHABLE, "no such host")
+    sites.record_robots(7, UNREACHABLE, "no such host")
     assert sites.robots_needed(lease) is None
     now += 7200.0
     assert sites.robots_needed(lease) == RobotsNeeded(lease.site_id, "http://a.example")

@@ -20,9 +20,9 @@ FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", PLACE, (3, 4), is_new=
 
 def received(target: Target, details: Details) -> Message:
     """Return a sent message as the worker reads it that holds the site of the target."""
-    sent = link_messages.sent(1, 5, target, 3, 1, 2, 9.0, details, value=0.25)
-    assert (sent.crawl_id, sent.source_id, sent.level, sent.hops, sent.count) == (1, 5, 3, 1, 2)
-    assert (sent.value, sent.carried, sent.sent_at, sent.target_id) == (0.25, 0.0, 9.0, None)
+    sent = link_messages.link_message(1, 5, target, 3, 1, 9.0, details)
+    assert (sent.crawl_id, sent.source_id, sent.level, sent.hops, sent.count) == (1, 5, 3, 1, 0)
+    assert (sent.value, sent.carried, sent.sent_at, sent.target_id) == (0.0, 0.0, 9.0, None)
     return sent._replace(id=11)
 
 

@@ -109,16 +109,16 @@ def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielde
     response = Response(handled.lease.url, request=handled.request())
     yielded = Request(handled.lease.url)
     handled.callbacks.begin(response, Page(handled.lease.id, handled.lease.url, 0, State.DONE))
-    handled.callbacks.yielded(response, yielded)
+    handled.callbacks.record_output(response, yielded)
     handled.send(signals.spider_error, failure=Failure(BUG), response=response)
     assert handled.page() == (State.WAITING, "")
-    handled.callbacks.scheduled(yielded)
+    handled.callbacks.record_request(yielded)
     assert handled.page() == (State.FAILED, "the spider failed: ValueError: a bug")
 
 
 def test_robots_txt_that_can_not_be_parsed_makes_its_site_unreachable(handled):
     handled.robots.enqueue(5, "http://a.test")
-    request = handled.robots.take(handled.opened.now)
+    request = handled.robots.next_request(handled.opened.now)
     handled.spider_error(request)
     assert handled.rules == [(5, UNREACHABLE, "the spider failed: ValueError: a bug")]
     assert handled.robots.in_flight == 0

@@ -47,14 +47,14 @@ class Fetch:
     def _waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
         self.waits.append((site_id, status, text, wait_s))
 
-    def take(self) -> Request:
-        request = self.robots.take(self.now)
+    def next_request(self) -> Request:
+        request = self.robots.next_request(self.now)
         assert request is not None
         return request
 
     def respond(self, status: int, body: bytes = b"", redirect: Redirect | None = None, **headers: str) -> None:
         """Respond to the next request."""
-        request = self.take()
+        request = self.next_request()
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request.callback(Response(request.url, status, named, body, request=request))
@@ -62,7 +62,7 @@ class Fetch:
     def fail(self, error: Exception) -> None:
         """Let the next request fail."""
         failure = Failure(error)
-        failure.request = self.take()
+        failure.request = self.next_request()
         failure.request.errback(failure)
 
     def result(self) -> tuple[int, str | None]:
@@ -70,7 +70,7 @@ class Fetch:
         ((site_id, status, text),) = self.known
         assert site_id == 7
         assert self.robots.in_flight == 0
-        assert self.robots.take(float("inf")) is None
+        assert self.robots.next_request(float("inf")) is None
         return status, text
 
 
@@ -109,7 +109,7 @@ def test_only_whole_lines_at_the_beginning_of_a_large_file_are_read(fetch):
 
 
 def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
-    request = fetch().take()
+    request = fetch().next_request()
     assert request.meta["download_maxsize"] == 0  # no length that a server states is too much
     assert request.headers["Accept-Encoding"] == b"identity"
     fetch().robots.bytes_received(b"#" * MAX_BYTES, request)
@@ -127,7 +127,7 @@ def test_redirect_is_followed_at_once(fetch):
     one = fetch()
     one.respond(301, redirect=to("/rules.txt"))
     assert one.known == []
-    request = one.take()
+    request = one.next_request()
     assert request.url == f"{SITE}/rules.txt"
     request.callback(Response(request.url, 200, body=DISALLOW.encode(), request=request))
     assert one.result() == (200, DISALLOW)
@@ -151,7 +151,7 @@ def test_server_error_is_retried_after_a_growing_delay_and_then_reported(fetch):
     one = fetch(RetryPolicy(times=2, rest_times=0, backoff_s=3.0))
     for delay_s in (3.0, 6.0):
         one.respond(500)
-        assert one.robots.take(one.now) is None
+        assert one.robots.next_request(one.now) is None
         assert one.robots.next_due(one.now) == delay_s
         one.now += delay_s
     one.respond(500)
@@ -185,33 +185,33 @@ def test_permanent_failure_is_reported_at_once(fetch):
 
 def test_file_that_can_not_be_parsed_makes_its_site_unreachable(fetch):
     one = fetch()
-    assert one.robots.failed_to_parse(one.take(), "the spider failed: ValueError")
+    assert one.robots.failed_to_parse(one.next_request(), "the spider failed: ValueError")
     assert one.result() == (UNREACHABLE, "the spider failed: ValueError")
 
 
 def test_request_for_a_page_is_not_one_for_robots_txt(fetch):
     one = fetch()
-    request = one.take()
+    request = one.next_request()
     assert not one.robots.failed_to_parse(request.replace(meta={}), "a page")
     assert (one.known, one.robots.in_flight) == ([], 1)
 
 
 @pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, MAX_TIMEOUT_S), (5.0, 5.0)])
 def test_unresponsive_hosts_are_given_up_early(fetch, timeout_s, used_s):
-    assert fetch(timeout_s=timeout_s).take().meta["download_timeout"] == used_s
+    assert fetch(timeout_s=timeout_s).next_request().meta["download_timeout"] == used_s
 
 
 def test_unresponsive_hosts_leave_room_for_others(fetch):
     one = fetch(most=2)
     for number in range(2):
         one.robots.enqueue(number, f"http://s{number}.test")
-    second = [one.take(), one.take()][1]
-    assert one.robots.take(NOW) is None
+    second = [one.next_request(), one.next_request()][1]
+    assert one.robots.next_request(NOW) is None
     assert one.robots.next_due(NOW) is None
     assert one.robots.failed_to_parse(second, "no such host")
     assert one.known == [(0, UNREACHABLE, "no such host")]
     assert one.robots.next_due(NOW) == 0.0
-    assert one.take().url == "http://s1.test/robots.txt"
+    assert one.next_request().url == "http://s1.test/robots.txt"
 
 
 # Rests
@@ -228,7 +228,7 @@ def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, ca
     for rest_s in (60.0, 120.0, 200.0):
         one.fail(scrapy_errors.DownloadTimeoutError("x"))  # after a rest, there is no second attempt
         assert one.rests[-1] == one.robots.next_due(one.now) == rest_s
-        assert one.robots.take(one.now + rest_s - 1.0) is None
+        assert one.robots.next_request(one.now + rest_s - 1.0) is None
         one.now += rest_s
     one.fail(scrapy_errors.DownloadTimeoutError("x"))
     assert one.rests == [60.0, 120.0, 200.0, None]
@@ -272,7 +272,7 @@ def test_redirect_is_followed_anew_after_a_rest(fetch):
     one.respond(301, redirect=to("/rules.txt"))
     one.respond(500)
     one.now += 60.0
-    assert one.take().url == f"{SITE}/robots.txt"
+    assert one.next_request().url == f"{SITE}/robots.txt"
 
 
 def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):

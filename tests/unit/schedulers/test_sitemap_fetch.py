@@ -39,16 +39,16 @@ class Fetch:
         assert isinstance(needed, SitemapNeeded)
         self.fetch.enqueue(*needed)
 
-    def take(self) -> Request:
-        request = self.fetch.take(self.opened.now)
+    def next_request(self) -> Request:
+        request = self.fetch.next_request(self.opened.now)
         assert request is not None
-        self.fetch.sent(request)
+        self.fetch.record_sending(request)
         return request
 
     def respond(
         self, status: int = 200, body: bytes = URLSET, redirect: Redirect | None = None, **headers: str
     ) -> None:
-        request = self.take()
+        request = self.next_request()
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         assert request.callback is not None
@@ -58,13 +58,13 @@ class Fetch:
 
     def fail(self, error: Exception) -> None:
         failure = Failure(error)
-        failure.request = self.take()  # type: ignore[attr-defined]
+        failure.request = self.next_request()  # type: ignore[attr-defined]
         assert failure.request.errback is not None
         failure.request.errback(failure)
 
     def stored(self) -> tuple[Any, ...]:
         """Return URL, status and reason of the sitemap; nothing more is requested."""
-        assert self.fetch.take(float("inf")) is None
+        assert self.fetch.next_request(float("inf")) is None
         self.crawl.session.commit()
         ((url, *more),) = self.opened.rows("SELECT url, status, reason FROM sitemap")
         return (url.removeprefix(SITE), *more)
@@ -90,7 +90,7 @@ def to(url: str) -> Redirect:
 def test_sitemap_is_read_within_limits_and_the_page_follows(fetch):
     one = fetch()
     assert one.fetch.next_due(NOW) == 0.0
-    request = one.take()
+    request = one.next_request()
     assert request.meta["download_maxsize"] == MAX_INFLATED
     one.fetch.enqueue(1, request.url)
     one.respond()
@@ -134,7 +134,7 @@ def test_missing_sitemap_is_not_requested_again(fetch):
 def test_errors_are_retried_after_a_while(fetch):
     one = fetch(RETRY_BACKOFF_SECONDS=2.0)
     one.respond(500)
-    assert one.fetch.take(NOW) is None
+    assert one.fetch.next_request(NOW) is None
     assert one.fetch.next_due(NOW) == 2.0
     one.opened.now += 2.0
     one.fail(scrapy_errors.DownloadTimeoutError())
@@ -170,7 +170,7 @@ def test_delay_of_the_site_is_kept(fetch):
 
 def test_internal_error_of_the_reader_ends_the_attempt(fetch):
     one = fetch()
-    request = one.take()
+    request = one.next_request()
     assert one.fetch.failed_to_read(request, "the spider failed: KeyError")
     assert not one.fetch.failed_to_read(request.replace(meta={}), "of a page")
     assert one.stored() == ("/sitemap.xml", 200, "the spider failed: KeyError")

@@ -82,7 +82,7 @@ def test_processes_that_reserve_at_once_get_different_numbers(database: Database
 
 def test_two_runs_share_the_numbers(database: Database, writer: Writer) -> None:
     first, second = (ReservedIds(writer, page.c.id, 4) for _ in range(2))
-    taken = [(first.take(), second.take()) for _ in range(20)]
+    taken = [(first.next_id(), second.next_id()) for _ in range(20)]
     assert len({number for pair in taken for number in pair}) == 40
     assert all(a < b for of_one in zip(*taken, strict=True) for a, b in pairwise(of_one))
 
@@ -100,14 +100,14 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
     assert pending is not None
     pending.result(30)
     assert len(threads) == 2, "half of the block is used"
-    numbers += [ids.take() for _ in range(15)]
+    numbers += [ids.next_id() for _ in range(15)]
     assert numbers == list(range(1, 21))
     assert set(threads) == {"store-writer"}
 
 
 def test_many_numbers_are_ready_before_they_are_taken(database: Database, writer: Writer) -> None:
     ids = ReservedIds(writer, page.c.id, 10)
-    assert ids.take() == 1
+    assert ids.next_id() == 1
     assert ids.reserve(9) is None
     if (pending := ids.reserve(25)) is not None:
         pending.result(30)

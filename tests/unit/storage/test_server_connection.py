@@ -47,7 +47,7 @@ def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url: st
             until(lambda: not super(Late, self)._is_at_work(), "the end of the statement")
             return False
 
-    with Late.opened(SILENCE_S, conninfo=postgresql_url.replace("+psycopg", "")) as connection:
+    with Late.open(SILENCE_S, conninfo=postgresql_url.replace("+psycopg", "")) as connection:
         assert connection.execute(f"SELECT 'done' FROM pg_sleep({3 * SILENCE_S})").fetchone() == ("done",)
 
 

@@ -24,7 +24,7 @@ def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int
         feed = min(due, key=due.__getitem__)
         rate, before = per_hour[feed] / HOUR, polled[feed][-1] if polled[feed] else None
         new = 20 if before is None else int(rate * now) - int(rate * before)
-        due[feed] = plan.ended(feed, now, min(20, new), 20, 20 / rate)
+        due[feed] = plan.record_poll(feed, now, min(20, new), 20, 20 / rate)
         polled[feed].append(now)
     return polled
 
@@ -60,12 +60,12 @@ def test_intervals_stay_within_the_limits() -> None:
     limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
     rich = PollPlan(10.0, limits)
     rich.add(1, 1, 0.0, BUSY)
-    assert rich.ended(1, 100.0, 10, 20) == 220.0
+    assert rich.record_poll(1, 100.0, 10, 20) == 220.0
     poor = PollPlan(1.2 / HOUR, limits)
     poor.add(1, 1, 0.0, BUSY)
     poor.add(2, 1, 0.0, QUIET)
-    poor.ended(1, 50.0, 0, 20)
-    assert 0.9 * 2 * HOUR <= poor.ended(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
+    poor.record_poll(1, 50.0, 0, 20)
+    assert 0.9 * 2 * HOUR <= poor.record_poll(2, 50.0, 0, 20) - 50.0 <= 2 * HOUR
     assert PollLimits(longest_s=DAY).slowest_s == 6 * HOUR
 
 
@@ -82,7 +82,7 @@ def test_feed_is_polled_before_its_window_is_full_even_if_the_optimum_is_later()
     for feed in range(100):
         plan.add(feed, feed, 0.0, BUSY if feed == 0 else QUIET)
     assert plan.warning == ""
-    assert plan.ended(0, HOUR, 15, 20) - HOUR <= 20 / 15 * HOUR / 2
+    assert plan.record_poll(0, HOUR, 15, 20) - HOUR <= 20 / 15 * HOUR / 2
 
 
 def test_warning_names_the_budget_that_would_suffice() -> None:
@@ -90,7 +90,7 @@ def test_warning_names_the_budget_that_would_suffice() -> None:
     for feed in range(50):
         plan.add(feed, feed, 0.0, BUSY)
     for feed in range(50):
-        plan.ended(feed, HOUR, 15, 20)
+        plan.record_poll(feed, HOUR, 15, 20)
     assert plan.warning
     needed = float(plan.warning.split("need ")[1].split()[0])
     assert "FEED_POLLS_PER_SECOND=0.001" in plan.warning
@@ -98,7 +98,7 @@ def test_warning_names_the_budget_that_would_suffice() -> None:
     for feed in range(50):
         enough.add(feed, feed, 0.0, plan.state(feed))
     for feed in range(50):
-        enough.ended(feed, 2 * HOUR, 15, 20)
+        enough.record_poll(feed, 2 * HOUR, 15, 20)
     assert enough.warning == ""
 
 
@@ -106,7 +106,7 @@ def test_deadline_has_priority_over_windows_if_the_budget_is_too_small() -> None
     plan = PollPlan(11 / (6 * HOUR))
     for feed in range(10):
         plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
-    assert plan.ended(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
+    assert plan.record_poll(9, HOUR, 0, 20) - HOUR <= 6 * HOUR
     assert plan.warning
 
 
@@ -116,14 +116,14 @@ def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows() -> Non
     for feed in range(40):
         plan.add(feed, 7 if feed < 20 else feed, 0.0, PollState(0.0, 50, ArrivalRate(10.0, DAY)))
     for feed in range(40):
-        plan.ended(feed, 0.5 * HOUR, 0, 50)
-    waits = [plan.ended(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
+        plan.record_poll(feed, 0.5 * HOUR, 0, 50)
+    waits = [plan.record_poll(feed, HOUR, 0, 50) - HOUR for feed in range(40)]
     assert sum(1 / wait for wait in waits[:20]) == pytest.approx(0.05, rel=0.1)
     assert max(waits[20:]) < min(waits[:20])
     assert plan.warning == ""
     plan.set_delay(7, 50_000.0)
     for feed in range(40):
-        plan.ended(feed, 2 * HOUR, 0, 50)
+        plan.record_poll(feed, 2 * HOUR, 0, 50)
     assert plan.warning
     assert "that their feeds need: 1 (at worst, " in plan.warning
 
@@ -132,15 +132,15 @@ def test_poll_with_only_new_items_shortens_the_interval() -> None:
     plan = PollPlan(0.002)
     for feed in range(20):
         plan.add(feed, feed, 0.0, QUIET)
-    usual = plan.ended(1, 6 * HOUR, 1, 20) - 6 * HOUR
-    assert plan.ended(2, 6 * HOUR, 20, 20) - 6 * HOUR < usual / 5
+    usual = plan.record_poll(1, 6 * HOUR, 1, 20) - 6 * HOUR
+    assert plan.record_poll(2, 6 * HOUR, 20, 20) - 6 * HOUR < usual / 5
 
 
 def test_dates_of_items_give_the_rate_at_the_first_poll() -> None:
     plan = PollPlan(1.0)
     for feed in (1, 2, 3):
         plan.add(feed, feed, 0.0)
-        plan.ended(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
+        plan.record_poll(feed, 60.0, 20, 20, {1: 2 * HOUR, 2: 60 * DAY}.get(feed))
     busy, quiet, unknown = (plan.state(feed).rate.per_s * HOUR for feed in (1, 2, 3))
     assert busy == pytest.approx(9.0, rel=0.05)
     assert quiet < 0.05
@@ -151,24 +151,24 @@ def test_failed_poll_is_retried_soon_and_then_less_often() -> None:
     plan = PollPlan(0.01)
     plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
     plan.add(2, 2, 0.0)
-    plan.ended(1, 0.0, 0, 50)
+    plan.record_poll(1, 0.0, 0, 50)
     now, waits = 6 * HOUR, []
     for attempts in range(1, 250):
-        later = plan.failed(1, now, attempts)
+        later = plan.record_failure(1, now, attempts)
         waits.append(later - now)
         now = later
     assert waits[:3] == [60.0, 120.0, 240.0]
     assert max(wait for wait in waits if wait < 2 * HOUR) <= HOUR
     assert max(waits) == pytest.approx(6 * HOUR) == waits[-1]
-    assert plan.failed(2, 0.0, 10_000) == 6 * HOUR
+    assert plan.record_failure(2, 0.0, 10_000) == 6 * HOUR
 
 
 def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
     plan = PollPlan(1e-6)
     plan.add(1, 1, 0.0, QUIET)
-    plan.ended(1, 0.0, 0, 20)
-    assert plan.failed(1, HOUR, 10) == 1.5 * HOUR
-    assert plan.failed(1, 24 * HOUR, 10) == 30 * HOUR
+    plan.record_poll(1, 0.0, 0, 20)
+    assert plan.record_failure(1, HOUR, 10) == 1.5 * HOUR
+    assert plan.record_failure(1, 24 * HOUR, 10) == 30 * HOUR
 
 
 def test_plan_resumes_from_the_stored_states_of_feeds() -> None:
@@ -176,14 +176,14 @@ def test_plan_resumes_from_the_stored_states_of_feeds() -> None:
     plan, again = PollPlan(0.01), PollPlan(0.01)
     for feed in range(30):
         plan.add(feed, feed % 7, 0.0)
-        plan.ended(feed, 10.0 * feed, 20, 20, rng.uniform(HOUR, 9 * DAY))
+        plan.record_poll(feed, 10.0 * feed, 20, 20, rng.uniform(HOUR, 9 * DAY))
     for feed in range(30):
-        plan.ended(feed, 5 * HOUR + 10.0 * feed, rng.randint(0, 3), 20)
+        plan.record_poll(feed, 5 * HOUR + 10.0 * feed, rng.randint(0, 3), 20)
     for feed in range(30):
         again.add(feed, feed % 7, 6 * HOUR, plan.state(feed))
         assert again.state(feed) == plan.state(feed)
     for feed in range(30):
-        kept, resumed = (one.ended(feed, 7 * HOUR, 1, 20) for one in (plan, again))
+        kept, resumed = (one.record_poll(feed, 7 * HOUR, 1, 20) for one in (plan, again))
         assert resumed == pytest.approx(kept, rel=0.1)
 
 
@@ -191,12 +191,12 @@ def test_polls_of_a_removed_feed_go_to_the_others() -> None:
     plan = PollPlan(0.01)
     for feed in range(10):
         plan.add(feed, feed, 0.0, QUIET)
-    among_ten = plan.ended(9, HOUR, 0, 20) - HOUR
+    among_ten = plan.record_poll(9, HOUR, 0, 20) - HOUR
     for feed in range(9):
         plan.remove(feed)
     assert len(plan) == 1
     assert plan.state(9).polled_at == HOUR
-    assert plan.ended(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
+    assert plan.record_poll(9, 2 * HOUR, 0, 20) - 2 * HOUR < among_ten / 5
     with pytest.raises(KeyError):
         plan.state(3)
 
@@ -217,5 +217,5 @@ def test_budget_is_not_redistributed_at_every_poll(monkeypatch: pytest.MonkeyPat
     for feed in range(400):
         plan.add(feed, feed, 0.0)
     for turn in range(2000):
-        plan.ended(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
+        plan.record_poll(turn % 400, 10.0 * turn, rng.choice((0, 20)), 20)
     assert 10 <= len(times) <= 2000 * 16 / 400

@@ -143,11 +143,11 @@ def test_domain_has_one_task_at_a_time():
 def test_rules_that_could_not_be_learnt_are_due_again_at_the_next_label():
     book = classifier(learns=True)
     labelled(book, range(20))
-    book.failed("paper.example", book.task(SITE))
+    book.record_failure("paper.example", book.task(SITE))
     assert not book.is_due(SITE)
     labelled(book, [20])
     assert learn(book, SITE, 0.0)
-    book.failed("given-up.example", LearningTask({}, {}, frozenset(), None))
+    book.record_failure("given-up.example", LearningTask({}, {}, frozenset(), None))
 
 
 def test_rules_that_fail_are_learnt_again():
@@ -265,7 +265,7 @@ def read(book, stored):
         book.label(site, url, odds)
         learn(book, site, 0.0)
         if articles is not None:
-            book.listed(site, url, articles)
+            book.record_listing(site, url, articles)
 
 
 PAGES = [
@@ -315,6 +315,6 @@ def test_domain_that_comes_back_does_not_teach_the_other_domains_twice():
 
 def test_lists_that_show_new_articles_have_a_queue_of_their_own():
     book = with_prior()
-    assert book.listed(SITE, f"{SITE}/tag/fire/", 8)
+    assert book.record_listing(SITE, f"{SITE}/tag/fire/", 8)
     assert book.slot(SITE, f"{SITE}/tag/storm/").queue == LISTS
     assert book.slot(SITE, f"{SITE}/about/storm/").queue == OTHER

@@ -69,7 +69,7 @@ def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_
         if learner.is_due:
             due.append(number)
             learner.task()
-            learner.ended(has_failed=True)
+            learner.end_task(has_failed=True)
             assert not learner.is_due
     assert due == [30, 31, 33, 37, 45, 61, 93, 100, 228, 300]
 
@@ -81,7 +81,7 @@ def test_failures_do_not_change_the_usual_numbers(recovers_at: int, learnt_at: i
     for number in taught_one_by_one(learner, 9_000):
         if learner.is_due:
             learner.task()
-            learner.ended(has_failed=(has_failed := 1_000 <= number < recovers_at))
+            learner.end_task(has_failed=(has_failed := 1_000 <= number < recovers_at))
             learnt += [] if has_failed else [number]
     usual = [at for at in (2_000, 4_000, 8_000) if at > learnt_at]
     assert learnt == [30, 100, 300, learnt_at, *usual]
@@ -91,12 +91,12 @@ def test_failures_before_rules_were_learnt_do_not_count() -> None:
     learner = taught(20, 20)
     for number, has_failed in enumerate((True, True, True, False, False, False)):
         learner.task()
-        learner.ended(has_failed=has_failed)
+        learner.end_task(has_failed=has_failed)
         for label in range(4):
             learner.label(f"{SITE}/tag/{number}-{label}", False)
     assert not learner.is_due
     learner.task()
-    learner.ended(has_failed=True)
+    learner.end_task(has_failed=True)
     learner.label(f"{SITE}/tag/another", False)
     assert learner.is_due
 

@@ -39,16 +39,21 @@ def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
 
 def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:
     feeds = places(known={f"{HERE}/rss": FEED, f"{HERE}/map.xml": SITEMAP})
-    assert [feeds.is_home(key(url)) for url in (f"{HERE}/", f"{THERE}", f"{HERE}/rss")] == [True, True, False]
+    assert [feeds.is_start_page(key(url)) for url in (f"{HERE}/", f"{THERE}", f"{HERE}/rss")] == [True, True, False]
     assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/map.xml", "/")] == [FEED, SITEMAP, ""]
 
 
 def test_moved_pages_keep_their_kinds() -> None:
     feeds = places(known={f"{HERE}/rss": FEED})
-    feeds.moved(key(f"{HERE}/"), key(f"{HERE}/en/"))
-    feeds.moved(key(f"{HERE}/rss"), key(f"{HERE}/feed"))
-    feeds.moved(key(f"{HERE}/a"), key(f"{HERE}/b"))
-    assert [feeds.is_home(key(f"{HERE}{path}")) for path in ("/", "/en/", "/feed", "/b")] == [True, True, False, False]
+    feeds.move(key(f"{HERE}/"), key(f"{HERE}/en/"))
+    feeds.move(key(f"{HERE}/rss"), key(f"{HERE}/feed"))
+    feeds.move(key(f"{HERE}/a"), key(f"{HERE}/b"))
+    assert [feeds.is_start_page(key(f"{HERE}{path}")) for path in ("/", "/en/", "/feed", "/b")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/feed", "/en/", "/b")] == [FEED, FEED, "", ""]
 
 
@@ -100,7 +105,7 @@ def test_usual_places_are_not_tried_if_a_feed_is_known_named_or_found() -> None:
     feeds = places()
     assert feeds.of_home(f"{HERE}/", [target(f"{HERE}/rss")]) == [target(f"{HERE}/rss")]
     assert feeds.of_home(f"{HERE}/", []) == []
-    assert feeds.found(f"{THERE}/map.xml")
+    assert feeds.add(f"{THERE}/map.xml")
     assert feeds.of_home(f"{THERE}/", []) == []
 
 
@@ -110,7 +115,7 @@ def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
     assert feeds.wanted(f"{HERE}/", named) == [target(f"{HERE}/feed")]
     assert feeds.of_home(f"{HERE}/", named) == [target(f"{HERE}/feed")]
     assert (feeds.reason_against(key(f"{HERE}/rss")), feeds.reason_against(key(f"{HERE}/feed"))) == (REMOVED, None)
-    assert (feeds.found(f"{HERE}/rss"), feeds.found(f"{HERE}/feed")) == (False, True)
+    assert (feeds.add(f"{HERE}/rss"), feeds.add(f"{HERE}/feed")) == (False, True)
 
 
 def test_removed_feed_in_a_usual_place_is_not_tried() -> None:

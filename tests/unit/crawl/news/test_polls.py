@@ -21,7 +21,7 @@ def polls() -> Polls:
 
 def test_what_is_polled_comes_back_and_is_written_down(polls):
     changes = ChangeSet()
-    due_at = polls.ended(7, 1, FEED, NOW, changes, new_items=20, shown=20, span_s=DAY_S)
+    due_at = polls.record_poll(7, 1, FEED, NOW, changes, new_items=20, shown=20, span_s=DAY_S)
     assert NOW + 60 <= due_at <= NOW + 21_600
     (row,) = changes[PollRow]
     assert row[:4] == (7, 1, "feed", due_at)
@@ -34,14 +34,14 @@ def test_busy_feed_comes_back_sooner():
     for hour in range(12):
         now = NOW + hour * 3600.0
         for page_id, new_items in ((1, 0), (2, 8)):
-            gaps[page_id] = polls.ended(page_id, page_id, FEED, now, changes, new_items=new_items, shown=20) - now
+            gaps[page_id] = polls.record_poll(page_id, page_id, FEED, now, changes, new_items=new_items, shown=20) - now
     assert gaps[2] < gaps[1]
 
 
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
     changes = ChangeSet()
-    polls.ended(7, 1, PAGE, NOW, changes, new_items=3, shown=30)
-    due = [polls.failed(7, 1, PAGE, NOW, changes, "timeout") for _ in range(MAX_FAILURES)]
+    polls.record_poll(7, 1, PAGE, NOW, changes, new_items=3, shown=30)
+    due = [polls.record_failure(7, 1, PAGE, NOW, changes, "timeout") for _ in range(MAX_FAILURES)]
     assert all(time is not None and time > NOW for time in due[:-1])
     assert due[-1] is None
     assert polls.kind(7) == ""
@@ -50,24 +50,24 @@ def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
 
 def test_feed_is_never_given_up(polls):
     changes = ChangeSet()
-    polls.ended(7, 1, FEED, NOW, changes, new_items=3, shown=20)
-    assert all(polls.failed(7, 1, PAGE, NOW + n * DAY_S, changes, "timeout") for n in range(3 * MAX_FAILURES))
+    polls.record_poll(7, 1, FEED, NOW, changes, new_items=3, shown=20)
+    assert all(polls.record_failure(7, 1, PAGE, NOW + n * DAY_S, changes, "timeout") for n in range(3 * MAX_FAILURES))
 
 
 def test_hub_that_brings_nothing_new_fades(polls):
     changes = ChangeSet()
-    polls.ended(7, 1, PAGE, NOW, changes, new_items=1, shown=30)
-    assert polls.ended(7, 1, PAGE, NOW + STALE_AFTER_S, changes, new_items=0, shown=30) is not None
-    assert polls.ended(7, 1, PAGE, NOW + STALE_AFTER_S + 1, changes, new_items=0, shown=30) is None
+    polls.record_poll(7, 1, PAGE, NOW, changes, new_items=1, shown=30)
+    assert polls.record_poll(7, 1, PAGE, NOW + STALE_AFTER_S, changes, new_items=0, shown=30) is not None
+    assert polls.record_poll(7, 1, PAGE, NOW + STALE_AFTER_S + 1, changes, new_items=0, shown=30) is None
 
 
 def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):
     changes = ChangeSet()
     for page_id in (1, 2, 3):
-        polls.ended(page_id, 1, FEED, NOW, changes, new_items=0, shown=20)
+        polls.record_poll(page_id, 1, FEED, NOW, changes, new_items=0, shown=20)
     assert polls.has_room(1)
     for page_id in (4, 5):
-        polls.ended(page_id, 1, PAGE, NOW, changes, new_items=0, shown=20)
+        polls.record_poll(page_id, 1, PAGE, NOW, changes, new_items=0, shown=20)
     assert not polls.has_room(1)
     assert polls.has_room(2)
     polls.forget(4)
@@ -77,10 +77,10 @@ def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):
 def test_what_was_learnt_is_taken_up_again(polls):
     changes = ChangeSet()
     for hour in range(6):
-        polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
+        polls.record_poll(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     again.recall([changes[PollRow][-1]], NOW + 6 * 3600.0)
-    due = [one.ended(7, 1, FEED, NOW + 6 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
+    due = [one.record_poll(7, 1, FEED, NOW + 6 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
 
@@ -88,13 +88,13 @@ def test_what_was_learnt_is_taken_up_again(polls):
 def test_clock_that_was_set_back_a_year_makes_no_poll_wait_for_a_year(polls, kind):
     changes = ChangeSet()
     for hour in range(6):
-        polls.ended(7, 1, kind, NOW + hour * 3600.0, changes, new_items=5, shown=20)
+        polls.record_poll(7, 1, kind, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     now = NOW - 365 * DAY_S
     again.recall([changes[PollRow][-1]], now)
     for minutes in range(60, 60 * 24, 60):
         polled_at = now + minutes * 60.0
-        due_at = again.ended(7, 1, kind, polled_at, changes, new_items=0, shown=20)
+        due_at = again.record_poll(7, 1, kind, polled_at, changes, new_items=0, shown=20)
         assert due_at is not None
         assert polled_at + 60.0 <= due_at <= polled_at + 21_600.0
         assert changes[PollRow][-1].newest_at <= polled_at
@@ -109,33 +109,34 @@ def taken_up(*rows: PollRow) -> Polls:
 def test_run_that_begins_while_a_feed_fails_knows_its_last_success(polls):
     changes = ChangeSet()
     for hour in range(6):
-        polls.ended(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
+        polls.record_poll(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
     failed_at = NOW + 8 * 3600.0
-    polls.failed(7, 1, FEED, failed_at, changes, "timeout")
+    polls.record_failure(7, 1, FEED, failed_at, changes, "timeout")
     assert changes[PollRow][-1].polled_at == failed_at, "the last poll, for people"
     again = taken_up(changes[PollRow][-1])
-    due = [one.ended(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
+    due = [one.record_poll(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
     assert due[0] == pytest.approx(due[1])
 
 
 def test_feed_without_a_response_is_still_due_for_its_first_poll(polls):
     changes = ChangeSet()
-    polls.failed(7, 1, FEED, NOW, changes, "timeout")
+    polls.record_failure(7, 1, FEED, NOW, changes, "timeout")
     again = taken_up(changes[PollRow][-1])
     assert again.kind(7) == FEED
     due = [
-        one.ended(7, 1, FEED, NOW + 60.0, ChangeSet(), new_items=20, shown=20, span_s=DAY_S) for one in (polls, again)
+        one.record_poll(7, 1, FEED, NOW + 60.0, ChangeSet(), new_items=20, shown=20, span_s=DAY_S)
+        for one in (polls, again)
     ]
     assert due[0] == pytest.approx(due[1])
 
 
 def test_what_failed_at_first_is_what_it_turns_out_to_be(polls):
-    polls.failed(7, 1, FEED, NOW, ChangeSet(), "timeout")
-    polls.ended(7, 1, SITEMAP, NOW + 60, ChangeSet(), new_items=0, shown=20)
+    polls.record_failure(7, 1, FEED, NOW, ChangeSet(), "timeout")
+    polls.record_poll(7, 1, SITEMAP, NOW + 60, ChangeSet(), new_items=0, shown=20)
     assert polls.kind(7) == SITEMAP
-    polls.ended(8, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
-    polls.ended(8, 1, FEED, NOW + 60, ChangeSet(), new_items=0, shown=20)
-    polls.ended(9, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
+    polls.record_poll(8, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
+    polls.record_poll(8, 1, FEED, NOW + 60, ChangeSet(), new_items=0, shown=20)
+    polls.record_poll(9, 1, PAGE, NOW, ChangeSet(), new_items=3, shown=20)
     assert polls.has_room(1)
 
 

@@ -30,9 +30,9 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp
             first = TopicPolicy(database, writer, crawl_id, Terms("en"))
             assert not first.is_ready
             with pytest.raises(ConfigError):
-                first.settle({}, [])
+                first.determine_topic({}, [])
             assert not first.is_ready
-            first.settle({"unicod": 2.0}, [])
+            first.determine_topic({"unicod": 2.0}, [])
             assert first.is_ready
             writer.flush()
             assert terms_of(database, crawl_id) == {"unicod": 1.0}

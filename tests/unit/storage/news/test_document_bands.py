@@ -53,15 +53,15 @@ def test_candidates_are_sorted_by_the_number_of_common_bands(bands, stored):
     keep(bands, stored, 2, made(1))
     keep(bands, stored, 3, made(2))
     keep(bands, stored, 4, made(1, domain="example.com"))
-    assert bands.near(made(1)) == [2, 1]
+    assert bands.candidates(made(1)) == [2, 1]
     stored[1].flush()
-    assert DocumentBands(*stored).near(made(1)) == [2, 1]
+    assert DocumentBands(*stored).candidates(made(1)) == [2, 1]
 
 
 def test_a_single_common_band_makes_no_candidate(bands, stored):
     keep(bands, stored, 1, (made(1)[0], *made(2)[1:]))
-    assert bands.near(made(1)) == []
-    assert bands.near(made(1)[:1]) == [1]  # a text of few words has no other
+    assert bands.candidates(made(1)) == []
+    assert bands.candidates(made(1)[:1]) == [1]  # a text of few words has no other
 
 
 @pytest.mark.parametrize("committed", [0, 3, 9])
@@ -73,20 +73,20 @@ def test_only_the_latest_pages_of_a_band_are_candidates(bands, stored, monkeypat
         if page == committed:
             stored[1].flush()
             bands = DocumentBands(*stored)
-    assert bands.near(made(1)) == [6, 7, 8, 9]
+    assert bands.candidates(made(1)) == [6, 7, 8, 9]
     assert len(bands.look_up(made(1))) <= 4 * len(made(1))
 
 
 def test_bands_are_not_forgotten_before_they_are_committed(bands, stored):
     for page in range(1, 40):
         keep(bands, stored, page, made(page))
-        assert all(bands.near(made(one)) == [one] for one in range(1, page + 1))
+        assert all(bands.candidates(made(one)) == [one] for one in range(1, page + 1))
 
 
 def test_changed_document_is_found_by_its_current_and_previous_text(bands, stored):
     keep(bands, stored, 1, made(1))
     keep(bands, stored, 1, made(2))
     for _ in range(2):
-        assert bands.near(made(1)) == bands.near(made(2)) == [1]
+        assert bands.candidates(made(1)) == bands.candidates(made(2)) == [1]
         stored[1].flush()
         bands = DocumentBands(*stored)

@@ -13,7 +13,6 @@ from crawlers.storage.news.stored_polls import (
     UnreadArticle,
     announced_polls,
     documents_of,
-    gone_pages,
     known_items,
     labels_of,
     moved_pages,
@@ -21,6 +20,7 @@ from crawlers.storage.news.stored_polls import (
     polls_of,
     queued_sites,
     removed_feeds,
+    removed_pages,
 )
 from crawlers.storage.schema.news_tables import FeedItemRow, PageLabelRow, feed
 from crawlers.storage.schema.score_tables import NewsScoreRow
@@ -159,8 +159,8 @@ def test_gone_pages_have_their_reason_and_download_time(crawl):
     number = crawl.sites[SITE]
     wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
     wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
-    assert gone_pages(crawl.database, wanted) == [(SITE, (gone, "a feed that was removed", NOW))]
-    assert gone_pages(crawl.database, []) == []
+    assert removed_pages(crawl.database, wanted) == [(SITE, (gone, "a feed that was removed", NOW))]
+    assert removed_pages(crawl.database, []) == []
 
 
 def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):

@@ -11,7 +11,7 @@ from sqlalchemy import event, select
 
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.topic import topic_similarity
-from crawlers.storage.topic.topic_similarity import settle_similarities
+from crawlers.storage.topic.topic_similarity import store_similarities
 from tests.support.topic_store import add_page, begin_topic
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def test_similarities_are_cosines_with_the_document_frequencies_of_all_pages(dat
     crawl_id, (a, b) = begin_topic(database, unicod=3.0, text=4.0)
     for number, terms in enumerate(PAGES, 1):
         add_page(database, number, a if number % 2 else b, f"http://a.test/{number}", terms, similarity=0.5)
-    mean = settle_similarities(database, crawl_id)
+    mean = store_similarities(database, crawl_id)
     # |S| = 5; "unicod" and "font" are on two pages, "text" and "tabl" on one.
     two, one = 1 + log(5 / 2), 1 + log(5 / 1)
     topic = {"unicod": 0.6 * two, "text": 0.8 * one}
@@ -56,7 +56,7 @@ def test_similarities_do_not_depend_on_the_order_of_the_pages(database, monkeypa
         order = random.Random(crawl).sample(range(len(PAGES)), len(PAGES))
         for place, number in enumerate(order):
             add_page(database, 100 * crawl + place + 1, a, f"http://a.test/{number}", PAGES[number])
-        assert settle_similarities(database, crawl_id)
+        assert store_similarities(database, crawl_id)
         known = similarities(database)
         found.append({number: known[100 * crawl + place + 1] for place, number in enumerate(order)})
     assert found == found[:1] * 3
@@ -67,19 +67,19 @@ def test_pages_of_other_crawls_do_not_count_and_are_unchanged(database):
     add_page(database, 1, a, "http://a.test/", {"text": 1}, similarity=0.25)
     crawl_id, (a, _) = begin_topic(database, "mine", text=1.0)
     add_page(database, 2, a, "http://a.test/", {"text": 1, "font": 1}, similarity=0.25)
-    assert settle_similarities(database, crawl_id)
+    assert store_similarities(database, crawl_id)
     assert similarities(database) == {1: 0.25, 2: pytest.approx(1 / sqrt(2), abs=1e-12)}
 
 
 def test_crawl_without_a_topic_is_unchanged(database):
     crawl_id, (a, _) = begin_topic(database)
     add_page(database, 1, a, "http://a.test/")
-    assert settle_similarities(database, crawl_id) is None
+    assert store_similarities(database, crawl_id) is None
 
 
 def test_crawl_that_read_nothing_has_a_mean_of_0(database):
     crawl_id, _ = begin_topic(database, unicod=1.0)
-    assert settle_similarities(database, crawl_id) == 0.0
+    assert store_similarities(database, crawl_id) == 0.0
 
 
 def test_all_are_written_in_one_transaction(database, monkeypatch):
@@ -89,5 +89,5 @@ def test_all_are_written_in_one_transaction(database, monkeypatch):
         add_page(database, number, a, f"http://a.test/{number}", terms)
     commits = []
     event.listen(database.engine, "commit", commits.append)
-    assert settle_similarities(database, crawl_id)
+    assert store_similarities(database, crawl_id)
     assert sum(bool(connection.get_execution_options().get("writes")) for connection in commits) == 1
