@@ -38,7 +38,7 @@ class _Recorded(LevelByLevel):
         super().__init__()
         self.read: list[tuple[Waiting, int]] = []
 
-    def rewarded(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: Waiting, reward: int) -> None:
         self.read.append((page, reward))
 
 

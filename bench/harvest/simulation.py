@@ -127,7 +127,7 @@ def harvest(
         reward = len(seen[chosen]) - before
         rewards += [0] * (site.costs[page.page] - 1) + [reward]
         rule.record_reward(chosen, float(reward))
-        order.rewarded(page, reward)
+        order.record_reward(page, reward)
         for target, link in web.leads(chosen, page.page):
             if target in known[chosen]:
                 continue

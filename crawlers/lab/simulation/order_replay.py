@@ -69,7 +69,7 @@ class SiteOrder(Protocol):
 
     def pop(self) -> Waiting: ...
 
-    def rewarded(self, page: Waiting, reward: int) -> None: ...
+    def record_reward(self, page: Waiting, reward: int) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -115,7 +115,7 @@ def replay(
             paid[chosen] |= page.keys
             found = _found(site, waiting, ages[chosen])
         rule.record_reward(chosen, float(reward))
-        order.rewarded(waiting, reward)
+        order.record_reward(waiting, reward)
         for one in found:
             order.push(one)
         (rule.wake if len(order) else rule.sleep)(chosen)
@@ -166,7 +166,7 @@ class LevelByLevel:
     def pop(self) -> Waiting:
         return heapq.heappop(self._heap)[2]
 
-    def rewarded(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: Waiting, reward: int) -> None:
         """Learn nothing."""
 
     def __len__(self) -> int:
@@ -196,7 +196,7 @@ class ByGroup:
         self._size -= 1
         return page
 
-    def rewarded(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: Waiting, reward: int) -> None:
         self._bandit.record_reward(self._numbers[page.group], float(reward))
 
     def __len__(self) -> int:
@@ -236,7 +236,7 @@ class ByValue:
         self._pages.pop()
         return page
 
-    def rewarded(self, page: Waiting, reward: int) -> None:
+    def record_reward(self, page: Waiting, reward: int) -> None:
         if page.features is not None:
             self._values.learn(page.features.tolist(), float(reward))
 

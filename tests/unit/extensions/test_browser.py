@@ -39,7 +39,7 @@ class World:
         self.browser: Any = Browser(crawler)
         self.browser._hosts = object()
         self.browser._handler = SimpleNamespace(download_request=self._download)
-        self.browser._chromiums = SimpleNamespace(take=self._take, give_back=self._give_back)
+        self.browser._chromiums = SimpleNamespace(acquire=self._take, give_back=self._give_back)
         session = SimpleNamespace(on=lambda *_: None, send=self._nothing)
         self._page = SimpleNamespace(
             on=self.handlers.__setitem__, add_init_script=self._nothing, route=self._nothing, context=None

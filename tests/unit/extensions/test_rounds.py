@@ -28,7 +28,7 @@ class Crawl:
         self.begun: list[bool] = []  # whether the crawl was stopping, of each round
         self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
-        owner = SimpleNamespace(has_begun=has_begun, crawl=self)
+        owner = SimpleNamespace(is_started=has_begun, crawl=self)
         monkeypatch.setattr(rounds, "owner_of", lambda crawler: owner)
         self._crawler = crawler_of("sqlite://")
         self._crawler.engine = self.engine

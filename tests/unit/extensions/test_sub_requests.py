@@ -32,7 +32,7 @@ class World:
             obeys_robots=True,
             knows_robots=lambda site: site == OURS,
             robots_against=lambda site, url: "robots.txt disallows it" if "secret" in url else None,
-            opened=lambda site: 1 if site == OURS else None,
+            open_site_id=lambda site: 1 if site == OURS else None,
         )
         frontier = SimpleNamespace(gate=lambda site_id: self.gate)
         crawl = SimpleNamespace(sites=sites, frontier=frontier, clock=lambda: 100.0, robots_token="us")

@@ -24,20 +24,24 @@ class Heard:
     def wake(self, arm: object) -> None: ...
     def sleep(self, arm: object) -> None: ...
     def select(self, now: float) -> object: ...
-    def rest(self, arm: object) -> None: ...
+    def pause(self, arm: object) -> None: ...
 
     def is_close_to_best(self, arm: object, share: float) -> bool:
         self.told.append(("is_close_to_best", arm, share))
         return False
 
-    def started(self, arm: object) -> None:
-        self.told.append(("started", arm))
+    def record_pull(self, arm: object) -> None:
+        self.told.append(("record_pull", arm))
 
-    def rewarded(self, arm: object, reward: float) -> None:
-        self.told.append(("rewarded", arm, reward))
+    record_request = record_pull
 
-    def cancelled(self, arm: object) -> None:
-        self.told.append(("cancelled", arm))
+    def record_reward(self, arm: object, reward: float) -> None:
+        self.told.append(("record_reward", arm, reward))
+
+    def cancel_pull(self, arm: object) -> None:
+        self.told.append(("cancel_pull", arm))
+
+    cancel_request = cancel_pull
 
 
 def site(number: int) -> SiteQueue:

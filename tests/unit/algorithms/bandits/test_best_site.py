@@ -13,11 +13,11 @@ events = st.lists(
     st.one_of(
         st.tuples(st.just("wake"), arms),
         st.tuples(st.just("sleep"), arms),
-        st.tuples(st.just("rest"), arms),
-        st.tuples(st.just("valued"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
-        st.tuples(st.just("started"), arms),
-        st.tuples(st.just("rewarded"), arms, st.just(1.0)),
-        st.tuples(st.just("cancelled"), arms),
+        st.tuples(st.just("pause"), arms),
+        st.tuples(st.just("set_value"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
+        st.tuples(st.just("record_pull"), arms),
+        st.tuples(st.just("record_reward"), arms, st.just(1.0)),
+        st.tuples(st.just("cancel_pull"), arms),
     ),
     max_size=200,
 )
@@ -34,18 +34,18 @@ class Naive:
     def happens(self, name: str, arm: int, value: float = 0.0) -> None:
         known = self.arms.setdefault(arm, [0, 0.0, 0])
         pending = self.pending.get(arm, 0)
-        if name in ("wake", "sleep", "rest"):
+        if name in ("wake", "sleep", "pause"):
             known[0] = name == "wake"
-            (self.resting.add if name == "rest" else self.resting.discard)(arm)
-        elif name == "valued":
+            (self.resting.add if name == "pause" else self.resting.discard)(arm)
+        elif name == "set_value":
             known[1] = value
-        elif name == "started":
+        elif name == "record_pull":
             known[2] += 1
             self.pending[arm] = pending + 1
         elif pending:
-            known[2] -= name == "cancelled"
+            known[2] -= name == "cancel_pull"
             self.pending[arm] = pending - 1
-        elif name == "rewarded":
+        elif name == "record_reward":
             known[2] += 1
 
     def is_close_to_best(self, arm: int, share: float) -> bool:
@@ -118,7 +118,7 @@ def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events
 def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
     rule = Best()
     for name, *arguments in events:
-        if name != "rest":
+        if name != "pause":
             getattr(rule, name)(*arguments)
     best = rule.select(0.0)
     assert best is None or rule.is_close_to_best(best, 1.0)

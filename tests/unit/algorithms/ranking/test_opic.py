@@ -23,14 +23,14 @@ pages = st.sampled_from(PAGES)
 links = st.lists(pages, max_size=6).map(lambda targets: dict.fromkeys(targets, 1.0))
 events = st.lists(
     st.one_of(
-        st.tuples(st.just("found"), pages, st.integers(0, 3)),
+        st.tuples(st.just("add_waiting"), pages, st.integers(0, 3)),
         st.tuples(st.just("fetched"), pages, links),
         st.tuples(st.just("fetched"), pages, links),
-        st.tuples(st.just("moved"), pages, pages),
-        st.tuples(st.just("gone"), pages),
+        st.tuples(st.just("record_alias"), pages, pages),
+        st.tuples(st.just("remove_page"), pages),
     ),
     max_size=60,
-).map(lambda later: [("found", page, 0) for page in PAGES[:5]] + later)
+).map(lambda later: [("add_waiting", page, 0) for page in PAGES[:5]] + later)
 windows = st.sampled_from([0.5, 1.0, 4.0, math.inf])
 weights = st.sampled_from([1.0, 3.0, math.inf])
 webs = st.lists(links, min_size=len(PAGES), max_size=len(PAGES)).map(lambda rows: dict(zip(PAGES, rows, strict=True)))
@@ -43,7 +43,7 @@ def happen(scores: OPIC, events: list[Event]) -> None:
 
 
 def walked(scores: OPIC, web: dict[int, dict[int, float]], walk: list[int]) -> OPIC:
-    happen(scores, [("found", page, 0) for page in web] + [("fetched", page, web[page]) for page in walk])
+    happen(scores, [("add_waiting", page, 0) for page in web] + [("fetched", page, web[page]) for page in walk])
     return scores
 
 
@@ -128,7 +128,7 @@ def test_importance_satisfies_its_equation_within_the_error_bound(
 
 def test_pages_found_before_the_first_fetch_share_the_total() -> None:
     scores = OPIC(virtual_share=1.0)
-    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
     assert scores.history(1) == 0.5
     assert (scores.cash(1), scores.cash(2)) == (0.25, 0.75)
 
@@ -141,7 +141,7 @@ def test_nothing_is_known_before_the_first_fetch() -> None:
 
 def test_unknown_and_gone_pages_and_the_page_itself_are_not_paid() -> None:
     scores = OPIC()
-    happen(scores, [("found", page, 0) for page in (1, 2, 3)])
+    happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3)])
     scores.remove_page(3)
     assert list(scores.fetched(1, {1: 1.0, 2: 1.0, 3: 1.0, 9: 1.0})) == [2]
     assert scores.cash(2) == pytest.approx(0.5 + 0.5 * 0.85 + 0.5 * 0.15 / 2)
@@ -150,7 +150,7 @@ def test_unknown_and_gone_pages_and_the_page_itself_are_not_paid() -> None:
 
 def test_second_fetch_without_cash_changes_nothing() -> None:
     scores = OPIC(uncrawled_weight=math.inf)
-    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
     before = [(scores.cash(page), scores.history(page)) for page in (1, 2)]
     scores.fetched(1, {2: 1.0})
     assert [(scores.cash(page), scores.history(page)) for page in (1, 2)] == before
@@ -175,7 +175,7 @@ def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
 
 def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
     scores = OPIC()
-    happen(scores, [("found", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
+    happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
     paid, cash = scores.history(1), scores.cash(1) + scores.cash(3)
     assert list(scores.record_alias(1, 3)) == [3]
     assert (scores.cash(3), scores.history(3), scores.cash(1), scores.queue(1)) == (cash, paid, 0.0, GONE)
@@ -185,7 +185,7 @@ def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
 
 def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None:
     scores = OPIC()
-    happen(scores, [("found", 1, 0), ("found", 2, 0), ("fetched", 1, {2: 1.0})])
+    happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
     assert scores.record_alias(2, 9) == ()
     scores.fetched(1, {})
     assert scores.cash(1) == pytest.approx(1.0)
@@ -195,8 +195,8 @@ def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None
 
 def test_pages_that_move_in_a_circle_are_gone() -> None:
     scores = OPIC()
-    happen(scores, [("found", page, 0) for page in (1, 2, 3)])
-    happen(scores, [("moved", 1, 2), ("moved", 2, 1), ("moved", 3, 3)])
+    happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3)])
+    happen(scores, [("record_alias", 1, 2), ("record_alias", 2, 1), ("record_alias", 3, 3)])
     assert [scores.queue(page) for page in (1, 2, 3)] == [GONE] * 3
     assert scores.total_cash() == 1.0
 
@@ -228,7 +228,7 @@ def test_scores_rise_only_by_events_that_report_it(events: list[Event], weight: 
 
 def test_cyclic_policy_chooses_the_page_not_fetched_for_longest() -> None:
     scores = OPIC("cyclic")
-    happen(scores, [("found", page, 0) for page in PAGES])
+    happen(scores, [("add_waiting", page, 0) for page in PAGES])
     order = []
     for _ in range(20):
         order.append(best(scores))
@@ -292,7 +292,7 @@ def test_rebase_changes_only_the_representation(events: list[Event], weight: flo
 
 def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
     scores = OPIC()
-    happen(scores, [("found", 1, 0), ("fetched", 1, {})])
+    happen(scores, [("add_waiting", 1, 0), ("fetched", 1, {})])
     assert not scores.rebase()
     totals = scores.totals()
     totals[4] = totals[5] = 2e9

@@ -23,15 +23,15 @@ mixes = st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)).ma
 )
 later = st.lists(
     st.one_of(
-        st.tuples(st.just("found"), pages, st.integers(0, 20)),
+        st.tuples(st.just("add_waiting"), pages, st.integers(0, 20)),
         st.tuples(st.just("fetched"), pages, st.dictionaries(pages, st.floats(0, 1), max_size=6)),
-        st.tuples(st.just("moved"), pages, pages),
-        st.tuples(st.just("gone"), pages),
+        st.tuples(st.just("record_alias"), pages, pages),
+        st.tuples(st.just("remove_page"), pages),
     ),
     max_size=60,
 )
 first = st.dictionaries(pages, st.integers(0, 20), min_size=5)  # few events say anything about pages never found
-events = st.builds(lambda levels, rest: [("found", *item) for item in levels.items()] + rest, first, later)
+events = st.builds(lambda levels, rest: [("add_waiting", *item) for item in levels.items()] + rest, first, later)
 
 
 def told(weights, history) -> TopicScores:
@@ -69,13 +69,13 @@ def test_ranks_are_the_sums_of_the_paper(history):
     """In fractions: every page begins with 1, and gets the rank of each page read that links to it."""
     scores, ranks = TopicScores(STRATEGIES["links"]), {}
     for name, *arguments in history:
-        if name == "found":
+        if name == "add_waiting":
             ranks.setdefault(arguments[0], Fraction(1))
         elif name == "fetched" and scores.queue(arguments[0]) == 0:
             for target in arguments[1]:
                 if target != arguments[0] and scores.queue(target) == 0:
                     ranks[target] += ranks[arguments[0]]
-        elif name == "moved":
+        elif name == "record_alias":
             continue
         getattr(scores, name)(*arguments)
     most = max(ranks.values(), default=Fraction(1))
@@ -168,7 +168,7 @@ def test_breadth_reads_a_graph_level_by_level(seed):
 def test_recalled_scores_continue_as_if_never_interrupted(weights, before, after):
     undisturbed, recalled = told(weights, before), TopicScores(weights)
     recalled.recall_totals(undisturbed.totals())
-    known = {event[1] for event in before if event[0] == "found"}
+    known = {event[1] for event in before if event[0] == "add_waiting"}
     for page in known:
         recalled.recall(page, undisturbed.queue(page), undisturbed.record(page))
     for name, *arguments in after:

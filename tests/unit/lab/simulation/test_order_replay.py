@@ -126,7 +126,7 @@ def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing()
     order.push(Waiting(0, 0, 0, 0, 0, None))
     first = order.pop()
     assert (first.page, len(order)) == (0, 1)
-    order.rewarded(first, 1000)
+    order.record_reward(first, 1000)
     assert values.parts([int(one) for one in features("news")]) == (0.0,) * len(features("news"))
 
 
@@ -168,7 +168,7 @@ def test_late_groups_share_a_queue(monkeypatch):
     read_pages = []
     while len(order):
         waiting = order.pop()
-        order.rewarded(waiting, 0)
+        order.record_reward(waiting, 0)
         read_pages.append(waiting.page)
     assert sorted(read_pages) == [1, 2, 3, 4, 5]
     assert [number for number in read_pages if number > 2] == [3, 4, 5]
