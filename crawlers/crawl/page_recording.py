@@ -74,7 +74,7 @@ class PageRecording:
             return page
         try:
             page = self._record(lease, page)
-            self._held.part(lease.site_id)
+            self._held.release(lease.site_id)
         except Exception as error:
             self._control.abort_for(f"{page.url} can't be stored", error)
         return page

@@ -431,17 +431,17 @@ class QueuedFrontier:
             self._end(lease, requested=requested)
             return AcknowledgedPage(0, self._retry_variant(site, lease, decision, now))
         changes = ChangeSet()
-        acknowledged = self._acknowledgements.take(site, lease, decision, now, changes)
+        acknowledged = self._acknowledgements.record_page(site, lease, decision, now, changes)
         self._end(lease, requested=requested)
         self._discovery.forget_reasons()
         if decision.revisit_at is None or self._scoring is None:
             self._held.discard(lease.id)
         else:
-            self._schedule.rest(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
+            self._schedule.postpone(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
         if requested:
-            self._pull_ended(site, lease, reward, now, changes)
+            self._end_pull(site, lease, reward, now, changes)
         else:
-            self.budget.cancelled(site, lease)
+            self.budget.cancel_pull(site, lease)
         if self._learning is not None:
             self._learning.forget([lease.id])
         self._submit(changes, now)
@@ -492,7 +492,7 @@ class QueuedFrontier:
         for site in risen:
             self._schedule.raise_index(site, now)
 
-    def _failed(
+    def _record_failure(
         self,
         site: SiteQueue,
         lease: Lease,
@@ -506,7 +506,7 @@ class QueuedFrontier:
             if lease.level == 0 and not site.is_available:
                 rest_until = max(retry_at or -math.inf, site.gate.resting_until)  # never before the host wishes
                 changes.add(SiteAvailability(site.id, reason), SiteRest(site.id, _finite(rest_until)))
-        self._pull_ended(site, lease, NO_REWARD, now, changes)
+        self._end_pull(site, lease, NO_REWARD, now, changes)
         self._submit(changes, now)
 
     def _end_pull(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:

@@ -250,7 +250,7 @@ class Scoring:
         base = json.dumps(self._parts.base() if self._parts is not None else [])
         return OrderTotalsRow(self._store.crawl_id, self._worker_id, json.dumps(scores.totals()), base)
 
-    def gone(self, page_id: int) -> None:
+    def remove_page(self, page_id: int) -> None:
         """Note that a page will not be fetched (again)."""
         self.scores.remove_page(page_id)
         self._changed[page_id] = None

@@ -93,9 +93,9 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
     ids = ReservedIds(writer, page.c.id, 10)
     ids.reserve(10)
     ids.reserve(10)
-    numbers = [ids.take() for _ in range(4)]
+    numbers = [ids.next_id() for _ in range(4)]
     assert len(threads) == 1
-    numbers.append(ids.take())
+    numbers.append(ids.next_id())
     pending = ids.reserve(10)
     assert pending is not None
     pending.result(30)
@@ -112,5 +112,5 @@ def test_many_numbers_are_ready_before_they_are_taken(database: Database, writer
     if (pending := ids.reserve(25)) is not None:
         pending.result(30)
     assert ids.reserve(25) is None, "there is nothing to wait for"
-    numbers = [ids.take() for _ in range(30)]
+    numbers = [ids.next_id() for _ in range(30)]
     assert numbers == list(range(2, 32))
