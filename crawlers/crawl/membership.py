@@ -205,7 +205,7 @@ class Membership:
     @property
     def idle_workers(self) -> int:
         """The number of further workers that have nothing to do, and can't claim anything."""
-        return self._last.hungry
+        return self._last.idle_workers
 
     @property
     def is_first(self) -> bool:
@@ -225,7 +225,7 @@ class Membership:
     @property
     def is_budget_exhausted(self) -> bool:
         """Whether all pulls of the page budget have ended, those of others as well."""
-        return self._last.is_spent
+        return self._last.is_budget_exhausted
 
     @property
     def are_idle(self) -> bool:

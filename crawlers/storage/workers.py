@@ -364,7 +364,7 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     claimed = claimed or _claim_members(connection, crawl_id, me)
     if claimed and report.is_hungry:  # or others would give up sites until its next round
         connection.execute(update(worker).where(worker.c.id == me).values(is_hungry=False))
-    hungry = standing.hungry
+    hungry = standing.idle_workers
     if hungry and _count(connection, _free_sources(crawl_id, idle=False), 1):
         hungry = 0  # they take these
     granted, is_spent = _granted(connection, report, standing)
@@ -411,11 +411,11 @@ def _count(connection: Connection, rows: Select[Any], most: int | None = None) -
 
 
 def _take(connection: Connection, report: Report, standing: _Standing) -> list[int]:
-    if not report.wanted_sites or (standing.hungry and not report.is_hungry):
+    if not report.wanted_sites or (standing.idle_workers and not report.is_hungry):
         return []  # what is free is for those that have nothing to do: it may have been given up for them
     # A worker alone holds everything, also sites without work: they may get some when levels are settled.
     is_alone = not standing.others
-    takers = 1 + standing.hungry
+    takers = 1 + standing.idle_workers
     free = _count(connection, _free_sources(report.crawl_id, idle=is_alone), takers * report.wanted_sites)
     limit = to_take(free, takers, report.wanted_sites)
     return claim(connection, report.crawl_id, report.worker_id, limit, idle=is_alone) if limit else []
@@ -453,7 +453,7 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     elected = finisher(connection, report.crawl_id)
     if elected not in (None, me) or has_ended(connection, report.crawl_id):
         return True, False
-    if not (is_candidate and standing.hungry == standing.others) and elected is None:
+    if not (is_candidate and standing.idle_workers == standing.others) and elected is None:
         return False, False
     lock_crawl(connection, report.crawl_id)
     if finisher(connection, report.crawl_id) not in (None, me) or has_ended(connection, report.crawl_id):

@@ -324,9 +324,9 @@ class Workers(RuleBasedStateMachine):
         client.started_before = client.started
         assert client.granted >= client.started or not self.budget
         assert not (learnt.is_over and client.leases)
-        if learnt.hungry:
+        if learnt.idle_workers:
             self._give_up(client)
-        if learnt.is_over or learnt.is_spent:
+        if learnt.is_over or learnt.is_budget_exhausted:
             self._leave(client)
 
     def _give_up(self, client: Client) -> None:

@@ -117,10 +117,10 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
 def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
     crawl = opened({"page_budget": 1})
     assert crawl.crawl.has_pending
-    assert not crawl.crawl.is_spent
+    assert not crawl.crawl.is_budget_exhausted
     crawl.end(crawl.lease(), "/a")
     assert not crawl.crawl.has_pending
-    assert crawl.crawl.is_spent
+    assert crawl.crawl.is_budget_exhausted
     crawl.close()
     assert crawl.states() == [("interrupted", "finished")]
 
@@ -147,7 +147,7 @@ def test_crawl_with_news_once_does_not_end_before_its_policy_knows_which_pages_a
 def test_budget_that_suffices_is_not_spent(opened):
     crawl = opened({"page_budget": 1})
     crawl.end(crawl.lease())
-    assert not crawl.crawl.is_spent
+    assert not crawl.crawl.is_budget_exhausted
     crawl.close()
     assert crawl.states() == [("finished", "finished")]
 

@@ -389,7 +389,7 @@ def test_budget_is_obeyed_exactly(opened, budget):
                 end(crawl, lease, links=2)
     assert ended.total() == budget
     assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
-    assert all(crawl.crawl.is_spent for crawl in crawls)
+    assert all(crawl.crawl.is_budget_exhausted for crawl in crawls)
     assert not any(crawl.crawl.has_pending for crawl in crawls)
 
 

@@ -88,7 +88,7 @@ class Crawl:
 
 def ending(found: Round) -> tuple[bool, bool, bool]:
     """Return whether the crawl is over, this worker ends it, and its budget is spent."""
-    return found.is_over, found.is_elected, found.is_spent
+    return found.is_over, found.is_elected, found.is_budget_exhausted
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shar
     assert shared.round(third, wanted_sites=9, is_hungry=True).hungry == 1
     shared.give_up(*shared.sites[1:])
     busy = shared.round(shared.first)
-    assert (busy.others, busy.hungry) == (2, 0), "they take the free sites first"
+    assert (busy.others, busy.idle_workers) == (2, 0), "they take the free sites first"
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[1:3]
     assert shared.round(third, wanted_sites=9, is_hungry=True).claimed == shared.sites[3:]
     assert shared.holders() == [shared.first, second, second, third]
@@ -388,7 +388,7 @@ def test_unused_pulls_of_lost_and_left_workers_are_free_again(database: Database
     assert shared.round(third).granted == 1
     shared.fence(third, pulls=1)
     last = shared.round(third)
-    assert (last.granted, last.is_spent) == (1, True)
+    assert (last.granted, last.is_budget_exhausted) == (1, True)
 
 
 def test_pulls_go_to_workers_whose_sites_promise_most(database: Database) -> None:
