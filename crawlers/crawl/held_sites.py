@@ -197,12 +197,12 @@ class HeldSites:
         self._starts.add_for(rows, now)
         self._control.resume()
 
-    def share(self, hungry: int, active: int) -> None:
-        """Give up some sources, if *hungry* of the *active* workers have nothing to do. Raises `StoreError`."""
+    def share(self, idle: int, active: int) -> None:
+        """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""
         self._pause_rounds = max(0, self._pause_rounds - 1)
-        if not hungry or self._pause_rounds or self._parting:
+        if not idle or self._pause_rounds or self._parting:
             return
-        for source in self._spare(to_give(self._waiting_sources(), hungry, active)):
+        for source in self._spare(to_give(self._waiting_sources(), idle, active)):
             self._pause(source)
             self._parting.add(source)
             self._release_if_idle(source)

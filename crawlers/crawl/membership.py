@@ -45,7 +45,7 @@ NO_ROUND = Round(
     now=0.0,
     claimed=[],
     others=0,
-    hungry=0,
+    idle=0,
     granted=-2,
     pulls=[],
     last_pulls={},
@@ -53,7 +53,7 @@ NO_ROUND = Round(
     reason=None,
     is_over=False,
     is_elected=False,
-    is_spent=False,
+    is_budget_exhausted=False,
     is_first=False,
 )
 
@@ -205,7 +205,7 @@ class Membership:
     @property
     def idle_workers(self) -> int:
         """The number of further workers that have nothing to do, and can't claim anything."""
-        return self._last.idle_workers
+        return self._last.idle
 
     @property
     def is_first(self) -> bool:

@@ -155,7 +155,7 @@ class WorkerRounds:
         if self._has_budget:
             self._frontier.budget.grant(found.round.granted)
         if not self.is_stopping:
-            self._held.share(found.round.idle_workers, found.round.others + 1)
+            self._held.share(found.round.idle, found.round.others + 1)
         if (reason := self._members.stop_reason) is not None and not self.is_stopping:
             self.is_stopping = True
             logger.info("Crawl %s was asked to stop", self._session.name)

@@ -110,7 +110,7 @@ class Round(NamedTuple):
     now: float
     claimed: list[int]  # sites, in the order of their numbers
     others: int  # further active workers
-    hungry: int  # further workers without anything to do, while no site with something to do is free
+    idle: int  # further workers without anything to do, while no site with something to do is free
     granted: int  # pulls over its life; -1: no limit
     pulls: list[Pull]  # of other workers
     last_pulls: dict[int, int]  # the last pull that it knows now, by worker
@@ -118,7 +118,7 @@ class Round(NamedTuple):
     reason: str | None  # why it is to stop
     is_over: bool  # nothing waits
     is_elected: bool  # this worker ends the crawl
-    is_spent: bool  # every pull of the budget has ended
+    is_budget_exhausted: bool  # every pull of the budget has ended
     is_first: bool  # of the active workers, this one joined first
 
 
@@ -127,7 +127,7 @@ class _Standing(NamedTuple):
 
     others: int
     earlier: int  # others
-    hungry: int  # others
+    idle: int  # others
     fetching: int  # others that have something to fetch
     greatest: float | None
     granted: int  # to active ones
@@ -327,7 +327,7 @@ def claim_share(connection: Connection, crawl_id: int, worker_id: int, others: i
     free = _count(connection, _free_sources(crawl_id, idle=is_alone), MOST_COUNTED)
     if free == MOST_COUNTED:  # whether something waits is slow to find out of a million sites, and matters no longer
         free = _count(connection, _free_sources(crawl_id, idle=True))
-    takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).hungry)
+    takers = max(share - others, 1 + _standing(connection, crawl_id, worker_id).idle)
     return claim(connection, crawl_id, worker_id, to_take(free, takers, free), idle=is_alone)
 
 
@@ -364,14 +364,14 @@ def exchange(connection: Connection, report: Report, now: float) -> Round:
     claimed = claimed or _claim_members(connection, crawl_id, me)
     if claimed and report.is_hungry:  # or others would give up sites until its next round
         connection.execute(update(worker).where(worker.c.id == me).values(is_hungry=False))
-    hungry = standing.idle_workers
-    if hungry and _count(connection, _free_sources(crawl_id, idle=False), 1):
-        hungry = 0  # they take these
-    granted, is_spent = _granted(connection, report, standing)
+    idle = standing.idle
+    if idle and _count(connection, _free_sources(crawl_id, idle=False), 1):
+        idle = 0  # they take these
+    granted, is_budget_exhausted = _granted(connection, report, standing)
     is_over, is_elected = _over(connection, report, standing, is_candidate=report.is_hungry and not claimed)
     pulls, last = _pulls_of_others(connection, report)
-    ending = (control, reason, is_over, is_elected, is_spent)
-    return Round(now, claimed, standing.others, hungry, granted, pulls, last, *ending, is_first=not standing.earlier)
+    ending = (control, reason, is_over, is_elected, is_budget_exhausted)
+    return Round(now, claimed, standing.others, idle, granted, pulls, last, *ending, is_first=not standing.earlier)
 
 
 def _beat(connection: Connection, report: Report, now: float) -> None:
@@ -397,8 +397,8 @@ def _standing(connection: Connection, crawl_id: int, me: int) -> _Standing:
         func.coalesce(func.sum(worker.c.used), 0),
     )
     row = connection.execute(sums.where(worker.c.crawl_id == crawl_id)).one()
-    others, earlier, hungry, fetching, greatest, *pulls = row
-    return _Standing(others, earlier, hungry, fetching, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
+    others, earlier, idle, fetching, greatest, *pulls = row
+    return _Standing(others, earlier, idle, fetching, greatest, *map(int, pulls))  # PostgreSQL adds up to decimals
 
 
 def lock_crawl(connection: Connection, crawl_id: int) -> None:
@@ -411,11 +411,11 @@ def _count(connection: Connection, rows: Select[Any], most: int | None = None) -
 
 
 def _take(connection: Connection, report: Report, standing: _Standing) -> list[int]:
-    if not report.wanted_sites or (standing.idle_workers and not report.is_hungry):
+    if not report.wanted_sites or (standing.idle and not report.is_hungry):
         return []  # what is free is for those that have nothing to do: it may have been given up for them
     # A worker alone holds everything, also sites without work: they may get some when levels are settled.
     is_alone = not standing.others
-    takers = 1 + standing.idle_workers
+    takers = 1 + standing.idle
     free = _count(connection, _free_sources(report.crawl_id, idle=is_alone), takers * report.wanted_sites)
     limit = to_take(free, takers, report.wanted_sites)
     return claim(connection, report.crawl_id, report.worker_id, limit, idle=is_alone) if limit else []
@@ -453,7 +453,7 @@ def _over(connection: Connection, report: Report, standing: _Standing, *, is_can
     elected = finisher(connection, report.crawl_id)
     if elected not in (None, me) or has_ended(connection, report.crawl_id):
         return True, False
-    if not (is_candidate and standing.idle_workers == standing.others) and elected is None:
+    if not (is_candidate and standing.idle == standing.others) and elected is None:
         return False, False
     lock_crawl(connection, report.crawl_id)
     if finisher(connection, report.crawl_id) not in (None, me) or has_ended(connection, report.crawl_id):

@@ -324,7 +324,7 @@ class Workers(RuleBasedStateMachine):
         client.started_before = client.started
         assert client.granted >= client.started or not self.budget
         assert not (learnt.is_over and client.leases)
-        if learnt.idle_workers:
+        if learnt.idle:
             self._give_up(client)
         if learnt.is_over or learnt.is_budget_exhausted:
             self._leave(client)

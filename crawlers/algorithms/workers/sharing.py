@@ -49,13 +49,13 @@ def promises_enough(best_index: float | None, greatest: float | None, index_shar
     return index_share <= 0.0 or greatest is None or is_near_best(best_index, greatest, index_share)
 
 
-def to_give(held: int, hungry: int, active: int) -> int:
+def to_give(held: int, idle: int, active: int) -> int:
     """Return how many of the *held* sites with something waiting a worker gives up, so that all can work.
 
-    *hungry* of the *active* workers have nothing to do. If the others hold as many sites as this one, all have the same
+    *idle* of the *active* workers have nothing to do. If the others hold as many sites as this one, all have the same
     number afterwards. The last site is never given up; of several, at least one is.
 
-    >>> to_give(held=10, hungry=3, active=4), to_give(held=2, hungry=1, active=5), to_give(held=1, hungry=3, active=4)
+    >>> to_give(held=10, idle=3, active=4), to_give(held=2, idle=1, active=5), to_give(held=1, idle=3, active=4)
     (7, 1, 0)
     """
-    return max(min(1, held - 1), held * hungry // active)
+    return max(min(1, held - 1), held * idle // active)

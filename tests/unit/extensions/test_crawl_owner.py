@@ -130,7 +130,7 @@ def test_libraries_of_the_manifest_are_requirements():
 
 def test_crawl_is_not_open_before_the_scheduler(opened):
     one = opened()
-    assert not one.owner.has_begun
+    assert not one.owner.is_started
     with pytest.raises(FrontierError, match=r"no crawl is open; SCHEDULER must be .*AdaptiveScheduler"):
         _ = one.owner.crawl
 
@@ -198,7 +198,7 @@ def test_wrong_setting_is_refused_before_a_crawl_is_stored(opened, wrong):
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     one = opened(OneSite, RULE="chess")
     assert one.owner.open(one.spider, lambda: None) is None
-    assert not one.owner.has_begun
+    assert not one.owner.is_started
     assert isinstance(one.owner.failure, ConfigError)
     assert "chess" in str(one.owner.failure)
     (error,) = one.send(signals.spider_opened)

@@ -165,10 +165,10 @@ def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
 def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shared: Crawl) -> None:
     second, third = shared.join(), shared.join()
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == []
-    assert shared.round(third, wanted_sites=9, is_hungry=True).hungry == 1
+    assert shared.round(third, wanted_sites=9, is_hungry=True).idle == 1
     shared.give_up(*shared.sites[1:])
     busy = shared.round(shared.first)
-    assert (busy.others, busy.idle_workers) == (2, 0), "they take the free sites first"
+    assert (busy.others, busy.idle) == (2, 0), "they take the free sites first"
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[1:3]
     assert shared.round(third, wanted_sites=9, is_hungry=True).claimed == shared.sites[3:]
     assert shared.holders() == [shared.first, second, second, third]
@@ -258,12 +258,12 @@ def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared: Crawl) ->
 
 
 @pytest.mark.parametrize(
-    ("others", "share", "hungry", "claimed"), [(1, 1, 0, 4), (1, 1, 1, 2), (1, 3, 0, 2), (0, 4, 0, 1), (3, 2, 0, 4)]
+    ("others", "share", "idle", "claimed"), [(1, 1, 0, 4), (1, 1, 1, 2), (1, 3, 0, 2), (0, 4, 0, 1), (3, 2, 0, 4)]
 )
-def test_worker_that_begins_claims_its_share(shared: Crawl, others: int, share: int, hungry: int, claimed: int) -> None:
+def test_worker_that_begins_claims_its_share(shared: Crawl, others: int, share: int, idle: int, claimed: int) -> None:
     second = shared.join()
     shared.give_up(*shared.sites)
-    if hungry:
+    if idle:
         shared.round(shared.first, is_hungry=True)
     with shared.database.write() as connection:
         assert len(workers.claim_share(connection, shared.id, second, others, share)) == claimed
@@ -565,10 +565,10 @@ def test_worker_that_is_elected_meanwhile_is_the_only_one(shared: Crawl, monkeyp
 def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
     second = shared.join()
     shared.round(second, is_hungry=True)
-    assert shared.round(shared.first).hungry == 1
+    assert shared.round(shared.first).idle == 1
     shared.give_up(shared.sites[0])
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed
-    assert shared.round(shared.first).hungry == 0
+    assert shared.round(shared.first).idle == 0
 
 
 def test_busy_worker_keeps_a_crawl_from_its_end(shared: Crawl) -> None:
