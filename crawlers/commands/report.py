@@ -13,7 +13,7 @@ from crawlers.algorithms.plurals import counted
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
 from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, PARQUET, text_table
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
@@ -64,23 +64,10 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--limit", type=int, metavar="N", help="rows to print; 0 = all (default: 50 of a table, all of files)"
         )
-        parser.add_argument("--site", help="only pages of this site, host[:port]")
-        parser.add_argument("--host", help="only links to this host, to hosts below it, or to this site")
-        parser.add_argument("--text", help="only rows with this text in their URL, title or link text")
-        parser.add_argument("--words", help="only documents with these words, as in scrapy explain --search")
-        parser.add_argument("--anchor", metavar="TEXT", help="only links with this in their text")
-        parser.add_argument("--level", metavar="N", help="only pages of this level")
-        parser.add_argument("--state", help="only URLs of this kind, such as error or not-requested")
-        parser.add_argument("--status", metavar="N", help="only URLs with this HTTP status")
-        parser.add_argument("--reason", help="only URLs with this text in the reason of their state")
-        parser.add_argument("--kind", help="only feeds or alarms of this kind, such as sitemap")
-        parser.add_argument("--language", metavar="CODE", help="only documents in this language, such as en")
+        for name, one in FILTERS.items():
+            parser.add_argument(f"--{name}", metavar=one.metavar, default="", help=one.about)
         parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column; -COLUMN: descending")
         parser.add_argument("--total", action="store_true", help="the number of rows, and the sums of their columns")
-        parser.add_argument(
-            "--since", metavar="TIME", help="only what was requested, found or raised from this time (UTC) on"
-        )
-        parser.add_argument("--until", metavar="TIME", help="only what was before this time")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
@@ -95,7 +82,7 @@ class Command(ProjectCommand):
             if opts.format == PARQUET:
                 check_parquet(f"--format {PARQUET}")
             report = report_named(args[0])
-            filters = parsed_filters({name: vars(opts)[name] or "" for name in Filters._fields}, report.filters)
+            filters = parsed_filters({name: vars(opts)[name] for name in FILTERS}, report.filters)
             limit = whole_number("--limit", 50 if opts.limit is None and opts.format == TABLE else opts.limit or 0, 0)
             with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
                 crawl = read_crawl(database, opts.crawl, self.settings)

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po, write_po
 
 from crawlers.algorithms.maps.graph_map import MEANINGS
 from crawlers.options import OFFERED
+from crawlers.reports.catalogue.filters import FILTERS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
@@ -57,6 +58,7 @@ def _literals() -> Iterator[Text]:
 def _names() -> Iterator[str]:
     for report in REPORTS.values():
         yield from (report.title, report.about, report.empty, *(column.title for column in report.columns))
+    yield from (one.label for one in FILTERS.values())
     for picture in PICTURES.values():
         yield from (picture.title, picture.about)
     for names in (Group, Topic, SeedState):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlers.errors import ConfigError
 from crawlers.storage.url_kinds import UrlKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 MAX_CHARS = 200
 _HALF = re.compile("[\ud800-\udfff]")  # of a character
@@ -41,63 +42,70 @@ class Filters(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value is not None and value != ""}
 
 
+def _whole(text: str, most: int) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and int(text) <= most else None
+
+
+def _kind(text: str) -> UrlKind | None:
+    name = text.lower().replace("-", " ")
+    return UrlKind(name) if name in list(UrlKind) else None
+
+
+def _time(text: str) -> float | None:
+    """Return the time of an ISO 8601 text; in UTC unless it says otherwise."""
+    try:
+        moment = datetime.fromisoformat(text)
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if math.isfinite(seconds) else None
+
+
+class Filter(NamedTuple):
+    """How a filter is typed: its label in the panel, its meaning, and its value, which is None for another text."""
+
+    label: str
+    about: str
+    value: Callable[[str], Any] = str
+    expected: str = ""  # what such a text is not
+    metavar: str | None = None
+    example: str = ""
+
+
+_TO = "must be a whole number from 0 to {}"
+_ONE_OF = f"must be one of: {', '.join(UrlKind)}"
+_WHEN = ("is not a time; write for example 2026-11-22 or 2026-11-22T18:30", "TIME", "2026-11-22")
+FILTERS = {
+    "words": Filter("Words", "only documents with these words, as in scrapy explain --search"),
+    "text": Filter("Text", "only rows with this text in their URL, title or link text"),
+    "anchor": Filter("Link text", "only links with this in their text", metavar="TEXT"),
+    "site": Filter("Site", "only pages of this site, host[:port]"),
+    "host": Filter("Host", "only links to this host, to hosts below it, or to this site", str.lower),
+    "level": Filter("Level", "only pages of this level", partial(_whole, most=MAX_LEVEL), _TO.format(MAX_LEVEL), "N"),
+    "state": Filter("State", "only URLs of this kind, such as error or not-requested", _kind, _ONE_OF),
+    "status": Filter("HTTP status", "only URLs with this HTTP status", partial(_whole, most=999), _TO.format(999), "N"),
+    "reason": Filter("Reason", "only URLs with this text in the reason of their state"),
+    "kind": Filter("Kind", "only feeds or alarms of this kind, such as sitemap", str.lower),
+    "language": Filter("Language", "only documents in this language, such as en", str.lower, "", "CODE", "en"),
+    "since": Filter("From", "only what was requested, found or raised from this time (UTC) on", _time, *_WHEN),
+    "until": Filter("Until", "only what was before this time", _time, *_WHEN),
+}
+
+
 def parsed_filters(given: Mapping[str, str], known: Collection[str]) -> Filters:
     """Return the filters *given* as text by name, of which a report knows those of *known*; others must be empty.
 
     Raises `ConfigError` with one sentence about the first one that is wrong.
     """
-    values = {name: text.strip() for name, text in given.items() if text.strip()}
-    for name, text in values.items():
+    values = {}
+    for name, text in ((name, text.strip()) for name, text in given.items() if text.strip()):
         if name not in known:
             raise ConfigError(f"this report has no filter {name}; it has {', '.join(sorted(known)) or 'none'}")
         if len(text) > MAX_CHARS:
             raise ConfigError(f"{name}: at most {MAX_CHARS} characters, got {len(text)}")
         if _HALF.search(text):  # a terminal may pass any bytes
             raise ConfigError(f"{name}={text!r} is not valid text; write it in UTF-8")
-    return Filters(
-        site=values.get("site", ""),
-        host=values.get("host", "").lower(),
-        text=values.get("text", ""),
-        words=values.get("words", ""),
-        anchor=values.get("anchor", ""),
-        level=_whole(values, "level", MAX_LEVEL),
-        state=_state(values),
-        status=_whole(values, "status", 999),
-        reason=values.get("reason", ""),
-        kind=values.get("kind", "").lower(),
-        language=values.get("language", "").lower(),
-        since=_time(values, "since"),
-        until=_time(values, "until"),
-    )
-
-
-def _whole(values: Mapping[str, str], name: str, most: int) -> int | None:
-    if name not in values:
-        return None
-    text = values[name]
-    if not (text.isascii() and text.isdecimal()) or int(text) > most:
-        raise ConfigError(f"{name}={text!r} must be a whole number from 0 to {most}")
-    return int(text)
-
-
-def _state(values: Mapping[str, str]) -> UrlKind | None:
-    if "state" not in values:
-        return None
-    try:
-        return UrlKind(values["state"].lower().replace("-", " "))
-    except ValueError:
-        raise ConfigError(f"state={values['state']!r} must be one of: {', '.join(UrlKind)}") from None
-
-
-def _time(values: Mapping[str, str], name: str) -> float | None:
-    """Return the time of an ISO 8601 text; in UTC unless it says otherwise."""
-    if name not in values:
-        return None
-    try:
-        moment = datetime.fromisoformat(values[name])
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        seconds = math.nan
-    if not math.isfinite(seconds):
-        raise ConfigError(f"{name}={values[name]!r} is not a time; write for example 2026-11-22 or 2026-11-22T18:30")
-    return seconds
+        values[name] = FILTERS[name].value(text)
+        if values[name] is None:
+            raise ConfigError(f"{name}={text!r} {FILTERS[name].expected}")
+    return Filters(**values)

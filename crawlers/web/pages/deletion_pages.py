@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
@@ -192,7 +192,7 @@ def _chosen(report: Report, texts: Sequence[str]) -> list[Cursor]:
 
 
 def _filters(texts: Mapping[str, str], report: Report) -> tuple[dict[str, str], Filters]:
-    given = {name: texts[name].strip() for name in Filters._fields if texts.get(name, "").strip()}
+    given = {name: texts[name].strip() for name in FILTERS if texts.get(name, "").strip()}
     return given, parsed_filters(given, report.filters)
 
 

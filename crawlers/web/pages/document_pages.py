@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.reports.catalogue.document_list import Documents
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.filters import FILTERS, parsed_filters
 from crawlers.reports.document_reader import read_document
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
@@ -27,7 +27,7 @@ DOCUMENTS = Documents()
 def document(request: Request) -> Response:
     """Show a document, and those before and after it in the list that the filters show."""
     crawl, query = crawl_of(request), request.query_params
-    given = {name: query[name] for name in Filters._fields if query.get(name, "").strip()}
+    given = {name: query[name] for name in FILTERS if query.get(name, "").strip()}
     filters = parsed_filters(given, DOCUMENTS.filters)
     number, text = request.path_params["number"], query.get("version", "")
     version = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.page_walk import POSITIONS, Position, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.reports.catalogue.renderers import FORMATS
@@ -150,6 +150,7 @@ def report(request: Request) -> Response:
         part=part,
         given={name: value for name, value in values.items() if name != "sort"},
         filters=filters,
+        known={name: one for name, one in FILTERS.items() if name in shown.filters},
         is_first=is_first,
         following=urlencode(further),
         found=found,
@@ -272,7 +273,7 @@ def _report_of(request: Request) -> Report:
 
 
 def _filters(request: Request, shown: Report) -> tuple[dict[str, str], Filters]:
-    given = {name: request.query_params.get(name, "") for name in Filters._fields}
+    given = {name: request.query_params.get(name, "") for name in FILTERS}
     return given, parsed_filters(given, shown.filters)
 
 
