@@ -10,9 +10,9 @@ from tests.support.crawl_web import WatchedWeb
 from tests.support.running import Crawl
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web():
-    """The demo sites without manners or charsets, served for the whole module."""
+    """The demo sites without manners or charsets, served for all modules."""
     with WatchedWeb() as served:
         yield served
 
@@ -24,7 +24,7 @@ def crawl_in(tmp_path):
         yield lambda name, hosts, **settings: stack.enter_context(Crawl(tmp_path / name, hosts, **settings))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def undisturbed(web, tmp_path_factory):
     """An uninterrupted crawl of library and mirror, for comparison."""
     with Crawl(tmp_path_factory.mktemp("undisturbed"), web.hosts("library", "mirror")) as crawl:

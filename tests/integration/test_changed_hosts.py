@@ -98,7 +98,7 @@ def test_lowered_level_ends_the_crawl_there(web, project):
 
 def test_another_scheme_or_port_is_another_site(web, project, undisturbed):
     old = web["one"].origin.replace("http://", "https://")  # whoever corrects the list, after nothing answered
-    first = project.crawl(f"{old};1;;0,", RETRY_TIMES=0, **SOME)
+    first = project.crawl(f"{old};1;;0,", RETRY_TIMES=0, DOWNLOAD_TIMEOUT=1, **SOME)
     assert first.status == 3, first.log
     assert project.crawl(hosts(web, "one")).status == 0
     name = web["one"].origin.removeprefix("http://").replace(":", "_") + ".gexf"

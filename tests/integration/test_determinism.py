@@ -27,14 +27,13 @@ def shuffled(seed: str):
     return lambda url: zlib.crc32(f"{seed} {url}".encode()) / (1 << 32) * LONGEST_PAUSE_S
 
 
-def test_results_do_not_depend_on_concurrency_or_on_the_order_of_responses(everything, crawl_in):
+def test_results_do_not_depend_on_concurrency_on_the_order_of_responses_or_on_caches(everything, crawl_in):
     crawls = []
-    for parallel, seed in ((1, ""), (32, "heads"), (32, "tails")):
+    for parallel, seed, cached in ((1, "", 2_000_000), (32, "heads", 2_000_000), (32, "tails", 50)):
         everything.pace = shuffled(seed) if seed else lambda url: 0.0
         hosts = everything.hosts(parallel=parallel)
-        crawl = crawl_in(
-            f"{parallel}{seed}", hosts, CONCURRENT_REQUESTS=parallel, RETRY_BACKOFF_SECONDS=0.01, **FORMATS
-        )
+        settings = {"CONCURRENT_REQUESTS": parallel, "FRONTIER_CACHE_URLS": cached, "RETRY_BACKOFF_SECONDS": 0.01}
+        crawl = crawl_in(f"{parallel}{seed}", hosts, **settings, **FORMATS)
         assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]
         crawls.append(crawl)
@@ -53,26 +52,11 @@ def test_results_do_not_depend_on_concurrency_or_on_the_order_of_responses(every
     assert len(set(orders)) == 3
 
 
-def test_results_do_not_depend_on_the_size_of_caches(everything, crawl_in):
-    everything.pace = lambda url: 0.0
-    files = []
-    for urls in (2_000_000, 50):
-        crawl = crawl_in(
-            str(urls), everything.hosts("library", "mirror", "corner"), FRONTIER_CACHE_URLS=urls,
-            RETRY_BACKOFF_SECONDS=0.01,
-        )  # fmt: skip
-        assert crawl.run(is_fresh=True).status == 0
-        assert crawl.states == ["finished"]
-        files.append((crawl.files(), crawl.tables()))
-    assert files[0][0] == files[1][0]
-    assert differences(files[0][1], files[1][1]) == []
-
-
 def test_graphs_of_sites_do_not_depend_on_the_page_order(everything, crawl_in):
     everything.pace = lambda url: 0.0
     hosts = everything.hosts("library", "mirror", "corner")
     graphs, nodes, read = [], [], []
-    for order in ("bfs", "aopic", "opic", "aopic-random"):
+    for order in ("bfs", "opic", "aopic-random"):
         keeps = order != "opic"
         crawl = crawl_in(order, hosts, ORDER=order, SAVE_DUPLICATES=keeps, RETRY_BACKOFF_SECONDS=0.01, **FORMATS)
         assert crawl.run(is_fresh=True).status == 0
@@ -85,6 +69,6 @@ def test_graphs_of_sites_do_not_depend_on_the_page_order(everything, crawl_in):
         nodes.append(sorted(row[2:] for row in rows))
         read.append(tuple(url for (url,) in crawl.query("SELECT url FROM page ORDER BY fetched_at")))
     assert len(graphs[0]) == 8
-    assert graphs == graphs[:1] * 4
-    assert nodes == nodes[:1] * 4
-    assert len(set(read)) == 4, "the pages were read in other orders"
+    assert graphs == graphs[:1] * 3
+    assert nodes == nodes[:1] * 3
+    assert len(set(read)) == 3, "the pages were read in other orders"

@@ -101,6 +101,8 @@ def pouring(**headers):
     return respond
 
 
+TYPE = State.REFUSED, "content type application/x-archive"
+BOMBED = State.REFUSED, "too large once decompressed"
 # path: handler, state, reason
 CASES = {
     "/short": (short, State.DONE, "the body ended early"),
@@ -114,35 +116,15 @@ CASES = {
     "/reset-once": (reset_once, State.DONE, ""),
     "/silent": (silent, State.FAILED, "the connection failed, 2 attempts"),
     "/gibberish": (gibberish, State.FAILED, "the response is not HTTP, 2 attempts"),
-    "/archive": (
-        pouring(content_type="application/x-archive"),
-        State.REFUSED,
-        "content type application/x-archive",
-    ),
-    "/announced-archive": (
-        pouring(content_type="application/x-archive", Content_Length=LARGE),
-        State.REFUSED,
-        "content type application/x-archive",
-    ),
+    "/archive": (pouring(content_type="application/x-archive"), *TYPE),
+    "/announced-archive": (pouring(content_type="application/x-archive", Content_Length=LARGE), *TYPE),
     "/untyped": (pouring(content_type=""), State.REFUSED, "no content type"),
-    "/small-archive": (
-        responding(bytes(10_000), content_type="application/x-archive"),
-        State.REFUSED,
-        "content type application/x-archive",
-    ),
+    "/small-archive": (responding(bytes(10_000), content_type="application/x-archive"), *TYPE),
     "/too-large": (pouring(), State.REFUSED, "too large"),
     "/announced-too-large": (pouring(Content_Length=LARGE), State.REFUSED, "too large"),
-    "/bomb": (responding(BOMB, Content_Encoding="gzip"), State.REFUSED, "too large once decompressed"),
-    "/brotli-bomb": (
-        responding(brotli.compress(bytes(10 * MAXSIZE), quality=1), Content_Encoding="br"),
-        State.REFUSED,
-        "too large once decompressed",
-    ),
-    "/nested-bomb": (
-        responding(gzip.compress(BOMB), Content_Encoding="gzip, gzip"),
-        State.REFUSED,
-        "too large once decompressed",
-    ),
+    "/bomb": (responding(BOMB, Content_Encoding="gzip"), *BOMBED),
+    "/brotli-bomb": (responding(brotli.compress(bytes(10 * MAXSIZE), quality=1), Content_Encoding="br"), *BOMBED),
+    "/nested-bomb": (responding(gzip.compress(BOMB), Content_Encoding="gzip, gzip"), *BOMBED),
     "/layers": (responding(BOMB, Content_Encoding="gzip," * 300), State.REFUSED, "more than 3 content encodings"),
     "/members": (
         responding(gzip.compress(gzip.compress(b"") * 100_000), Content_Encoding="gzip, gzip"),

@@ -57,53 +57,9 @@ def test_no_results_are_written_without_formats_and_tables(tmp_path):
     assert project.states() == [("finished", "finished")]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("GRAPH_FORMATS", "gexf,dot"), ("GRAPH_MEASURES", "beauty"), ("GRAPH_LAYOUT", "level,beauty")]
-)
-def test_unknown_formats_and_measures_are_named(name, value, tmp_path):
-    project = Project(tmp_path, **{name: value})
-    refused = project.crawl("a.test")
-    assert refused.status == 2
-    assert f"{name}=" in refused.log
-    assert "choose" in refused.log
-
-
 def test_graphs_are_off_without_a_format():
     with pytest.raises(NotConfigured, match=r"^$"):  # a reason would be logged as a warning
         GraphPipeline.from_crawler(crawler(GRAPH_FORMATS=""))
-
-
-# Stopping
-
-
-def test_stop_file_stops_the_crawl_which_resumes_after_its_removal(tmp_path):
-    project = Project(tmp_path, STOP_FILE="halt")
-
-    async def site(exchange):
-        if exchange.path == "/":
-            (tmp_path / "halt").touch()
-        await pages(BODIES)(exchange)
-
-    with Web(site=site, slow=pages(BODIES)) as web:  # of the slow one, the crawl waits a minute for the first page
-        hosts = (web.hosts("site"), web.hosts("slow", limits=";1;;60000"))
-        stopped = project.crawl(",".join(hosts))
-        assert stopped.status == 0, stopped.log
-        assert "halt found; stopping. Remove it to resume the crawl." in stopped.log
-        assert project.states() == [("interrupted", "stop_file")]
-        again = project.crawl(web.hosts())
-        assert (again.status, len(again.errors)) == (2, 1)
-        assert "STOP_FILE=halt" in again.errors[0]
-        assert project.states() == [("interrupted", "stop_file")]
-        (tmp_path / "halt").unlink()
-        assert project.crawl(web.hosts()).status == 0
-        assert project.states() == [("finished", "finished")]
-
-
-def test_timeout_stops_the_crawl(tmp_path):
-    project = Project(tmp_path)
-    with Web(site=pages(BODIES)) as web:
-        assert project.crawl(web.hosts(limits=";1;;60000"), TIMEOUT_SECONDS=0.1).status == 3  # no page yet
-        assert project.states() == [("interrupted", "timeout")]
 
 
 # Log lines

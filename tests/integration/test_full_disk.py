@@ -19,7 +19,6 @@ def limit_files():
 @pytest.mark.parametrize(
     "limits",
     [
-        {"ADDONS": add_on("SmallDisk"), "SMALL_DISK_PAGES": 93, **SMALL},
         {"before": limit_files, **SMALL},
         # Numbers of pages are reserved in a transaction of their own, by the engine's thread.
         {"ADDONS": add_on("FullWhenNumbersAreReserved"), "FULL_AT_RESERVATION": 5, **SMALL},

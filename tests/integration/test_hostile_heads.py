@@ -35,6 +35,10 @@ def head(*lines):
     return sending(HEAD + b"".join(line + b"\r\n" for line in lines) + LENGTH + HTML)
 
 
+def empty(status):
+    return sending(f"HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
+
+
 def head_of_redirect(location):
     async def respond(exchange):
         value = location.replace("HOST", exchange.request.headers["host"])
@@ -43,71 +47,41 @@ def head_of_redirect(location):
     return respond
 
 
+NOT_HTTP = State.FAILED, "the response is not HTTP, 2 attempts"
+LONG_HEAD = State.REFUSED, "headers of more than 256 KiB"
 # path: handler, state, reason
 CASES = {
-    "/endless-headers": (pouring(HEAD, b"X: y\r\n" * 1000), State.REFUSED, "headers of more than 256 KiB"),
-    "/endless-1xx": (
-        pouring(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 99),
-        State.REFUSED,
-        "headers of more than 256 KiB",
-    ),
-    "/endless-folding": (pouring(HEAD + b"X: y\r\n", b" y\r\n" * 1000), State.REFUSED, "headers of more than 256 KiB"),
+    "/endless-headers": (pouring(HEAD, b"X: y\r\n" * 1000), *LONG_HEAD),
+    "/endless-1xx": (pouring(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 99), *LONG_HEAD),
+    "/endless-folding": (pouring(HEAD + b"X: y\r\n", b" y\r\n" * 1000), *LONG_HEAD),
     "/endless-line": (pouring(HEAD, b"x" * 10_000), State.REFUSED, "a header of more than 64 KiB"),
     "/endless-status": (pouring(b"HTTP/1.1 200 ", b"x" * 10_000), State.REFUSED, "a header of more than 64 KiB"),
-    "/100000-headers": (head(*[b"X-%d: y" % n for n in range(100_000)]), State.REFUSED, "headers of more than 256 KiB"),
+    "/100000-headers": (head(*[b"X-%d: y" % n for n in range(100_000)]), *LONG_HEAD),
     "/1-megabyte": (head(b"X: " + b"y" * 1_000_000), State.REFUSED, "a header of more than 64 KiB"),
     "/long-policy": (head(b"Content-Security-Policy: " + b"y" * 60_000), State.DONE, ""),
     "/folded": (head(b"X: a", b" b", b"\tc"), State.DONE, ""),
     "/some-1xx": (sending(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 50 + HEAD + LENGTH + HTML), State.DONE, ""),
-    "/nul": (head(b"X\0: \0"), State.FAILED, "the response is not HTTP, 2 attempts"),
-    "/folded-at-first": (
-        sending(b"HTTP/1.1 200 OK\r\n x: y\r\n" + LENGTH),
-        State.FAILED,
-        "the response is not HTTP, 2 attempts",
-    ),
-    "/no-status": (
-        sending(b"Content-Type: text/html\r\n\r\n" + HTML),
-        State.FAILED,
-        "the response is not HTTP, 2 attempts",
-    ),
+    "/nul": (head(b"X\0: \0"), *NOT_HTTP),
+    "/folded-at-first": (sending(b"HTTP/1.1 200 OK\r\n x: y\r\n" + LENGTH), *NOT_HTTP),
+    "/no-status": (sending(b"Content-Type: text/html\r\n\r\n" + HTML), *NOT_HTTP),
     "/http-0.9": (sending(HTML), State.FAILED, "the connection failed, 2 attempts"),
-    "/http-2": (sending(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
-    "/tls-alert": (sending(b"\x15\x03\x01\x00\x02\x02\x46\r\n"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/http-2": (sending(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), *NOT_HTTP),
+    "/tls-alert": (sending(b"\x15\x03\x01\x00\x02\x02\x46\r\n"), *NOT_HTTP),
     **{
         f"/status-{status}"[:40]: (
-            sending(f"HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()),
-            State.FAILED,
-            "the response is not HTTP, 2 attempts",
+            empty(status),
+            *NOT_HTTP,
         )
         for status in ("0", "1", "99", "1000", "-200", "9999999999", "9" * 5000, "2OO", "200.5")
     },
-    **{
-        f"/status-{status}": (
-            sending(f"HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()),
-            State.REFUSED,
-            f"status {status}",
-        )
-        for status in (204, 299, 304, 600, 999)
-    },
-    "/two-lengths": (head(b"Content-Length: 5"), State.FAILED, "the response is not HTTP, 2 attempts"),
+    **{f"/status-{status}": (empty(status), State.REFUSED, f"status {status}") for status in (204, 299, 304, 600, 999)},
+    "/two-lengths": (head(b"Content-Length: 5"), *NOT_HTTP),
     "/same-lengths": (head(b"Content-Length: %d" % len(HTML)), State.DONE, ""),
-    "/negative-length": (
-        sending(HEAD + b"Content-Length: -5\r\n\r\n"),
-        State.FAILED,
-        "the response is not HTTP, 2 attempts",
-    ),
-    "/long-length": (
-        sending(HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n"),
-        State.FAILED,
-        "the response is not HTTP, 2 attempts",
-    ),
+    "/negative-length": (sending(HEAD + b"Content-Length: -5\r\n\r\n"), *NOT_HTTP),
+    "/long-length": (sending(HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n"), *NOT_HTTP),
     "/huge-length": (sending(HEAD + b"Content-Length: 99999999999999999999\r\n\r\n"), State.REFUSED, "too large"),
     **{
-        f"/to-{name}": (
-            head_of_redirect(location),
-            State.REFUSED,
-            reason,
-        )
+        f"/to-{name}": (head_of_redirect(location), State.REFUSED, reason)
         for name, location, reason in (
             ("file", "file:///etc/passwd", "redirects to a bad URL: scheme file"),
             ("ftp", "ftp://127.0.0.1/x", "redirects to a bad URL: scheme ftp"),
@@ -138,11 +112,7 @@ CASES = {
         State.DONE,
         "",
     ),
-    "/unknown-transfer": (
-        sending(HEAD + b"Transfer-Encoding: gzip\r\n\r\n" + HTML),
-        State.FAILED,
-        "the response is not HTTP, 2 attempts",
-    ),
+    "/unknown-transfer": (sending(HEAD + b"Transfer-Encoding: gzip\r\n\r\n" + HTML), *NOT_HTTP),
 }
 # What libcurl does differently: it unfolds headers before it passes them on, and refuses NUL (RFC 9110 section 5.5).
 CURL = {
@@ -150,8 +120,8 @@ CURL = {
     "/100000-headers": (State.REFUSED, "more than 4,096 headers"),
     "/endless-folding": (State.REFUSED, "a header of more than 64 KiB"),
     "/to-folded": (State.REFUSED, "a header of more than 64 KiB"),
-    "/at-nul": (State.FAILED, "the response is not HTTP, 2 attempts"),
-    "/http-0.9": (State.FAILED, "the response is not HTTP, 2 attempts"),
+    "/at-nul": NOT_HTTP,
+    "/http-0.9": NOT_HTTP,
 }
 
 

@@ -105,8 +105,11 @@ def polled(crawl: Crawl) -> int:
     return int(number)
 
 
-def test_articles_that_were_read_before_their_announcement_are_stored(paper, crawl_in):
+def test_articles_that_were_read_before_their_announcement_are_stored_despite_kills(paper, crawl_in):
     crawl = crawl_of(crawl_in, paper, "late")
+    rng = random.Random(1)
+    for _ in range(3):
+        kill_before_commit(crawl, paper, rng)
     for _ in range(2):
         assert run(crawl) == 0
     assert documents(crawl) == paper.stories()
@@ -118,13 +121,3 @@ def test_articles_that_were_read_before_their_announcement_are_stored(paper, cra
             assert told.count("announced by") == feeds
             assert told.count("  document: Story") == feeds
             assert told.count("no document") == 1 - feeds
-
-
-def test_kills_between_announcement_and_second_reading_lose_no_article(paper, crawl_in):
-    crawl = crawl_of(crawl_in, paper, "killed")
-    rng = random.Random(1)
-    for _ in range(3):
-        kill_before_commit(crawl, paper, rng)
-    for _ in range(2):
-        assert run(crawl) == 0
-    assert documents(crawl) == paper.stories()

@@ -141,10 +141,8 @@ def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):
     assert hosts == {"intranet.test", "localhost", "rebound.test"}
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-def test_site_that_was_public_is_not_private_after_a_kill_nor_in_the_next_crawl(tmp_path, store, request, http_client):
-    url = {} if store == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
-    project = Project(tmp_path, DOWNLOAD_TIMEOUT=5, RETRY_TIMES=0, HTTP_CLIENT=http_client, **url)
+def test_site_that_was_public_is_not_private_after_a_kill_nor_in_the_next_crawl(tmp_path, http_client):
+    project = Project(tmp_path, DOWNLOAD_TIMEOUT=5, RETRY_TIMES=0, HTTP_CLIENT=http_client)
     with Web(seed=pages({"/": "public"})) as web, Victim(int(web["seed"].origin.rpartition(":")[2])) as victim:
         origin = f"http://seed.test:{victim.port}"
         command = ("crawl", "sitegraph", "-a", f"hosts={origin}")

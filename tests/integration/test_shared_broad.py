@@ -83,28 +83,6 @@ def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(tow
     check_links(crawl, town)
 
 
-def test_workers_under_one_command_keep_the_cash_and_the_budget_of_a_broad_crawl(town, crawl_in):
-    hosts = [f"{town.origins[name]};2;;100" for name in ("tagged", "plain")]
-    settings = {**OPEN, "SITE_DELAY_SECONDS": 0.1, "WORKERS": 2}
-    crawl = crawl_in("together", hosts, spider="broad", PAGE_BUDGET=120, **settings)
-    ended = crawl.start(is_fresh=True).wait()
-    assert ended.status == 0, ended.log
-    assert crawl.query("SELECT count(*) FROM pull") == [(120,)]
-    assert cash(crawl) == pytest.approx(1.0, abs=1e-9)
-    check_links(crawl, town)
-
-
-def test_workers_under_one_command_read_the_pages_and_links_of_one_topic_crawl(tmp_path):
-    with LinkedSites() as sites:
-        whole, shared = (topic_crawl(tmp_path / name, sites, "mixed") for name in ("whole", "shared"))
-        assert whole.run(*LINE).status == 0
-        shared.settings = {**shared.settings, "WORKERS": 2, "SITE_DELAY_SECONDS": 0.05}
-        ended = shared.start(*LINE, is_fresh=True).wait()
-        assert ended.status == 0, ended.log
-        for statement in (READ, TEXTS, LINKS, SIMILARITIES):
-            assert sorted(shared.query(statement)) == sorted(whole.query(statement))
-
-
 TEXTS = "SELECT s.url, t.url FROM link_text l JOIN page s ON s.id = l.source_id JOIN page t ON t.id = l.target_id"
 LINKS = "SELECT s.url, t.url, l.count FROM link l JOIN page s ON s.id = l.source_id JOIN page t ON t.id = l.target_id"
 

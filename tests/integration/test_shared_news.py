@@ -22,10 +22,8 @@ def press() -> Iterator[WatchedPress]:
         yield press
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-def test_killed_workers_lose_no_article_and_store_none_twice(press, crawl_in, request, store):
-    server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
-    crawl = crawl_in("press", (), spider="news", **SETTINGS, **server)
+def test_killed_workers_lose_no_article_and_store_none_twice(press, crawl_in, postgresql_url):
+    crawl = crawl_in("press", (), spider="news", **SETTINGS, DATABASE_URL=postgresql_url)
     (crawl.folder / "sources.yaml").write_text(press.sources(), "utf-8")
     killer, witness = CrewKiller(crawl, press, random.Random(5), 120, 2), Witness(crawl, press)
     problems: list[str] = []

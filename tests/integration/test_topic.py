@@ -82,25 +82,25 @@ def files(folder):
 LINE = ("crawl", "topic", "-a", "topic=topic.yaml")
 
 
-@pytest.fixture(scope="module", params=["mixed", "breadth"])
-def undisturbed(request, sites, tmp_path_factory):
-    """Strategy, project and order of a crawl from its beginning to its end."""
-    project = topic_crawl(tmp_path_factory.mktemp("whole") / "crawl", sites, request.param)
+@pytest.fixture(scope="module")
+def undisturbed(sites, tmp_path_factory):
+    """Project and order of a crawl from its beginning to its end."""
+    project = topic_crawl(tmp_path_factory.mktemp("whole") / "crawl", sites, "mixed")
     sites.order.clear()
     outcome = project.start(*LINE, is_fresh=True).wait()
     assert outcome.status == 0, outcome.log
     assert project.states() == [("finished", "finished")]
     assert len(sites.order) == len(set(sites.order)) > 60
-    return request.param, project, list(sites.order)
+    return project, list(sites.order)
 
 
 SMALL = {"STORE_BATCH_SECONDS": 0.001}  # so that nearly all that was read is stored
 
 
-@pytest.mark.parametrize(("kill_at", "settings"), [(17, {}), (24, SMALL), (24, {**SMALL, "PAGE_BUDGET": 1000})])
-def test_after_a_kill_the_same_pages_come_next(request, sites, undisturbed, tmp_path, kill_at, settings):
-    strategy, whole, order = undisturbed
-    project = topic_crawl(tmp_path / "killed", sites, strategy)
+@pytest.mark.parametrize(("kill_at", "settings"), [(17, {}), (24, {**SMALL, "PAGE_BUDGET": 1000})])
+def test_after_a_kill_the_same_pages_come_next(sites, undisturbed, tmp_path, kill_at, settings):
+    whole, order = undisturbed
+    project = topic_crawl(tmp_path / "killed", sites, "mixed")
     project.settings = {**project.settings, **settings}
     sites.order.clear()
     sites.kill_at = kill_at

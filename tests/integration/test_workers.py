@@ -12,7 +12,6 @@ import pytest
 from tests.support.crawl_web import ALL, WatchedWeb
 from tests.support.crew import Crew
 from tests.support.network import Network
-from tests.support.processes import until
 from tests.support.running import Crawl, add_on, differences
 from tests.support.services import fresh_database, restart_postgresql
 
@@ -102,7 +101,7 @@ def test_workers_go_on_when_their_server_is_back(web, whole, crawl_in, requests,
         assert any("begins again" in one.log for one in ended)
 
 
-@pytest.mark.parametrize("fault", [Network.cut, Network.forget, Network.break_off])
+@pytest.mark.parametrize("fault", [Network.cut, Network.forget])
 def test_worker_whose_network_is_cut_joins_again(web, whole, crawl_in, requests, postgresql_url, fault):
     with Network(postgresql_url) as network:
         shared = crawl_in(
@@ -117,19 +116,6 @@ def test_worker_whose_network_is_cut_joins_again(web, whole, crawl_in, requests,
         check_same(whole, shared, ended)
         assert "begins again in this process" in run.log
         assert all("Traceback" not in one.log for one in ended)
-
-
-def test_workers_wait_for_a_network_that_is_cut_for_all_of_them(web, whole, crawl_in, requests, postgresql_url):
-    with Network(postgresql_url) as network:
-        shared = crawl_in(
-            "network", web.hosts(parallel=4), **SETTINGS, WORKER_DEADLINE_SECONDS=1.5, DATABASE_URL=network.url
-        )
-        shared.server = postgresql_url
-        crew = Crew(shared, web, 2)
-        crew.after_requests(100, network.cut)
-        until(lambda: all("begins again in this process" in run.log for run in crew.workers), "the ends of both")
-        network.mend()
-        check_same(whole, shared, crew.wait())
 
 
 def terminate(url: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 import os
 import re
@@ -11,7 +10,6 @@ import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
@@ -20,7 +18,7 @@ from crawlers.crawl import membership
 from crawlers.frontier import sql_store
 from crawlers.inputs.worker_place import worker_place
 from crawlers.storage import writer
-from crawlers.storage.files import atomic, csv_logs
+from crawlers.storage.files import csv_logs
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -73,17 +71,6 @@ class DeadWorkers:
             os._exit(70)
 
 
-class SmallDisk:
-    """Limits the database to `SMALL_DISK_PAGES` pages of 4 KiB; beyond, SQLite reports a full disk."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        pages = settings.getint("SMALL_DISK_PAGES")
-
-        @event.listens_for(Engine, "connect")
-        def _limit(connection: Any, _record: Any) -> None:
-            connection.execute(f"PRAGMA max_page_count={pages}")
-
-
 class FullWhenNumbersAreReserved:
     """Makes the database full at the `FULL_AT_RESERVATION`-th (small) reservation of page numbers."""
 
@@ -125,22 +112,10 @@ class FrequentLogChecks:
 
 
 class LostResultFolder:
-    """Removes the folder `result` while graphs are written; with `RESULTS_READ_ONLY` no file can be created in it."""
+    """Removes the folder `result` while graphs are written."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        is_read_only = settings.getbool("RESULTS_READ_ONLY")
-
         @event.listens_for(Engine, "before_cursor_execute")
         def _lose(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
             if "content_hash, url, level" in statement:  # the graph is read
                 shutil.rmtree("result", ignore_errors=True)
-
-        if is_read_only:
-            make = os.open
-
-            def refuse(path: Any, flags: int, *more: Any, **named: Any) -> int:
-                if flags & os.O_CREAT and "result" in Path(path).parts:
-                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-                return make(path, flags, *more, **named)
-
-            atomic.os = SimpleNamespace(**{**vars(os), "open": refuse})

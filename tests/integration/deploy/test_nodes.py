@@ -134,24 +134,23 @@ def graphs(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / "result").glob("*.gexf")}
 
 
-@pytest.mark.both_stores
-def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, database_url, tmp_path, sqlite_url):
+def test_two_nodes_share_a_crawl_and_go_on_after_the_death_of_a_process(nodes, postgresql_url, tmp_path, sqlite_url):
     one, two = nodes
     with chains() as sites:
-        given = job(sites, database_url, tmp_path / "both")
+        given = job(sites, postgresql_url, tmp_path / "both")
         first = one.schedule(**given)
         until(lambda: any(site.counts["/1"] for site in sites), "the first job crawls")
         killed = two.schedule(**given)
-        until(lambda: len(found := pages(database_url)) == 2 and found[1] > 0, "the second node stores pages")
+        until(lambda: len(found := pages(postgresql_url)) == 2 and found[1] > 0, "the second node stores pages")
         two.call("cancel", project="crawlers", job=killed, signal="KILL")
         two.hear(rf"Process died: .*job='{killed}'")
         again = two.schedule(**given)
-        until(lambda: len(found := pages(database_url)) == 3 and found[2] > 0, "the second node is back")
+        until(lambda: len(found := pages(postgresql_url)) == 3 and found[2] > 0, "the second node is back")
         for site in sites:
             site.is_closed = True
         assert [one.end_of(first), two.end_of(again)] == [0, 0], one.log_of(first) + two.log_of(again)
-        assert rows(database_url, "SELECT state, reason FROM crawl") == [("finished", "finished")]
-        assert [state for (state,) in rows(database_url, "SELECT state FROM worker ORDER BY id")] == [
+        assert rows(postgresql_url, "SELECT state, reason FROM crawl") == [("finished", "finished")]
+        assert [state for (state,) in rows(postgresql_url, "SELECT state FROM worker ORDER BY id")] == [
             "left",
             "lost",
             "left",

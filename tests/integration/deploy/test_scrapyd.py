@@ -8,7 +8,6 @@ import netrc
 import re
 import sqlite3
 import subprocess
-import sys
 import threading
 import zipfile
 from base64 import b64encode
@@ -106,14 +105,16 @@ def gated():
             site.shutdown()
 
 
-def test_egg_holds_every_file_of_the_package_and_nothing_else(project):
+def test_egg_holds_every_file_of_the_package_and_nothing_else_with_version_and_requirements(project):
     (project.folder / "crawlers/handlers/data").mkdir()  # no package: a folder of pictures, templates or scripts
     (project.folder / "crawlers/handlers/data/later.lua").write_text("return 1", "utf-8")
     (project.folder / "tests").mkdir()
     (project.folder / "tests/__init__.py").touch()
+    project.set_version("7.8.9")
     with zipfile.ZipFile(project.build_egg()) as egg:
         held = {name for name in egg.namelist() if not name.startswith("EGG-INFO/") and "__pycache__" not in name}
-        entry_points = egg.read("EGG-INFO/entry_points.txt").decode()
+        entry_points, about = (egg.read(f"EGG-INFO/{name}").decode() for name in ("entry_points.txt", "PKG-INFO"))
+        required = egg.read("EGG-INFO/requires.txt").decode().partition("\n\n")[0].split()
     there = {
         path.relative_to(project.folder).as_posix()
         for path in (project.folder / "crawlers").rglob("*")
@@ -121,45 +122,21 @@ def test_egg_holds_every_file_of_the_package_and_nothing_else(project):
     }
     assert held == there
     assert "settings = crawlers.settings" in entry_points
-
-
-def test_setup_takes_version_and_requirements_from_where_they_stand(project):
-    project.set_version("7.8.9")
-    with zipfile.ZipFile(project.build_egg()) as egg:
-        about = egg.read("EGG-INFO/PKG-INFO").decode()
-        required = egg.read("EGG-INFO/requires.txt").decode().partition("\n\n")[0].split()
     assert "\nVersion: 7.8.9\n" in about
     lines = (ROOT / "requirements.in").read_text("utf-8").splitlines()
     assert required == [line.split("#")[0].strip() for line in lines if not line.startswith("#")]
 
 
-def test_tables_are_created_from_a_zipped_egg(project, environment, tmp_path):
-    egg = project.build_egg()
-    made = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import crawlers; from crawlers.storage.database import Database; "
-            "Database('sqlite:///made.sqlite').close(); print(crawlers.__file__)",
-        ],
-        cwd=tmp_path,
-        env={**environment, "PYTHONPATH": str(egg)},
-        capture_output=True,
-        text=True,
-    )
-    assert made.stdout.startswith(str(egg)), made.stderr
-    with closing(sqlite3.connect(tmp_path / "made.sqlite")) as connection:
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert {"schema_version", "crawl", "site", "page", "link"} <= tables
-
-
-def test_comma_list_and_hosts_file_give_the_same_graph(node, web, tmp_path):
+def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node, web, tmp_path):
     line = f"{web.origins['library']};4;;0"
     hosts = tmp_path / "hosts.txt"
     hosts.write_text(f"# nightly\n{line}\n", "utf-8")
     lists = {"comma": f"{line},", "path": str(hosts)}
-    jobs = {name: node.schedule(hosts=given, setting=settings(tmp_path / name)) for name, given in lists.items()}
-    assert [node.end_of(job) for job in jobs.values()] == [0, 0]
+    comma = node.schedule(hosts=lists["comma"], setting=settings(tmp_path / "comma"))
+    given = [f"hosts={hosts}", *(f"setting={one}" for one in settings(tmp_path / "path"))]
+    arguments = [part for one in given for part in ("--arg", one)]
+    said = node.project.run("-m", "scrapyd_client", "schedule", "-p", "crawlers", "sitegraph", *arguments)
+    assert [node.end_of(job) for job in (comma, said.split()[-1])] == [0, 0]
     for name in lists:
         assert crawls(tmp_path / name) == [("finished", "finished", "1.0.1")], (
             "the job ran other code than the egg: is the project installed in this environment?"
@@ -179,22 +156,14 @@ def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(nod
     assert not (tmp_path / "store/crawl.sqlite").exists()
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"sauce": "1"}, "unknown argument sauce; -a takes hosts"),
-        ({"hosts": "a.example", "setting": ["RULE=chess"]}, "RULE='chess' is unknown"),
-        ({"hosts": "a.example", "setting": ["SETTINGS_FILE=nowhere.toml"]}, "nowhere.toml cannot be read"),
-    ],
-)
-def test_log_of_a_job_with_wrong_arguments_is_one_sentence(node, given, sentence):
-    job = node.schedule(**given)
+def test_log_of_a_job_with_a_wrong_setting_is_one_sentence(node):
+    job = node.schedule(hosts="a.example", setting=["RULE=chess"])
     assert node.end_of(job) == 2
     log = node.log_of(job)
     assert "Traceback" not in log
     errors = [line for line in log.splitlines() if "INFO" not in line]
     assert len(errors) == 1
-    assert sentence in errors[0]
+    assert "RULE='chess' is unknown" in errors[0]
 
 
 def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_started_in(node, web):
@@ -236,14 +205,6 @@ def test_second_job_joins_a_running_crawl_and_a_new_egg_leaves_both_alone(node, 
         finally:
             node.call("delversion", project="crawlers", version=str(2**40))
     assert crawls(tmp_path) == [("finished", "finished", "1.0.1"), ("finished", "finished", "1.0.2")]
-
-
-def test_client_schedules_with_the_target_of_scrapy_cfg(node, web, tmp_path):
-    given = [f"hosts={web.origins['library']};4;0;0", *(f"setting={one}" for one in settings(tmp_path))]
-    arguments = [part for one in given for part in ("--arg", one)]
-    said = node.project.run("-m", "scrapyd_client", "schedule", "-p", "crawlers", "sitegraph", *arguments)
-    assert node.end_of(said.split()[-1]) == 0
-    assert len(networkx.read_gexf(graph(tmp_path)).nodes) == 1
 
 
 def test_target_in_the_repository_has_no_slash_at_its_end():
