@@ -41,14 +41,13 @@ class Press:
     def __init__(self) -> None:
         self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
         self.on_request: Callable[[], None] | None = None
-        self.is_plain = False  # nothing in the stories says that they are articles
         self.is_corrected = False  # the stories changed
         self.is_down = False  # the hosts respond with 503
         self.unchanged = 0  # number of 304 responses
         self._requests = {"fed": 0, "bare": 0}
 
-    def sources(self, *, rules: bool = True) -> str:
-        own = ", rules: ['/story-\\d+\\.html']" if rules else ""
+    def sources(self) -> str:
+        own = ", rules: ['/story-\\d+\\.html']"
         return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._requests)
 
     def path(self, number: int) -> str:
@@ -90,18 +89,16 @@ class Press:
             elif path == "/about.html":
                 await give("<title>About</title><p>We write.")
             elif path.startswith("/story-") and (number := int(path[7:-5])) <= published:
-                await give(url_history(name, number, is_plain=self.is_plain, is_corrected=self.is_corrected))
+                await give(url_history(name, number, is_corrected=self.is_corrected))
             else:
                 await exchange.page("nothing", 404)
 
         return respond
 
 
-def url_history(name: str, number: int, *, is_plain: bool = False, is_corrected: bool = False) -> str:
+def url_history(name: str, number: int, *, is_corrected: bool = False) -> str:
     rng = random.Random(f"{name} {number}")
     paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
-    if is_plain:
-        return f"<title>Story {number} of {name}</title><h1>Story {number} of {name}</h1><div>{paragraphs}</div>"
     if is_corrected:
         paragraphs += "<p>Correction: the bridge is older than we wrote, and it was never sold to anybody."
     date = f"2026-11-{number % 20 + 1:02}T08:00:00+00:00"
@@ -119,11 +116,9 @@ def press():
         yield press
 
 
-def news_in(
-    crawl_in: Callable[..., Crawl], press: Press, name: str, *, rules: bool = True, **settings: object
-) -> Crawl:
+def news_in(crawl_in: Callable[..., Crawl], press: Press, name: str, **settings: object) -> Crawl:
     crawl = crawl_in(name, (), spider="news", **{**SETTINGS, **settings})
-    (crawl.folder / "sources.yaml").write_text(press.sources(rules=rules), "utf-8")
+    (crawl.folder / "sources.yaml").write_text(press.sources(), "utf-8")
     return crawl
 
 
@@ -242,18 +237,6 @@ def test_invalid_stored_rule_is_reported_before_the_first_request(press, crawl_i
     assert "of x.example can't be used; change it with `scrapy sites edit-rule" in ended.errors[0]
     assert "RE2 does not support lookaheads" in ended.errors[0]
     assert [len(press.web[name].paths) for name in ("fed", "bare")] == before
-
-
-def test_article_that_was_read_before_a_feed_announced_it_is_read_again(press, crawl_in):
-    press.is_plain = True
-    crawl = news_in(crawl_in, press, "plain", rules=False, NEWS_RULES="manual")
-    for _ in range(3):
-        assert run(crawl) == 0
-    origin = press.web["fed"].origin
-    announced = crawl.query("SELECT p.url FROM feed_item i JOIN page p ON p.key = i.key ORDER BY 1")
-    assert len(announced) > SHOWN
-    assert [(url,) for url, _ in documents(crawl)] == announced
-    assert all(url.startswith(origin) for (url,) in announced)
 
 
 def test_article_that_changed_keeps_its_versions(press, crawl_in):

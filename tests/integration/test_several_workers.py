@@ -67,23 +67,13 @@ def undisturbed(web, tmp_path_factory):
 
 
 @pytest.fixture
-def store(request):
-    """The settings of the store: a file or, by parameter, PostgreSQL."""
-    is_server = getattr(request, "param", "sqlite") == "postgresql"
-    return {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if is_server else {}
-
-
-both_stores = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
-
-
-@pytest.fixture
-def crawl(web, gate, crawl_in, store):
+def crawl(web, gate, crawl_in):
     """A crawl of two workers, which can't end before the gate is set."""
     for served in web.sites.values():
         served.requests.clear()
     gate.clear()
     often = {"ADDONS": add_on("FrequentStoreChecks")}
-    yield crawl_in("shared", hosts(web), WORKERS=2, RETRY_REST_TIMES=1000, **often, **store)
+    yield crawl_in("shared", hosts(web), WORKERS=2, RETRY_REST_TIMES=1000, **often)
     gate.set()
 
 
@@ -114,21 +104,36 @@ def assert_result(crawl, undisturbed):
     assert crawl.files() == undisturbed.files()
 
 
-@both_stores
 def test_two_workers_have_the_result_of_one_under_one_command(web, gate, crawl, undisturbed):
-    run = started(crawl)
-    numbers = list(active(crawl))
+    """The logs are shared; each worker has files of its own."""
+    files = {"WARC_FILE": "out/crawl.warc.gz", "FEEDS": '{"out/pages.csv": {"format": "csv", "fields": ["url"]}}'}
+    run = started(crawl, LOG_FILE="crawl.log", **files)
+    first, second = active(crawl)
     gate.set()
     ended = run.wait()
-    assert ended.status == 0, ended.log
-    assert "Traceback" not in ended.log
+    assert (ended.status, ended.errors) == (0, []), ended.log
     assert_result(crawl, undisturbed)
     assert set(requests(web).values()) == {1}
     assert crawl.query("SELECT state, pages > 0 FROM worker") == [("left", True)] * 2
-    assert len(re.findall(r"Crawl sitegraph is finished: ", ended.log)) == 1  # one summary
-    assert ended.log.count("Crawl sitegraph begins: 3 sites in ") == 1  # not only those of the first worker
-    for number in numbers:
-        assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", ended.log, re.MULTILINE)
+    log = (crawl.folder / "crawl.log").read_text("utf-8")
+    assert "Traceback" not in log
+    assert len(re.findall(r"Crawl sitegraph is finished: ", log)) == 1  # one summary
+    assert log.count("Crawl sitegraph begins: 3 sites in ") == 1  # not only those of the first worker
+    for number in (first, second):
+        assert re.search(rf"^\[{number}\] \d{{4}}-.* INFO: ", log, re.MULTILINE)
+    names = {path.name for path in (crawl.folder / "out").iterdir()}
+    assert names == {"pages.csv", f"pages.{second}.csv", "crawl.warc.gz", f"crawl.{second}.warc.gz"}
+    rows = Counter(
+        line for name in ("pages.csv", f"pages.{second}.csv") for line in _lines(crawl.folder / "out" / name)[1:]
+    )
+    assert {number for url, number in rows.items() if not url.endswith("/gate")} == {1}
+    assert len(rows) == crawl.stored
+    common = _lines(crawl.folder / "logs" / "common_log.csv")
+    assert sum(line.startswith("time,") for line in common) == 1
+
+
+def _lines(path):
+    return path.read_text("utf-8").splitlines()
 
 
 def test_signal_stops_all_workers_and_the_same_command_resumes(web, gate, crawl, undisturbed):
@@ -255,33 +260,6 @@ def test_what_several_workers_cannot_do_is_one_sentence(web, crawl_in, arguments
     (error,) = ended.errors
     assert words in error
     assert crawl.states == []
-
-
-def test_each_worker_has_files_of_its_own_and_the_logs_are_shared(web, gate, crawl, undisturbed):
-    files = {"WARC_FILE": "out/crawl.warc.gz", "FEEDS": '{"out/pages.csv": {"format": "csv", "fields": ["url"]}}'}
-    run = started(crawl, LOG_FILE="crawl.log", **files)
-    first, second = active(crawl)
-    gate.set()
-    ended = run.wait()
-    assert (ended.status, ended.errors) == (0, []), ended.log
-    names = {path.name for path in (crawl.folder / "out").iterdir()}
-    assert names == {"pages.csv", f"pages.{second}.csv", "crawl.warc.gz", f"crawl.{second}.warc.gz"}
-    rows = Counter(
-        line for name in ("pages.csv", f"pages.{second}.csv") for line in _lines(crawl.folder / "out" / name)[1:]
-    )
-    assert {number for url, number in rows.items() if not url.endswith("/gate")} == {1}
-    assert len(rows) == crawl.stored
-    common = _lines(crawl.folder / "logs" / "common_log.csv")
-    assert sum(line.startswith("time,") for line in common) == 1
-    log = (crawl.folder / "crawl.log").read_text("utf-8")
-    assert f"[{second}] " in log
-    assert f"[{first}] " in log
-    assert "Crawl sitegraph is finished" in log
-    assert_result(crawl, undisturbed)
-
-
-def _lines(path):
-    return path.read_text("utf-8").splitlines()
 
 
 def test_lines_are_whole_above_one_display(crawl):

@@ -54,9 +54,8 @@ def check_links(crawl: Crawl, town: Town) -> None:
     assert not stored, "pages that are no more have links"
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, request, store):
-    server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
+def test_broad_crawl_of_workers_that_are_killed_keeps_its_cash_and_all_links(town, crawl_in, postgresql_url):
+    server = {"DATABASE_URL": postgresql_url}
     # So that all workers find pages that wait, and are granted pulls whatever their sites promise.
     settings = {**OPEN, **OFTEN, "SITE_DELAY_SECONDS": 0.1, "RULE_WAIT_SECONDS": 0, **server}
     hosts = [f"{town.origins[name]};2;;100" for name in ("tagged", "plain")]

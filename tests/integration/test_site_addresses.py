@@ -116,10 +116,9 @@ def test_page_that_redirects_between_addresses_is_one_node(project):
 # Home pages that redirect -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [301, 302])
-def test_home_page_that_redirects_to_another_address_is_followed(project, status):
+def test_home_page_that_redirects_to_another_address_is_followed(project):
     bodies: dict[str, str] = {}
-    with Web(a=moving(lambda: b, status=status), b=pages(bodies)) as web:
+    with Web(a=moving(lambda: b, status=302), b=pages(bodies)) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links(f"{a}/", f"{a}/x/"), "/y/": "<title>Y</title>"}
         ended = project.crawl(f"{a};8;1;0")
@@ -173,9 +172,9 @@ def test_home_page_that_redirects_to_a_listed_site_or_another_host_is_not_follow
 # Folders ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("start", ["/docs/index.html", "/docs"])
-def test_crawl_of_a_folder_stays_in_it(project, start):
+def test_crawl_of_a_folder_stays_in_it(project):
     bodies: dict[str, str] = {}
+    start = "/docs/index.html"
     with Web(a=pages(bodies), b=pages({})) as web:
         a, b = web["a"].origin, web["b"].origin
         bodies |= {
@@ -232,14 +231,6 @@ def test_patterns_select_urls_and_always_the_start_page(project):
         }
         assert not {"/print/", "/shop/"} & set(web["a"].paths)
         assert "not selected: URL_EXCLUDE has /print/" in project.run("explain", f"{a}/print").output
-
-
-def test_wrong_pattern_is_reported_before_anything_is_fetched(project):
-    with Web(a=pages(TREE)) as web:
-        ended = project.crawl(web["a"].origin, URL_EXCLUDE="/a(/")
-        assert ended.status != 0
-        assert "URL_EXCLUDE: '/a(/': RE2 cannot parse it: missing )" in ended.log
-        assert web["a"].paths == []
 
 
 # Resumed crawls -----------------------------------------------------------------------------------------

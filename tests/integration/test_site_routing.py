@@ -12,8 +12,6 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pytest
-
 from crawlers.storage.schema.rows import row_types, write_of
 from tests.support.executed_statements import recorded
 from tests.support.processes import until
@@ -159,18 +157,13 @@ def check(crawl: Crawl, about_all: set[str], foreign: set[str]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("mission", "settings"),
-    [("sitegraph", {}), ("extlinks", {"PAGE_BUDGET": 1000, "RULE": "gittins", "ORDER": "groups"})],
-)
-def test_no_query_of_a_worker_concerns_sites_that_it_does_not_hold(tmp_path, mission, settings):
-    found = check(crawled(tmp_path, mission, **settings), set(ABOUT_ALL_SITES), set())
+def test_no_query_of_a_worker_concerns_sites_that_it_does_not_hold(tmp_path):
+    crawl = crawled(tmp_path, "extlinks", PAGE_BUDGET=1000, RULE="gittins", ORDER="groups")
+    found = check(crawl, set(ABOUT_ALL_SITES), set())
     assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql.known_of", "sql.waiting"} <= found
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-def test_queries_of_a_broad_crawl_concern_other_sites_only_for_messages(tmp_path, request, store):
-    server = {"DATABASE_URL": request.getfixturevalue("postgresql_url")} if store == "postgresql" else {}
-    crawl = crawled(tmp_path, "broad", PAGE_BUDGET=500, **server)
+def test_queries_of_a_broad_crawl_concern_other_sites_only_for_messages(tmp_path, postgresql_url):
+    crawl = crawled(tmp_path, "broad", PAGE_BUDGET=500, DATABASE_URL=postgresql_url)
     found = check(crawl, {*ABOUT_ALL_SITES, *OF_MESSAGES}, set(FOREIGN))
     assert {"Message", "ReceivedLink", "TakenMessage", "message_tables._drop_old_links", "sql.numbers"} <= found

@@ -18,9 +18,8 @@ def crawl_id(tmp_path):
     return number
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_node_is_found_shown_and_explained(crawl_id, panel, page, scheme) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+def test_node_is_found_shown_and_explained(crawl_id, panel, page) -> None:
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     messages = []
     page.on("console", lambda message: messages.append(message.text))
     page.goto(f"{panel}/crawls/{crawl_id}")

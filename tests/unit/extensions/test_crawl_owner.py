@@ -17,21 +17,21 @@ import crawlers
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
-from crawlers.extensions.crawl_owner import LIBRARIES, CrawlOwner, add_output, owner_of, required_extension
+from crawlers.extensions.crawl_owner import LIBRARIES, add_output, owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
-from crawlers.frontier.values import Candidate, Lease
-from crawlers.items import Page, SiteLimits, State
+from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from tests.support.opened_crawl import SITE, crawler_of, target
+from tests.support.opened_crawl import SITE, crawler_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
+
+    from crawlers.frontier.values import Lease
 
 
 class OneSite(SiteSpider):
@@ -92,14 +92,6 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., Opened]]:
 # Access
 
 
-def test_owner_is_reached_through_the_crawler(opened):
-    one = opened().open()
-    assert isinstance(one.owner, CrawlOwner)
-    assert owner_of(one.crawler) is one.owner
-    assert one.owner.crawl.session.name == "mine"
-    assert one.owner.is_started
-
-
 def test_command_is_kept_with_the_names_of_what_is_not_kept_of_it(opened):
     one = opened(OneSite)
     given = {"MAX_LEVEL": "2", "HTTPCACHE_DIR": "/secret", "CRAWL": "x", "LOG_FILE": "a.log"}
@@ -146,17 +138,6 @@ def test_extension_that_is_switched_off_is_reported_with_its_name(sqlite_url):
 # The beginning
 
 
-def test_mission_has_its_own_sites_and_policy(opened):
-    crawl = opened(OneSite).open().owner.crawl
-    assert crawl.next(crawl.clock()) is None
-    assert crawl.frontier.counts() == {1: {State.REJECTED: 1}}
-
-
-def test_foreign_spider_has_no_sites(opened):
-    one = opened(PAGE_BUDGET=1).open()
-    assert one.owner.crawl.frontier.counts() == {}
-
-
 @pytest.mark.parametrize(
     ("settings", "token"),
     [
@@ -186,15 +167,6 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert rows == [("interrupted", "could not begin")]
 
 
-@pytest.mark.parametrize("wrong", [{"RULE": "chess"}, {"ORDER": "chess"}])
-def test_wrong_setting_is_refused_before_a_crawl_is_stored(opened, wrong):
-    one = opened(OneSite, **wrong)
-    assert one.owner.open(one.spider, lambda: None) is None
-    assert isinstance(one.owner.failure, ConfigError)
-    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
-        assert connection.exec_driver_sql("SELECT * FROM crawl").all() == []
-
-
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     one = opened(OneSite, RULE="chess")
     assert one.owner.open(one.spider, lambda: None) is None
@@ -205,27 +177,11 @@ def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     assert isinstance(error, CloseSpider)
     assert error.reason == "could not begin"
     assert one.send(signals.spider_idle) == []
-
-
-def test_crawl_that_began_does_not_end_the_spider(opened):
-    one = opened().open()
-    assert one.owner.failure is None
-    assert one.send(signals.spider_opened) == []
+    with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
+        assert connection.exec_driver_sql("SELECT * FROM crawl").all() == []
 
 
 # The end
-
-
-def test_outputs_are_written_when_the_crawl_is_closed(opened):
-    one = opened()
-    written: list[str] = []
-    add_output(one.crawler, lambda: written.append("graph") or [Path("a.gexf")])
-    one.open()
-    one.send(signals.spider_opened)
-    assert written == []
-    one.owner.close("finished")
-    assert written == ["graph"]
-    assert one.owner.files == [Path("a.gexf")]
 
 
 def test_output_that_fails_is_the_failure_of_the_crawl(opened):
@@ -248,19 +204,6 @@ def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
     one.send(signals.spider_opened)
     one.owner.close("finished")
     assert written == []
-
-
-def test_spider_ends_when_the_page_budget_is_spent_although_pages_wait(opened):
-    one = opened(PAGE_BUDGET=1).open()
-    crawl, now = one.owner.crawl, 1e9
-    site_id = crawl.sites.id_of(SITE, now, ChangeSet())
-    crawl.frontier.add([Candidate(site_id, target(path)) for path in ("/a", "/b")], now)
-    assert one.send(signals.spider_idle) == []
-    lease = crawl.next(now)
-    crawl.recording.record(Page(lease.id, lease.url, 0, State.DONE, 200))
-    (error,) = one.send(signals.spider_idle)
-    assert isinstance(error, CloseSpider)
-    assert error.reason == "page_budget"
 
 
 def test_spider_stays_open_until_the_levels_are_settled(opened):

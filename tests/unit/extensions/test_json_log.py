@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,10 +13,8 @@ from scrapy.spiders import Spider
 
 from crawlers.extensions import json_log
 from crawlers.items import Page, State
-from tests.support.processes import PATIENCE_S, until
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
-from tests.support.terminal import Terminal
 
 SECRETS = (
     "<a href=http://user:secret@a.test/>x</a><a href=//me:secret@127.0.0.1:1/>y</a><a href=http://u:secret@[/>z</a>"
@@ -131,25 +127,3 @@ def test_error_of_the_user_is_a_line_and_printed_only_if_the_log_goes_elsewhere(
     text = (tmp_path / file).read_text("utf-8") if file else ended.log
     assert [line["level"] for line in objects(text)].count("ERROR") == 1
     assert len(ended.errors) == (1 if file else 0)
-
-
-def test_lines_appear_whole_above_the_live_display(tmp_path):
-    release = threading.Event()
-
-    async def stalling(exchange):
-        if exchange.path == "/a":
-            await asyncio.to_thread(release.wait, PATIENCE_S)
-        await SITE(exchange)
-
-    project = Project(tmp_path, LOG_JSON=1)
-    with Web(site=stalling) as web, Terminal(2000, 50) as terminal:
-        run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}", before=terminal.before)
-        try:
-            until(lambda: terminal.output.count(b"pages/s") > 2 or not run.is_running, "the table")
-        finally:
-            release.set()
-        ended = run.wait()
-    assert ended.status == 0
-    lines = objects("\n".join(line for line in terminal.screen().lines if line))
-    assert any("Crawl sitegraph begins" in line["message"] for line in lines)
-    assert any(line["message"].startswith("Crawl sitegraph is finished") for line in lines)

@@ -100,12 +100,6 @@ def test_sentence_if_no_port_is_free(sqlite_url, monkeypatch):
             MetricsServer.from_crawler(crawler)
 
 
-def test_wrong_port_ends_the_command_before_anything_is_stored(tmp_path):
-    ended = Project(tmp_path).crawl("http://127.0.0.1:1", METRICS_PORT=70_000)
-    assert (ended.status, len(ended.errors)) == (2, 1)
-    assert not (tmp_path / "crawl.sqlite").exists()
-
-
 def test_running_crawl_is_scraped_and_the_port_is_free_after_it(tmp_path):
     release, port = threading.Event(), free_port()
 

@@ -37,38 +37,6 @@ def work():
     return Work().begin()
 
 
-def test_callback_that_yields_nothing_ends_when_it_is_exhausted(work):
-    assert 1 in work.callbacks
-    work.callbacks.record_output(work.response, None)
-    work.callbacks.record_end(work.response)
-    assert work.ended == [work.page]
-    assert 1 not in work.callbacks
-
-
-def test_lease_ends_only_when_the_yielded_requests_are_scheduled(work):
-    requests = [Request(URL), Request(URL)]
-    for request in requests:
-        work.callbacks.record_output(work.response, request)
-    work.callbacks.record_request(requests[1])
-    work.callbacks.record_end(work.response)
-    assert work.ended == []
-    work.callbacks.record_request(Request(URL))  # of another callback
-    assert work.ended == []
-    work.callbacks.record_request(requests[0])
-    work.callbacks.record_request(requests[0])
-    assert work.ended == [work.page]
-
-
-def test_lease_ends_only_when_the_yielded_items_have_passed_the_pipelines(work):
-    work.callbacks.record_output(work.response, {"an": "item"})
-    work.callbacks.record_end(work.response)
-    work.callbacks.item_handled(None)  # an item of start()
-    work.callbacks.item_handled(Response(URL))
-    assert work.ended == []
-    work.callbacks.item_handled(work.response)
-    assert work.ended == [work.page]
-
-
 def test_yielded_page_ends_the_lease_itself(work):
     work.callbacks.record_output(work.response, Page(1, URL, 0, State.DONE))
     work.callbacks.record_end(work.response)

@@ -61,11 +61,11 @@ def stalling(release):
     return site
 
 
-def crawl_on_terminal(tmp_path, during=lambda run, terminal: None, width=80, height=24, is_fresh=False, **settings):
+def crawl_on_terminal(tmp_path, during=lambda run, terminal: None, is_fresh=False):
     """Crawl; call *during* while the last page is awaited and the table is shown. Return status and screen."""
     release = threading.Event()
-    project = Project(tmp_path, **settings)
-    with Web(site=stalling(release)) as web, Terminal(width, height) as terminal:
+    project = Project(tmp_path)
+    with Web(site=stalling(release)) as web, Terminal(80, 24) as terminal:
         run = project.start(
             "crawl", "sitegraph", "-a", f"hosts={web.hosts()}", is_fresh=is_fresh, before=terminal.before
         )
@@ -97,10 +97,9 @@ def test_no_log_line_is_erased_and_the_table_disappears_at_the_end(tmp_path):
     assert not any(TABLE.decode() in line for line in screen.lines)
 
 
-@pytest.mark.parametrize(("width", "height"), [(40, 10), (200, 50)])
-def test_window_may_be_resized(tmp_path, width, height):
+def test_window_may_be_resized(tmp_path):
     def resize(run, terminal):
-        terminal.resize(width, height)
+        terminal.resize(40, 10)
         before = terminal.output.count(TABLE)
         until(lambda: terminal.output.count(TABLE) > before + 3, "the table is drawn again")
 
@@ -149,17 +148,3 @@ def test_error_of_a_crash_stays_on_the_screen(tmp_path):
     ended, screen = crawl_on_terminal(tmp_path, crash)
     assert ended.status == 1
     assert any(line.startswith("Error: ") and "result" in line for line in screen.lines), screen.lines
-
-
-def test_log_file_gets_the_log_and_the_terminal_the_display(tmp_path):
-    _, screen = crawl_on_terminal(tmp_path, LOG_FILE="crawl.log")
-    assert not logged(screen)
-    assert "3 pages, 4 edges in result/" in (tmp_path / "crawl.log").read_text("utf-8")
-    assert "\x1b" not in (tmp_path / "crawl.log").read_text("utf-8")
-
-
-def test_redirected_log_has_all_lines_and_no_control_sequences(tmp_path):
-    with Web(site=SITE) as web:
-        outcome = Project(tmp_path).crawl(web.hosts())
-    assert "3 pages, 4 edges in result/" in outcome.log
-    assert "\x1b" not in outcome.log

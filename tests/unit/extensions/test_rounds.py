@@ -70,17 +70,6 @@ def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
     run(test, monkeypatch)
 
 
-def test_worker_that_has_joined_others_asks_for_sites_at_once(monkeypatch):
-    async def test() -> None:
-        crawl = Crawl(monkeypatch)
-        monkeypatch.setattr(rounds, "TICK_S", 3600.0)
-        crawl.send(signals.spider_opened)
-        await crawl.has_had(1)
-        crawl.send(signals.spider_closed)
-
-    run(test, monkeypatch)
-
-
 def test_round_begins_only_when_it_is_due(monkeypatch):
     async def test() -> None:
         crawl = Crawl(monkeypatch)

@@ -92,12 +92,6 @@ def test_delay_of_the_site_is_kept(monkeypatch):
     assert world.gate.in_flight == 1
 
 
-def test_robots_txt_of_the_site_applies(monkeypatch):
-    world = World(monkeypatch, found(f"{OURS}/secret"))
-    assert world.answers(f"{OURS}/secret") == [None]
-    assert world.requested == []
-
-
 @pytest.mark.parametrize(
     ("robots", "is_allowed"),
     [

@@ -26,17 +26,16 @@ def site():
 
 
 def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
-    ended = Project(tmp_path).crawl(site)
+    url = f"sqlite:///{tmp_path}/other.sqlite"
+    ended = Project(tmp_path, DATABASE_URL=url).crawl(site, GRAPH_FORMATS="csv", RESULT_TABLES="")
     assert f"INFO: {HEADING}" in ended.log
     assert "Errors: status 404 (1)" in ended.log
-    assert "scrapy explain http" in ended.log
-    assert not [dump for dump in (*DUMPS, "Versions") if dump in ended.log]
-
-
-def test_both_files_of_a_graph_in_csv_are_listed(tmp_path, site):
-    log = Project(tmp_path).crawl(site, GRAPH_FORMATS="csv", RESULT_TABLES="").log
-    files = [line for line in log.splitlines() if line.startswith("Files: ")]
+    assert f"scrapy explain -s DATABASE_URL={url} http" in ended.log
+    assert f"scrapy graph -s DATABASE_URL={url} --format csv" in ended.log
+    files = [line for line in ended.log.splitlines() if line.startswith("Files: ")]
     assert [".".join(line.split(".")[-2:]) for line in files] == ["nodes.csv", "edges.csv"]
+    assert not [dump for dump in (*DUMPS, "Versions") if dump in ended.log]
+    assert "\x1b" not in ended.log
 
 
 def test_log_of_level_debug_has_the_dumps_as_well(tmp_path, site):
@@ -49,7 +48,7 @@ def test_log_of_level_warning_is_silent(tmp_path, site):
     assert Project(tmp_path).crawl(site, LOG_LEVEL="WARNING").log == ""
 
 
-@pytest.mark.parametrize("settings", [{}, {"LOG_FILE": "crawl.log"}, {"LOG_LEVEL": "ERROR"}])
+@pytest.mark.parametrize("settings", [{"LOG_FILE": "crawl.log"}, {"LOG_LEVEL": "ERROR"}])
 def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     with Terminal() as terminal:
         run = Project(tmp_path, **settings).start(
@@ -61,16 +60,13 @@ def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     assert any(line.startswith("Files: result/") for line in lines)
     assert not any("pages/s" in line for line in lines)  # the live table
     if "LOG_FILE" in settings:
-        assert HEADING in (tmp_path / "crawl.log").read_text("utf-8")
+        log = (tmp_path / "crawl.log").read_text("utf-8")
+        assert HEADING in log
+        assert "\x1b" not in log
+        assert not any(" INFO: " in line for line in lines)
 
 
 def test_crawl_that_can_not_begin_has_no_summary(tmp_path, site):
     ended = Project(tmp_path).crawl(site, DATABASE_URL="sqlite:////proc/x.sqlite")
     assert ended.status == 2
     assert "Crawl " not in ended.log
-
-
-def test_database_of_the_crawl_is_part_of_the_commands(tmp_path, site):
-    url = f"sqlite:///{tmp_path}/other.sqlite"
-    ended = Project(tmp_path, DATABASE_URL=url).crawl(site)
-    assert f"scrapy graph -s DATABASE_URL={url} --format csv" in ended.log
