@@ -260,38 +260,6 @@ def test_waiting_requests_survive_kill_9(tmp_path):
         assert counts.total() < NODES + 2 * 20  # a kill costs what was not committed: parallel ones, and a batch
 
 
-def test_sites_that_the_spider_found_are_resumed_after_a_stop(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=tree(), other=pages({"/": "<title>other</title>"})) as web:
-        bodies = {"/": links(*(f"{web['other'].origin}/{n}" for n in range(20)))}
-        with Web(start=pages(bodies)) as first:
-            arguments = ("rules", "-a", f"site={first['start'].origin}")
-            assert project.run("crawl", *arguments, CLOSESPIDER_PAGECOUNT=3, SITE_PARALLEL=1).status == 0
-            assert project.states()[0][0] == "interrupted"
-            waiting = len(project.query(OPEN_PAGES))
-            assert waiting > 10
-            assert project.run("crawl", *arguments).status == 0
-            assert project.states() == [("finished", "finished")]
-            assert project.query(OPEN_PAGES) == []
-            assert Counter(web["other"].paths) == dict.fromkeys(["/robots.txt", *(f"/{n}" for n in range(20))], 1)
-
-
-def test_requests_that_are_not_json_are_kept_in_memory_with_one_warning(tmp_path):
-    project = project_in(tmp_path)
-    with Web(site=anything) as web:
-        outcome = run(project, web, "keeping", SITE_PARALLEL=1)
-        assert {item["at"]: item.get("kept") for item in items(project)} == {
-            "/object/0": "object",
-            "/object/1": "object",
-            "/object/2": "object",
-            "/function": None,
-            "/tuple": "tuple",
-            "/plain": "list",
-        }
-        assert outcome.log.count("can't be written as JSON") == 1
-        assert project.states() == [("finished", "finished")]
-
-
 def test_requests_that_were_only_in_memory_fail_with_a_reason_when_the_crawl_is_resumed(tmp_path):
     project = project_in(tmp_path)
     with Web(site=anything) as web:

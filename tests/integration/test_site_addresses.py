@@ -103,16 +103,6 @@ def test_pages_of_an_alias_are_pages_of_the_site(project):
         assert f"{a}/x/\n  page, since" in explained
 
 
-def test_page_that_redirects_between_addresses_is_one_node(project):
-    bodies: dict[str, str] = {}
-    with Web(a=moving(lambda: b, rest=pages(bodies)), b=pages(bodies)) as web:
-        a, b = web["a"].origin, web["b"].origin
-        bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links("/y/"), "/y/": "<title>Y</title>"}
-        assert project.crawl(f"{b}{LIMITS};={a}").status == 0
-        assert stored(project, b) == {f"{b}/": (0, DONE), f"{b}/x/": (1, DONE), f"{a}/y/": (1, DONE)}
-        assert len(graph(project, named(b))) == 3
-
-
 # Home pages that redirect -------------------------------------------------------------------------------
 
 
@@ -157,16 +147,6 @@ def test_loop_of_home_pages_ends_with_a_reason(project):
         ((state, reason),) = project.query("SELECT state, reason FROM page")
         assert (State(state), reason) == (State.FAILED, "more than 20 redirects")
         assert web["a"].count("/") + web["b"].count("/") <= 22
-
-
-def test_home_page_that_redirects_to_a_listed_site_or_another_host_is_not_followed(project):
-    bodies = {"/": "<title>B</title>"}
-    with Web(a=moving(lambda: b), b=pages(bodies), d=moving(lambda: "http://[::1]:9")) as web:
-        a, b, d = (web[name].origin for name in "abd")
-        project.crawl(f"{a}{LIMITS},{b}{LIMITS},{d}{LIMITS}")
-        assert stored(project, a) == {f"{a}/": (0, State.REFUSED)}
-        assert stored(project, b) == {f"{b}/": (0, DONE)}
-        assert stored(project, d) == {f"{d}/": (0, State.REFUSED)}
 
 
 # Folders ------------------------------------------------------------------------------------------------
@@ -236,25 +216,6 @@ def test_patterns_select_urls_and_always_the_start_page(project):
 # Resumed crawls -----------------------------------------------------------------------------------------
 
 
-def test_resumed_crawl_with_other_patterns_is_that_of_these_patterns(project):
-    tree = {**TREE, "/": links("/shop/", "/news/", "/print/", "/news/print/1/"), "/news/2/": links("/a/")}
-    tree |= {"/a/": links("/b/"), "/b/": "<title>B</title>", "/shop/1/": links("/b/"), "/print/": links("/a/")}
-    with Web(a=pages(tree)) as web:
-        a = web["a"].origin
-        one = {"CONCURRENT_REQUESTS": 1}
-        project.crawl(f"{a}{LIMITS}", URL_EXCLUDE="/shop/,/print/$", PAGE_BUDGET=7, **one)
-        before = list(web["a"].paths)
-        assert "/b/" not in before
-        assert "/a/" in before
-        ended = project.crawl(f"{a}{LIMITS}", URL_EXCLUDE="/news/[0-9]", **one)
-        assert ended.status == 0, ended.log
-        assert not [path for path in web["a"].paths[len(before) :] if path.startswith("/news/") and path != "/news/"]
-        assert done(project, a) - set(before) == {"/shop/", "/shop/1/", "/print/", "/b/"}
-        levels = dict(project.query("SELECT url, level FROM page"))
-        assert levels[f"{a}/a/"] == 2  # by /print/, which was selected later
-        assert levels[f"{a}/b/"] == 3
-
-
 def test_resumed_crawl_with_another_alias_is_that_of_a_crawl_that_began_with_it(project, tmp_path):
     bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
     with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
@@ -293,39 +254,7 @@ def test_removed_alias_is_not_requested_until_it_is_back(project):
         assert web["a"].paths == ["/robots.txt", "/", "/y/", "/z/"]
 
 
-def test_address_of_the_home_page_is_known_when_the_crawl_is_resumed(project):
-    bodies: dict[str, str] = {}
-    with Web(a=moving(lambda: b), b=pages(bodies)) as web:
-        a, b = web["a"].origin, web["b"].origin
-        bodies |= {"/": links("/x/", f"{a}/y/"), "/x/": links(f"{a}/z/"), "/y/": "Y", "/z/": "<title>Z</title>"}
-        one = {"CONCURRENT_REQUESTS": 1}
-        project.crawl(f"{a}{LIMITS}", PAGE_BUDGET=3, **one)  # with the redirect
-        assert web["b"].paths == ["/robots.txt", "/", "/x/"]
-        project.crawl(f"{a}{LIMITS}", **one)
-        assert {url for url, (_, state) in stored(project, a).items() if state is DONE} == {
-            f"{b}/{path}" for path in ("", "x/", "y/", "z/")
-        }
-        assert web["a"].count("/") == web["b"].count("/") == 1
-        assert len(graph(project, named(a))) == 4
-
-
 # Other missions -----------------------------------------------------------------------------------------
-
-
-def test_harvest_counts_no_link_to_an_alias_or_out_of_the_folder(project):
-    bodies: dict[str, dict[str, str]] = {"a": {}, "b": {}}
-    with Web(a=pages(bodies["a"]), b=pages(bodies["b"])) as web:
-        a, b = web["a"].origin, web["b"].origin
-        bodies["a"] |= {
-            "/docs/": links("/docs/x/", f"{b}/docs/y/", f"{b}/blog/", "/blog/", "http://out.example/"),
-            "/docs/x/": links(f"{a}/", "http://out.example/2"),
-        }
-        bodies["b"] |= {"/docs/y/": links("/docs/x/", f"{a}/docs/", "http://out.example/3")}
-        ended = project.run("crawl", "extlinks", "-a", f"hosts={a}/docs/{LIMITS};={b}", PAGE_BUDGET=50)
-        assert ended.status == 0, ended.log
-        assert external(project) == [f"http://out.example/{page}" for page in ("", "2", "3")]
-        assert project.query("SELECT sum(reward) FROM pull") == [(3.0,)]
-        assert web["b"].paths == ["/robots.txt", "/docs/y/"]
 
 
 def test_root_of_a_topic_that_redirects_to_another_address_is_followed(project):

@@ -49,8 +49,8 @@ FOREIGN = {
     "LinkAnchorRow": "likewise",
     "LinkTextRow": "likewise",
     "MovedPage": "the target of a redirect, which its source gets",
-    "sql.numbers": "the numbers of pages to which a page that is visited again links",
-    "sql.waiting_elsewhere": "likewise, if it is unchanged",
+    "sql_store.numbers": "the numbers of pages to which a page that is visited again links",
+    "sql_store.waiting_elsewhere": "likewise, if it is unchanged",
 }
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0.01,
@@ -62,7 +62,8 @@ SETTINGS = {
 }
 ROWS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")  # statements that concern rows begin so
 OF_CLAIMED_SITES = {
-    f"sql.{name}" for name in ("numbers_known", "known_of", "retries", "best_of", "scored", "unscored", "due", "bases")
+    f"sql_store.{name}"
+    for name in ("numbers_known", "known_of", "retries", "best_of", "scored", "unscored", "due", "bases")
 }
 NAMES = "abcd"
 PAGES = 20
@@ -132,7 +133,7 @@ def named(executed: Executed) -> Iterator[tuple[str, int]]:
         elif isinstance(values, dict):
             yield from (("site", values[name]) for name in ("site", "site_id_1") if name in values)
             yield from (("page", values[name]) for name in ("page",) if name in values)
-            if executed.function in ("sql.entries", "sql.waiting_elsewhere"):
+            if executed.function in ("sql_store.entries", "sql_store.waiting_elsewhere"):
                 yield from (("page", number) for number in json.loads(values["keys"]))
             if executed.function in OF_CLAIMED_SITES and "keys" in values:
                 yield from (("site", number) for number in json.loads(values["keys"]))
@@ -160,10 +161,10 @@ def check(crawl: Crawl, about_all: set[str], foreign: set[str]) -> set[str]:
 def test_no_query_of_a_worker_concerns_sites_that_it_does_not_hold(tmp_path):
     crawl = crawled(tmp_path, "extlinks", PAGE_BUDGET=1000, RULE="gittins", ORDER="groups")
     found = check(crawl, set(ABOUT_ALL_SITES), set())
-    assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql.known_of", "sql.waiting"} <= found
+    assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql_store.known_of", "sql_store.waiting"} <= found
 
 
 def test_queries_of_a_broad_crawl_concern_other_sites_only_for_messages(tmp_path, postgresql_url):
     crawl = crawled(tmp_path, "broad", PAGE_BUDGET=500, DATABASE_URL=postgresql_url)
     found = check(crawl, {*ABOUT_ALL_SITES, *OF_MESSAGES}, set(FOREIGN))
-    assert {"Message", "ReceivedLink", "TakenMessage", "message_tables._drop_old_links", "sql.numbers"} <= found
+    assert {"Message", "ReceivedLink", "TakenMessage", "message_tables._drop_old_links", "sql_store.numbers"} <= found

@@ -74,21 +74,6 @@ def test_results_of_a_crawl_that_its_budget_ends_are_those_of_the_pages_read(pro
     assert before != after[:2], "they are by all pages read"
 
 
-def test_results_are_named_after_the_crawl(project):
-    assert project.run(*LINE, CRAWL="my/own", RESULT_FOLDER="some/where").status == 0
-    found = sorted(path.name for path in (project.folder / "some" / "where").iterdir())
-    assert found == ["my_own.gexf", "my_own.pages.csv"]
-
-
-def test_crawl_of_irrelevant_pages_has_results(project):
-    topic = json.loads((project.folder / "topic.yaml").read_text("utf-8"))
-    (project.folder / "topic.yaml").write_text(json.dumps({**topic, "keywords": ["weather"]}), "utf-8")
-    outcome = project.run(*LINE)
-    assert outcome.status == 0, outcome.log
-    assert "topic: the similarity of its pages to the topic is 0.000 on average" in outcome.log
-    assert [row["similarity"] for row in rows(project)] == ["0.0"] * 3
-
-
 def test_result_file_that_is_a_folder_is_refused_before_the_crawl(project):
     (project.folder / "result" / "topic.gexf").mkdir(parents=True)
     outcome = project.run(*LINE)

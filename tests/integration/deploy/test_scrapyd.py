@@ -19,7 +19,7 @@ import networkx
 import pytest
 
 from examples.server import ROOT, serve
-from tests.support.processes import until
+from tests.support.processes import PATIENCE_S, until
 from tests.support.scrapyd_nodes import Node, need_scrapyd
 
 PAGES = 20  # of the gated site, beside its home page
@@ -80,7 +80,7 @@ class _Gate(BaseHTTPRequestHandler):
         site.counts[self.path] += 1
         if self.path == site.held:
             site.is_reached.set()
-            site.may_go.wait(30)
+            site.may_go.wait(PATIENCE_S)
         is_page = self.path != "/robots.txt"
         links = "".join(f"<a href=/page/{n}>{n}</a>" for n in range(1, PAGES + 1))
         body = f"<title>{self.path}</title><p>This is {self.path}</p>{links}".encode() if is_page else b""
@@ -177,7 +177,7 @@ def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_starte
 def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
     with gated() as site:
         job = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
-        assert site.is_reached.wait(60), node.log_of(job)
+        assert site.is_reached.wait(PATIENCE_S), node.log_of(job)
         assert node.call("cancel", project="crawlers", job=job)["prevstate"] == "running"
         site.may_go.set()
         assert node.end_of(job) == 0
@@ -192,7 +192,7 @@ def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
 def test_second_job_joins_a_running_crawl_and_a_new_egg_leaves_both_alone(node, tmp_path):
     with gated() as site:
         first = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
-        assert site.is_reached.wait(60), node.log_of(first)
+        assert site.is_reached.wait(PATIENCE_S), node.log_of(first)
         second = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
         until(lambda: workers(tmp_path) == 2, "the second job joins")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import networkx as nx
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from crawlers.storage.database import Database
@@ -28,6 +31,10 @@ def test_node_is_found_shown_and_explained(crawl_id, panel, page) -> None:
     page.get_by_role("button", name="Draw").click()
     page.wait_for_selector("#map[data-ready]")
     expect(page.locator("#legend")).to_contain_text("around /")
+    picture = Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB")
+    shown = {colour for _, colour in picture.getcolors(maxcolors=picture.width * picture.height)}
+    legend = page.locator("#legend circle").first.get_attribute("fill")
+    assert tuple(bytes.fromhex(legend[1:])) in shown  # nodes are drawn, in the colours of the legend
     page.get_by_label("Search in URLs and titles").fill("UNTITLED")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
