@@ -15,7 +15,6 @@ NAMES = ("a", "b", "c")
 PAGES = 14  # of each site
 TEXTS = ("unicode", "unicode tables", "text and fonts", "kitchen", "garden of unicode", "weather", "news")
 FOLDERS = ("encoding", "cooking")
-WRONG = ("/missing", "/moved", "/secret", "/x.pdf")
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
 READ = """
     SELECT p.url FROM page p JOIN topic_page t ON t.page_id = p.id JOIN site s ON s.id = p.site_id
