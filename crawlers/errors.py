@@ -10,9 +10,10 @@
     │   └── ClaimsLost          this worker was declared lost, so it may store nothing
     ├── CrawlEnded          our side: a crawl that a process wanted to join again has ended
     ├── UnreachedError      the web's side: a crawl ended, but its sites could not be read
-    ├── BadUrl              the web's side: text that no URL can be made of; its message is the reason that is stored
-    └── BadBody             the web's side: a body beyond the limits of decompression, likewise
+    ├── BadUrl              the web's side: text that no URL can be made of
+    └── BadBody             the web's side: a body beyond the limits of decompression
         └── DamagedBody         a body that can't be decompressed to its end
+    ReasonError         the web's side: an error with a stored reason, as the three above and those of downloads are
 
 A message names the file, line or setting, carries the value without the passwords in it, and says what to do.
 """
@@ -20,6 +21,8 @@ A message names the file, line or setting, carries the value without the passwor
 from __future__ import annotations
 
 import re
+
+from crawlers.reasons import sentence
 
 # Of a user (RFC 3986, section 3.2.1), in a word before its last @, also if it is no URL; and of a database URL.
 _OF_USER = re.compile(r"((?:^|['\"=,/(])[^'\"=,/(:@]*):(?!//).*")
@@ -88,11 +91,22 @@ class UnreachedError(CrawlersError):
     """A crawl ended without an error of ours, but no site could be read, or one that must not be missing."""
 
 
-class BadUrl(CrawlersError):
+class ReasonError(Exception):
+    """An error with a stored *reason*; its message is the sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return sentence(self.reason)
+
+
+class BadUrl(ReasonError, CrawlersError):
     """The text can't be made into a URL."""
 
 
-class BadBody(CrawlersError):
+class BadBody(ReasonError, CrawlersError):
     """The body of a response exceeds the limits of decompression."""
 
 

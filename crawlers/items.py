@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
 
+from crawlers.reasons import sentence
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -17,19 +19,20 @@ if TYPE_CHECKING:
 class State(IntEnum):
     """The state of a URL; the store has its number, people see its name."""
 
-    WAITING = 0  # found, not fetched yet (or the process died before the commit)
-    DONE = 1  # an HTML page with status 200: a node of the graph
-    MOVED = 2  # a redirect: the final URL takes its place
-    REFUSED = 3  # a response that is not a page: status not 200, not HTML, too large
-    FAILED = 4  # no response after all attempts
-    REJECTED = 5  # never requested: robots.txt, extension, too deep, trap
+    about: str
 
+    def __new__(cls, number: int, about: str = "") -> State:
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.about = about
+        return member
 
-# Reasons of failures that concern the connection to a host, not what was requested of it.
-TIMEOUT = "timeout"
-HOST_NOT_FOUND = "host name not found"
-CONNECTION_REFUSED = "connection refused"
-CONNECTION_FAILED = "the connection failed"
+    WAITING = 0, "found, not fetched yet"  # or the process died before the commit
+    DONE = 1, "an HTML page with status 200: a node of the graph, or a duplicate of one"
+    MOVED = 2, "a redirect within the site; the final URL takes its place"
+    REFUSED = 3, "answered, but not with a page: another status, another content type, too large, another site"
+    FAILED = 4, "no response after all attempts, or endless redirects"
+    REJECTED = 5, "never requested: robots.txt, file extension, too deep, not selected, part of a trap"
 
 
 class LinkPlace(NamedTuple):
@@ -240,8 +243,6 @@ ANNOUNCERS = (FEED, SITEMAP)  # those that name articles
 POLLED_LISTS = (HOME, *ANNOUNCERS)  # those that are no articles for certain
 
 NEW, CHANGED, DUPLICATE = "new", "changed", "duplicate"  # outcomes of documents
-UNSURE = "too little evidence for an article"  # why a page is no document, until a rule classifies its URL as one
-LIST = "its content is that of a list of links"  # although a rule classifies its URL as an article
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +277,7 @@ class Page:
     level: int
     state: State = field(metadata=_in_feeds(lambda state: state.name.lower()))
     status: int = 0
-    reason: str = ""
+    reason: str = field(default="", metadata=_in_feeds(sentence))
     title: str = ""
     canonical: str = ""
     content_type: str = ""
@@ -317,4 +318,7 @@ class Page:
         default=(),
         metadata=_in_feeds(lambda links: [_readable(link, count) for link, count in links]),
     )
-    bad: Sequence[BadLink] = field(default=(), metadata=_in_feeds(lambda links: [link._asdict() for link in links]))
+    bad: Sequence[BadLink] = field(
+        default=(),
+        metadata=_in_feeds(lambda links: [link._asdict() | {"reason": sentence(link.reason)} for link in links]),
+    )

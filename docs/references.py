@@ -1,4 +1,4 @@
-"""`python -m docs.references` writes the references of settings, commands, reports and tables.
+"""`python -m docs.references` writes the references of settings, commands, reports, tables and states.
 
 They are made of what the program declares, and of docs/details: a file for each, with an introduction and texts that
 stand at the end of the section with their heading.
@@ -18,11 +18,14 @@ from sqlalchemy import Column
 
 from crawlers import settings
 from crawlers.commands.sites import ACTIONS
+from crawlers.items import State
 from crawlers.lab import PARTS
 from crawlers.options import SETTINGS
+from crawlers.reasons import Reason
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.storage.schema import metadata
 from crawlers.storage.schema.rows import ABOUT, MEANINGS
+from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -180,11 +183,45 @@ def _type(column: Column[Any]) -> str:
     return _TYPES[column.type.python_type] + "?" * bool(column.nullable)
 
 
+# States and reasons ---------------------------------------------------------------------------------
+
+FIRST_OF = {
+    Reason.TIMEOUT: "Downloads that failed",
+    Reason.STATUS: "Responses that are not pages, or not whole ones",
+    Reason.NOT_REQUESTED_YET: "URLs that are not requested",
+    Reason.NOT_A_URL: "Links that can't be followed",
+    Reason.NO_TEXT: "Pages that are not documents",
+    Reason.NOT_A_FEED: "Feeds and sitemaps",
+    Reason.NOT_REACHABLE: "Sites",
+    Reason.FINISHED: "Ends of crawls",
+}
+
+
+def states_page() -> str:
+    texts = details("states")
+    states = ((one.name.lower(), str(int(one)), one.about, _people_read(one)) for one in State)
+    parts = [table(("state", "number", "meaning", "as people read it"), states), texts[""]]
+    parts += ["## Reasons", texts["Reasons"]]
+    starts = [*map(list(Reason).index, FIRST_OF), len(Reason)]
+    for title, first, end in zip(FIRST_OF.values(), starts, starts[1:], strict=False):
+        rows = (
+            (f"`{one}`", re.sub(r"%\((\w+)\)s", r"*\1*", one.sentence), one.error_class)
+            for one in list(Reason)[first:end]
+        )
+        parts += [f"### {title}", table(("code", "as people read it", "class"), rows)]
+    return page("States", parts)
+
+
+def _people_read(state: State) -> str:
+    return " or ".join(dict.fromkeys(kind_of(state, status) for status in (200, 404)))
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "settings": settings_page,
     "commands": commands_page,
     "reports": reports_page,
     "tables": tables_page,
+    "states": states_page,
 }
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ _OF_CRAWL = (
     "AND id > {first}",
     "INSERT INTO external_link SELECT id, 1 + (id * 7 + 99) % ({pages} / 2 - 1), 1, 1 FROM page WHERE state = 1 "
     "AND id % 4 = 0 AND id > {first}",
-    "INSERT INTO bad_link (page_id, raw, reason, count) SELECT id, 'http://[' || id, 'not a URL', 1 FROM page "
+    "INSERT INTO bad_link (page_id, raw, reason, count) SELECT id, 'http://[' || id, 'not_a_url', 1 FROM page "
     "WHERE state = 1 AND id % 50 = 0 AND id > {first}",
     "INSERT INTO pull (id, site_id, page_id, reward, ended_at, worker_id) SELECT id, site_id, id, id % 3, fetched_at, "
     "{crawl} FROM page WHERE state = 1 AND id > {first}",

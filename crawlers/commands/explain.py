@@ -12,7 +12,7 @@ from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.cli.sites.site_parts import seed_named
-from crawlers.errors import BadUrl
+from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.text_file import shortened
@@ -76,7 +76,7 @@ class Command(ProjectCommand):
         until = time.monotonic() + SEARCH_S
         links = linking_facts(database, crawl.id, found.subject, lambda: time.monotonic() > until)
         if found.state == BAD_LINK and not links:
-            raise BadUrl(
+            raise ConfigError(
                 f"{shortened(text)}: not the address of a page, and no page links to it; write a full URL, http://…"
             )
         return history_lines(found.with_facts(*links))

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ class CrawlControl:
         """Request pages: what they waited for is ready."""
         self._wake()
 
-    def abort(self, error: CrawlersError, reason: str = "store_failed") -> None:
+    def abort(self, error: CrawlersError, reason: str = Reason.STORE_FAILED) -> None:
         """Report *error*, and end the crawl for *reason*; everything stored is kept. Only the first error counts."""
         if self.failure is None:
             self.fail(error)

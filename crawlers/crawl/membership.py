@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage import messages, workers
-from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.locks import is_free
 from crawlers.storage.new_sites import SiteLimit
 from crawlers.storage.order_parts import hand_out
@@ -237,7 +237,7 @@ class Membership:
         """Why somebody asked the workers of the crawl to stop; None if nobody did."""
         if self._last.control != STOP:
             return None
-        return self._last.reason or STOPPED
+        return self._last.reason or Reason.SHUTDOWN
 
     @property
     def is_paused(self) -> bool:

@@ -19,9 +19,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
+from crawlers.reasons import ErrorClass
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
 

@@ -115,7 +115,7 @@ class PageRecording:
                 return page
             if attempts > 1:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
-                page = replace(page, state=state, reason=f"{page.reason}, {attempts} attempts")
+                page = replace(page, state=state)
         reward = self._session.rewards.of(lease.site_id, page)
         self._stats.count_reward(reward.amount)
         if page.state is State.DONE:

@@ -32,6 +32,7 @@ from crawlers.inputs.render_settings import RenderedSites
 from crawlers.inputs.robots_token import robots_token
 from crawlers.inputs.url_settings import normalization, url_selection
 from crawlers.items import Page, State
+from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.files.csv_logs import CsvLogs
 from crawlers.storage.page_selection import StoredSelection
@@ -164,7 +165,7 @@ class Crawl:
 
     def _never_began(self) -> None:
         with suppress(StoreError):
-            self.session.end(finished=False, reason="could not begin", now=self.clock())
+            self.session.end(finished=False, reason=Reason.COULD_NOT_BEGIN, now=self.clock())
 
     @property
     def frontier(self) -> QueuedFrontier:
@@ -468,11 +469,11 @@ class Crawl:
 
     def _end(self, reason: str, outputs: Iterable[Callable[[], None]], *, is_logged: bool) -> None:
         self.session.database.collect_statistics()
-        if reason == "finished":
+        if reason == Reason.FINISHED:
             self.session.drop_surplus()
         self.session.close_writer()
         is_written = all([is_logged, *(self._writes(output) for output in outputs)])
-        finished = reason == "finished" and is_written and not self.frontier.is_waiting
+        finished = reason == Reason.FINISHED and is_written and not self.frontier.is_waiting
         is_finished = self.session.end(finished=finished, reason=reason, now=self.clock())
         self.has_ended = True
         outcome = self.session.outcome(reason, is_finished=is_finished)

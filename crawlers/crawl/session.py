@@ -35,6 +35,7 @@ from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience,
 from crawlers.inputs.url_settings import normalization, recorded
 from crawlers.items import SiteLimits
 from crawlers.options import RECORDED
+from crawlers.reasons import Reason, end_of
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import SILENCE_S, Database, is_missing
 from crawlers.storage.files.writable import check_setting_file
@@ -299,7 +300,7 @@ class CrawlSession:
         """Return a description of the result of the run, which ended for the *reason*."""
         if is_finished:
             return "is finished"
-        ending = "ended" if reason == "finished" else f"stopped ({reason})"
+        ending = "ended" if reason == Reason.FINISHED else f"stopped ({end_of(reason)})"
         if self.frontier.budget.is_exhausted:
             return f"{ending}: to continue, give a larger PAGE_BUDGET, or start another crawl with CRAWL=name"
         return f"{ending}: everything is stored, and the same command resumes it"

@@ -17,6 +17,7 @@ from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.frontier.values import SiteState
 from crawlers.items import ExternalLink, State
+from crawlers.reasons import Reason
 from crawlers.storage.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
 from crawlers.storage.schema.tables import SiteHome
 
@@ -259,7 +260,7 @@ class SitePolicies:
         links = list(page.cross_site_links)
         if page.moved_to is not None and not self._is_known(page.moved_to.site):
             links.append((page.moved_to, 1))
-            reason = f"redirects to another site: {page.moved_to.url}"
+            reason = Reason.REDIRECT_TO_OTHER_SITE.of(page.moved_to.url)
             page = replace(page, state=State.REFUSED, reason=reason, moved_to=None)
         outside = [(target, count) for target, count in links if not self._is_known(target.site)]
         external = [(ExternalLink(to.url, to.key, to.site, "", "", "", "", ""), count) for to, count in outside]

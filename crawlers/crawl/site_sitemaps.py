@@ -28,6 +28,7 @@ from crawlers.errors import BadUrl
 from crawlers.extraction.feeds.feed_discovery import sitemaps_of_robots
 from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 from crawlers.extraction.feeds.feed_reader import read_feed
+from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
 from crawlers.storage.stored_sitemaps import sitemaps_of
@@ -237,9 +238,9 @@ class SiteSitemaps:
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
-            return "not requested: those before it gave no response"
+            return Reason.SITEMAPS_SILENT
         if reading.urls >= MOST_URLS:
-            return f"not requested: those before it list {reading.urls:,} URLs"
+            return Reason.SITEMAPS_FULL.of(reading.urls)
         return self._sites.robots_against(reading.address, row.url)
 
     def _start_reading(self, row: SiteRow) -> _Reading:
@@ -275,7 +276,7 @@ class SiteSitemaps:
                     SitemapState.WAITING if place is not None else SitemapState.UNREAD,
                     None,
                     None,
-                    None if place is not None else "on another site, which the crawl does not request",
+                    None if place is not None else Reason.SITEMAP_OF_OTHER_SITE,
                     0,
                     0,
                     0,
@@ -312,7 +313,7 @@ class SiteSitemaps:
         here = self._addresses.of_site(resolve(f"{row.site}/", "", self._options)).site
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
-            return SitemapContent(problem="not a sitemap")
+            return SitemapContent(problem=Reason.NOT_A_SITEMAP)
         listed: dict[int, Listed] = {}
         outside = 0
         for item in found.items:
@@ -325,9 +326,9 @@ class SiteSitemaps:
                 outside += 1
             else:
                 listed.setdefault(target.key, Listed(target.key, target.url, item.published_at))
-        problem = "the connection was closed within the file" if response.is_truncated else found.problem
+        problem = Reason.FILE_CUT if response.is_truncated else found.problem
         if not problem and max(len(found.items), len(found.further)) >= MAX_ITEMS:
-            problem = f"more than {MAX_ITEMS:,} entries: the rest was ignored"
+            problem = Reason.MANY_ENTRIES.of(MAX_ITEMS)
         return SitemapContent(found.kind, list(listed.values()), outside, found.further, problem)
 
     def record_response(self, site_id: int, response: SitemapResponse) -> None:
@@ -359,17 +360,15 @@ class SiteSitemaps:
             left_out = self._name(reading, site, content.named, row)
             listed = content.listed[: max(0, MOST_URLS - reading.urls)]
             reading.urls += len(listed)
-            problems = [content.problem] if content.problem else []
             if left_out:
-                problems.append(f"{len(left_out):,} of its sitemaps are not read")
                 self._warn(site, left_out)
-            if cut := len(content.listed) - len(listed):
-                problems.append(f"{cut:,} of its URLs are ignored")
+            cut = len(content.listed) - len(listed)
+            limits = Reason.BEYOND_LIMITS.of(len(left_out), cut) if left_out or cut else None
             reading.changed.append(
                 row._replace(
                     state=SitemapState.READ,
                     kind=content.kind,
-                    reason="; ".join(problems) or None,
+                    reason=content.problem or limits,
                     urls=len(listed),
                     outside=content.outside,
                     cut=cut + len(left_out),

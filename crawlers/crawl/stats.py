@@ -6,8 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.error_classes import error_class
-from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.items import ANNOUNCERS, Page, State
+from crawlers.reasons import Reason, code_of, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class CrawlStats:
         """Count a *page* that will be requested again."""
         self._inc_value("pages/retried")
         self._count_error(page)
-        self._logs.write(page, now, is_error=True, reason=f"{page.reason}; will be retried")
+        self._logs.write(page, now, is_error=True, reason=f"{sentence(page.reason)}; will be retried")
 
     def count_rest(self) -> None:
         """Count a site whose robots.txt could not be read, and will be requested again."""
@@ -62,9 +62,9 @@ class CrawlStats:
             self._inc_value(f"pages/{state.name.lower()}")
         if page.state in (State.REFUSED, State.FAILED):
             self._count_error(page)
-        if page.reason.startswith(TOO_MANY_LINKS):
+        if code_of(page.reason) is Reason.LINKS_CUT:
             self._inc_value("pages/cut")
-            logger.warning("%s has %s", page.url, page.reason)
+            logger.warning("%s: %s", page.url, sentence(page.reason))
         if lease.is_revisit:
             self._inc_value("pages/again")
         if new:
@@ -73,7 +73,7 @@ class CrawlStats:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
         is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
         if lease.level == 0 and self._warns and page.state in UNAVAILABLE and not lease.is_revisit and not is_feed:
-            logger.warning("%s is not available: %s", page.url, page.reason)
+            logger.warning("%s is not available: %s", page.url, sentence(page.reason))
 
     def _count_error(self, page: Page) -> None:
         self._inc_value(f"errors/{error_class(page.status, page.reason)}")
@@ -82,7 +82,7 @@ class CrawlStats:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
         self._inc_value("robots/failed")
         url = f"{site}/robots.txt"
-        self._logs.write(Page(0, url, 0, State.FAILED, status, reason or f"status {status}"), now, is_error=True)
+        self._logs.write(Page(0, url, 0, State.FAILED, status, reason or Reason.STATUS.of(status)), now, is_error=True)
 
     def close(self) -> None:
         """Close the logs."""

@@ -9,7 +9,7 @@ from crawlers.algorithms.traps.url_shapes import shape_reason
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.storage.page_selection import NOT_SELECTED
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,10 +55,10 @@ class UrlFilter:
         """
         path = urlsplit(target.normalized).path  # all variants of a URL share one verdict
         if target.key not in self._always and (reason := self._not_selected(target, path)) is not None:
-            return f"{NOT_SELECTED}: {reason}"
+            return reason
         _, dot, extension = path.rpartition("/")[2].rpartition(".")
         if dot and extension.lower() in self._extensions:
-            return f"extension {extension.lower()}"
+            return Reason.EXTENSION.of(extension.lower())
         return shape_reason(target.normalized) if self._traps else None
 
     def leaves_out(self, target: Target) -> bool:
@@ -69,7 +69,7 @@ class UrlFilter:
 
     def _not_selected(self, target: Target, path: str) -> str | None:
         if not self._is_in_folder(target, path):
-            return f"outside of the folder {self._folders[target.site][0]}"
+            return Reason.OUTSIDE_FOLDER.of(self._folders[target.site][0])
         return self._selection.reason_against(target.normalized)
 
     def _is_in_folder(self, target: Target, path: str) -> bool:

@@ -13,6 +13,7 @@ from crawlers.algorithms.urls.addresses import is_address, network_of
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.items import State
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ class AddressFilter:
         if is_proxy:
             self._guard.add_proxy(host, port)
         elif not is_address(host) and self._guard.is_proxy(host, port):
-            raise DownloadRefusedError(f"{host}:{port} is a proxy of the crawl", State.REJECTED)
+            raise DownloadRefusedError(Reason.PROXY.of(f"{host}:{port}"), State.REJECTED)
         elif is_address(host) and not self._guard.admitted(host, [host]):
             raise DownloadRefusedError(_reason(host, [host]), State.REJECTED)
 
@@ -93,10 +94,10 @@ class AddressFilter:
 
 
 def _reason(host: str, addresses: Sequence[str]) -> str:
-    """Return a sentence about the first of the *addresses*; the others are refused as well."""
+    """Return the reason against the first of the *addresses*; the others are refused as well."""
     address = min(addresses)
-    name = "" if address == host else f"{host} has the "
-    return f"{name}address {address}, which is not public: {network_of(address)}"
+    found = (address, network_of(address))
+    return Reason.PRIVATE_ADDRESS.of(*found) if address == host else Reason.PRIVATE_HOST.of(host, *found)
 
 
 # mypy takes the methods of Twisted's interfaces, which have no `self`, for those of classes: hence Any.

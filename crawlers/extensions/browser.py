@@ -21,6 +21,7 @@ from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.download_errors import DownloadRefusedError, RenderingInterruptedError
 from crawlers.extensions.sub_requests import Hosts, SubRequests
 from crawlers.items import LEASE, State
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -139,7 +140,7 @@ class Browser:
                 html = await self._document(response.url, requests, chromium.browser, opened)
             is_usable = True
         except TimeoutError:
-            raise DownloadRefusedError(f"not rendered within {self._timeout_s:g} s", FAILED) from None
+            raise DownloadRefusedError(Reason.RENDERING_TIMEOUT.of(f"{self._timeout_s:g}"), FAILED) from None
         except asyncio.CancelledError:
             if not (opened.has_crashed or opened.is_gone):
                 raise
@@ -164,17 +165,17 @@ class Browser:
 
     def _ended(self, opened: _OpenedPage) -> Exception:
         if opened.is_too_large:
-            return DownloadRefusedError("it needs more memory than a page may have", FAILED)
+            return DownloadRefusedError(Reason.RENDERING_MEMORY, FAILED)
         if opened.has_crashed:
-            return DownloadRefusedError("its scripts crashed the browser, as they do without memory", FAILED)
-        return RenderingInterruptedError("the browser was closed or killed")
+            return DownloadRefusedError(Reason.RENDERING_CRASH, FAILED)
+        return RenderingInterruptedError(Reason.BROWSER_CLOSED)
 
     def _failure(self, message: str) -> DownloadRefusedError:
         """Return the error of a page for that of the browser; end the crawl if the browser does not start."""
         if "launch" in message:
             error = FrontierError(f"Chromium can't be started: {message}; check RENDER_BROWSER")
-            owner_of(self._crawler).crawl.control.abort(error, "no_browser")
-        return DownloadRefusedError(f"the browser failed: {message[:200]}", FAILED)
+            owner_of(self._crawler).crawl.control.abort(error, Reason.NO_BROWSER)
+        return DownloadRefusedError(Reason.BROWSER_FAILED.of(message[:200]), FAILED)
 
     async def _document(self, url: str, requests: SubRequests, browser: Any, opened: _OpenedPage) -> str:
         assert self._handler is not None
@@ -226,7 +227,7 @@ class Browser:
         await devtools.send(VIRTUAL_TIME, policy)
         await is_over.wait()
         if await page.evaluate("document.documentElement.outerHTML.length") > self._largest:
-            raise DownloadRefusedError("too large once rendered")
+            raise DownloadRefusedError(Reason.TOO_LARGE_RENDERED)
         html: str = await page.content()
         return html
 

@@ -23,6 +23,7 @@ from crawlers.inputs.crawl_command import CrawlCommand, CrawlOrigin
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.options import OFFERED
 from crawlers.options.typed_values import typed
+from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
 from crawlers.storage.result_folders import claimed_folder
 
@@ -138,7 +139,7 @@ class CrawlOwner:
             self._crawl.close(reason, self.outputs)
 
     def _stop(self, reason: str) -> None:
-        deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+        deferred_from_coro(self._crawler.engine.close_spider_async(reason=str(reason)))
 
     def _spider_opened(self, spider: Spider) -> None:
         if self._crawl is None and self._failure is None and isinstance(spider, SiteSpider):
@@ -147,15 +148,15 @@ class CrawlOwner:
                 "project; remove the setting"
             )
         if self._failure is not None:
-            raise CloseSpider("could not begin")
+            raise CloseSpider(str(Reason.COULD_NOT_BEGIN))
 
     def _spider_idle(self) -> None:
         if self._crawl is None:
             return
         if self._crawl.fail_for_lost_pages():
-            raise CloseSpider("lost_pages")
+            raise CloseSpider(str(Reason.LOST_PAGES))
         if self._crawl.is_budget_exhausted:
-            raise CloseSpider("page_budget")
+            raise CloseSpider(str(Reason.PAGE_BUDGET))
         if self._crawl.has_unsettled_levels:
             deferred_from_coro(self._crawl.correct_levels())
             raise DontCloseSpider

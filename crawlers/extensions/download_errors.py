@@ -1,4 +1,4 @@
-"""Errors of downloads whose texts are stored as reasons, and what is wrong with certificates."""
+"""Errors of downloads with stored reasons, and what is wrong with certificates."""
 
 from __future__ import annotations
 
@@ -10,28 +10,23 @@ from service_identity import CertificateError, VerificationError
 from service_identity.cryptography import verify_certificate_hostname, verify_certificate_ip_address
 
 from crawlers.algorithms.urls.addresses import is_address
+from crawlers.errors import ReasonError
 from crawlers.items import State
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from OpenSSL.crypto import X509
 
-EXPIRED = "certificate expired"
-NOT_VALID_YET = "certificate not valid yet"
-FOR_ANOTHER_HOST = "certificate for another host"
-SELF_SIGNED = "certificate self-signed"
-UNKNOWN_ISSUER = "certificate of an unknown issuer"
-UNREADABLE = "certificate that can't be read"
 
-
-class BadResponseError(DownloadFailedError):
+class BadResponseError(ReasonError, DownloadFailedError):
     """The server sent something that is not a response; another attempt may have a better result."""
 
 
-class RenderingInterruptedError(DownloadFailedError):
+class RenderingInterruptedError(ReasonError, DownloadFailedError):
     """The browser ended while it rendered a page, by no fault of the page; another attempt may have a better result."""
 
 
-class DownloadRefusedError(IgnoreRequest):
+class DownloadRefusedError(ReasonError, IgnoreRequest):
     """A request that is not made, or a response that is not read to its end.
 
     *state* is that of the URL. Unless it *is_transient*, another attempt would end likewise.
@@ -55,10 +50,10 @@ def certificate_problem(certificate: X509, host: str, now: float) -> str | None:
         is_self_signed = read.issuer == read.subject
         verify(read, host.removesuffix("."))
     except (CertificateError, VerificationError):
-        return FOR_ANOTHER_HOST
+        return Reason.CERTIFICATE_OF_OTHER_HOST
     except ValueError:
-        return UNREADABLE
+        return Reason.CERTIFICATE_UNREADABLE
     moment = datetime.fromtimestamp(now, UTC)
     if not first <= moment <= last:
-        return EXPIRED if last < moment else NOT_VALID_YET
-    return SELF_SIGNED if is_self_signed else None
+        return Reason.CERTIFICATE_EXPIRED if last < moment else Reason.CERTIFICATE_EARLY
+    return Reason.CERTIFICATE_SELF_SIGNED if is_self_signed else None

@@ -19,6 +19,7 @@ from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.inputs.worker_place import worker_place
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from typing import Self
@@ -87,11 +88,11 @@ class Stopping:
             deferred_from_coro(self._crawler.engine.stop_async())
         elif self._stop_file is not None and self._stop_file.exists():
             logger.info("Stop file %s found; stopping. Remove it to resume the crawl.", self._stop_file)
-            self._stop_all("stop_file")
+            self._stop_all(Reason.STOP_FILE)
         elif self._parent is not None and self._parent.ended.is_set():
-            self._stop("shutdown")  # the reason of a signal, too: workers of other commands go on
+            self._stop(Reason.SHUTDOWN)  # the reason of a signal, too: workers of other commands go on
         elif self._timeout_s and owner_of(self._crawler).crawl.run_s >= self._timeout_s:
-            self._stop_all("timeout")
+            self._stop_all(Reason.TIMEOUT)
 
     def _stop_all(self, reason: str) -> None:
         owner_of(self._crawler).crawl.ask_to_stop(reason)
@@ -99,7 +100,7 @@ class Stopping:
 
     def _stop(self, reason: str) -> None:
         self._is_stopping = True
-        deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+        deferred_from_coro(self._crawler.engine.close_spider_async(reason=str(reason)))
 
     def _tell(self) -> None:
         """Say once for which downloads Scrapy waits before it closes the crawl; it can't give them up."""

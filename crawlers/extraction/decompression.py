@@ -14,6 +14,7 @@ import brotli
 from backports import zstd
 
 from crawlers.errors import BadBody, DamagedBody
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -57,7 +58,7 @@ def decompressed(body: bytes, encodings: Iterable[str], most: int) -> bytes:
     names = [name.strip().lower() for header in encodings for name in header.split(",")]
     layers = [name for name in names if name in _DECODERS]
     if len(layers) > MAX_LAYERS:
-        raise BadBody(f"more than {MAX_LAYERS} content encodings")
+        raise BadBody(Reason.MANY_ENCODINGS.of(MAX_LAYERS))
     for name in reversed(layers):
         if body:
             body = _DECODERS[name](body, most or sys.maxsize, name)
@@ -101,7 +102,7 @@ def _parts(body: bytes, coding: _Coding, most: int, name: str) -> bytes:
                     break
                 parts += 1
                 if parts > MAX_PARTS:
-                    raise BadBody(f"more than {MAX_PARTS:,} compressed parts")
+                    raise BadBody(Reason.MANY_COMPRESSED_PARTS.of(MAX_PARTS))
                 decoder = coding.new_decoder()
         if not decoder.eof:
             output.add(decoder.decompress(b"", _CHUNK))  # what zlib has read, but not returned
@@ -149,7 +150,7 @@ class _Output:
     def add(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._most:
-            raise BadBody("too large once decompressed")
+            raise BadBody(Reason.TOO_LARGE_DECOMPRESSED)
         if piece:
             self._pieces.append(piece)
 
@@ -157,7 +158,7 @@ class _Output:
         return b"".join(self._pieces)
 
     def damage(self, name: str) -> DamagedBody:
-        return DamagedBody(f"the content encoding {name} is damaged", self.whole())
+        return DamagedBody(Reason.DAMAGED_ENCODING.of(name), self.whole())
 
 
 _DECODERS: dict[str, Callable[[bytes, int, str], bytes]] = {

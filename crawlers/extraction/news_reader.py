@@ -19,12 +19,9 @@ from crawlers.extraction.feeds.feed_discovery import feeds_of
 from crawlers.extraction.feeds.feed_reader import looks_like_feed, read_feed
 from crawlers.extraction.response import page_of
 from crawlers.items import (
-    ANNOUNCERS,
     DUPLICATE,
     FEED,
-    LIST,
     SITEMAP,
-    UNSURE,
     Announced,
     ExternalLink,
     KnownCopy,
@@ -33,6 +30,7 @@ from crawlers.items import (
     State,
     Target,
 )
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -48,6 +46,8 @@ PROMISING = 1.5  # log-odds from which an article is extracted although no rule 
 LARGE_BYTES = 500_000  # from which a page is parsed in another thread: 20,000 links take 0.3 s
 ITEMS_AT_ONCE = 500  # of a feed, of which a sitemap has up to 50,000
 NEAREST_LEVELS = 1  # feeds are discovered on the home page and on the pages that it links to
+
+_NOT_AN_ANNOUNCER = {FEED: Reason.NOT_A_FEED, SITEMAP: Reason.NOT_A_SITEMAP}
 
 
 class NewsReader:
@@ -118,11 +118,11 @@ class NewsReader:
             fits=fits,
             odds=news.odds + IN_FEED * is_in_feed,
             feeds=() if fits else news.feeds,  # the feeds that an article names are those of its site
-            problem=f"is not a {news.kind}" if news.kind in ANNOUNCERS else "",
+            problem=_NOT_AN_ANNOUNCER.get(news.kind, ""),
         )
         support = 0.0 if fits else self._classifier.support(site, page.url)
         if is_list(news.odds) and not is_in_feed:
-            return replace(news, reason=LIST) if fits else news
+            return replace(news, reason=Reason.LIST_OF_LINKS) if fits else news
         if not fits and news.odds + support < PROMISING:
             return news
         copy = await self._copy_of(page)
@@ -150,7 +150,7 @@ class NewsReader:
             odds += DATED  # the text contains a date although the markup does not
         if news.fits or odds + support > SURE:
             return replace(news, odds=odds, article=article, fingerprint=fingerprint)
-        return replace(news, odds=odds, reason=UNSURE)
+        return replace(news, odds=odds, reason=Reason.UNSURE)
 
     async def _feed(self, response: WebResponse, page_id: int, level: int, now: float) -> Page:
         here = self._reader.site(response.url)

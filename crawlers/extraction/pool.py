@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from crawlers.extraction.worker import LENGTH, MEMORY, RAISED
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,6 @@ MAX_STRIKES = 4  # reduces 30 s to 0.1 s, which suffices for nearly every page
 START_S = 60.0  # to start a worker, on a busy machine
 STARTS = 5  # attempts, if workers die while they start
 REPEATS = 3  # of a call whose worker died; on a busy machine that kills a worker every 3 s, one is not enough
-KILLED = "killed its process"
 
 
 def environment() -> dict[str, str]:
@@ -62,7 +62,7 @@ class ExtractionPool:
             self._idle.put_nowait(worker)
 
     async def run(self, owner: str, function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T | str:
-        """Return the result of *function*, or the reason for having none: "took longer than 30 s" …
+        """Return the result of *function*, or the reason for having none: "took_too_long 30" …
 
         No *owner* (a site) gets all workers, and after each timeout its next call gets a quarter of the time; otherwise
         one site whose pages all time out would block the workers for the others.
@@ -96,7 +96,7 @@ class ExtractionPool:
         try:
             result = await self._run(call, timeout_s)
         except _Died:
-            return KILLED if owner in self._killers else await self._repeat(owner, call, timeout_s)
+            return Reason.KILLED_ITS_PROCESS if owner in self._killers else await self._repeat(owner, call, timeout_s)
         self._killers.discard(owner)
         return result
 
@@ -115,7 +115,7 @@ class ExtractionPool:
                 with suppress(_Died):
                     return await self._run(call, timeout_s)
         self._killers.add(owner)
-        return KILLED
+        return Reason.KILLED_ITS_PROCESS
 
     async def close(self) -> None:
         """End the workers, including busy ones; calls that have no result yet end as killed, and later ones, too."""
@@ -130,7 +130,7 @@ class _Died(Exception):
 
 
 def _too_slow(timeout_s: float) -> str:
-    return f"took longer than {timeout_s:.3g} s"
+    return Reason.TOOK_TOO_LONG.of(f"{timeout_s:.3g}")
 
 
 class _Worker:

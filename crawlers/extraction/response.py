@@ -11,9 +11,10 @@ from crawlers.algorithms.traps.trap_watch import content_signature
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
-from crawlers.extraction.html import MAX_LINKS, ParsedPage, parse_page
+from crawlers.extraction.html import ParsedPage, parse_page
 from crawlers.extraction.page_links import PageAnchors, PageLinkGroups, PageLinkPlaces
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
+from crawlers.reasons import Reason, code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.algorithms.urls.scope import Scope
 
-TOO_MANY_LINKS = f"more than {MAX_LINKS:,} links; the others were not read: "
 CONTENT_TYPE_CHARS = 200  # of a Content-Type; longer ones are cut
 VALIDATOR_CHARS = 500  # of an ETag or a date; longer ones are cut
 
@@ -72,11 +72,11 @@ class ResponseReader:
         if response.status != 200:
             rests = response.status in REST_STATUSES
             pause_s = retry_after_s(response.retry_after, now) if rests else None
-            reason = f"status {response.status}"
+            reason = Reason.STATUS.of(response.status)
             return page_of(response, page_id, level, State.REFUSED, reason=reason, retry_after_s=pause_s)
         if not self.is_html(response.content_type):
-            content_type = (response.content_type or "")[:CONTENT_TYPE_CHARS]
-            reason = f"content type {content_type}" if content_type else "no content type"
+            content_type = (response.content_type or "").partition(";")[0].strip()[:CONTENT_TYPE_CHARS]
+            reason = Reason.CONTENT_TYPE.of(content_type) if content_type else Reason.NO_CONTENT_TYPE
             return page_of(response, page_id, level, State.REFUSED, reason=reason)
         return self._parse(response, page_id, level)
 
@@ -100,7 +100,7 @@ class ResponseReader:
         if target.site == here or self.holds(target.site):
             return page_of(response, page_id, level, State.MOVED, moved_to=target)
         link = ExternalLink(target.url, target.key, target.site, "", "", "", "", REDIRECT)
-        reason = f"redirects to another site: {target.url}"
+        reason = Reason.REDIRECT_TO_OTHER_SITE.of(target.url)
         return page_of(response, page_id, level, State.REFUSED, reason=reason, external=((link, 1),))
 
     def holds(self, site: str) -> bool:
@@ -184,8 +184,10 @@ class ResponseReader:
         first = parsed.first() if self.anchors and counts else {}
         found = []
         for href, count in counts.items():
-            reason = str(targets[href])
-            is_broken = not reason.startswith("scheme ")  # others, such as mailto, are in no table
+            target = targets[href]
+            assert isinstance(target, BadUrl)
+            reason = target.reason
+            is_broken = code_of(reason) is not Reason.OTHER_SCHEME  # others, such as mailto, are in no table
             anchor = parsed.link(first[href]).anchor if first and is_broken else None
             found.append(BadLink(without_credentials(href)[:2000], reason, count, anchor))
         return found
@@ -194,8 +196,8 @@ class ResponseReader:
 def _reason(response: WebResponse, parsed: ParsedPage) -> str:
     """Return what is wrong with a page that was read; "" if nothing is."""
     if response.is_truncated:
-        return "the body ended early"
-    return f"{TOO_MANY_LINKS}{parsed.unread_links:,}" if parsed.unread_links else ""
+        return Reason.BODY_CUT
+    return Reason.LINKS_CUT.of(parsed.unread_links) if parsed.unread_links else ""
 
 
 def _may_be_indexed(response: WebResponse, parsed: ParsedPage) -> bool:

@@ -7,9 +7,9 @@ import re
 
 from protego import Protego
 
-from crawlers.algorithms.error_classes import OF_NETWORK, error_class
 from crawlers.algorithms.robots_groups import is_unreachable, lines_for
 from crawlers.algorithms.urls.resolution import without_credentials
+from crawlers.reasons import Reason
 
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be read
 _SITEMAP = re.compile(r"^([ \t]*sitemap[ \t]*:[ \t]*)(\S+)", re.IGNORECASE | re.MULTILINE)
@@ -42,16 +42,14 @@ class RobotsRules:
         self.crawl_delay_s = 0.0
         self.size = 1  # number of lines in memory
         if is_unreachable(status):
-            what = f"status {status}" if status else body or "no response"
-            unread = f"robots.txt can't be read: {what}"
-            self._why = f"{what} (requested for robots.txt)" if error_class(0, what) in OF_NETWORK else unread
+            self._why = Reason.ROBOTS_UNREAD.of(Reason.STATUS.of(status) if status else body or Reason.NO_RESPONSE)
         elif status == 200 and body:
             self._parse(list(dict.fromkeys(lines_for(body, token))))
 
     def _parse(self, lines: list[str]) -> None:
         self.size += len(lines)
         if sum("*" in line or line.endswith("$") for line in lines) > MAX_WILDCARDS:
-            self._why = f"robots.txt has more than {MAX_WILDCARDS:,} rules with wildcards"
+            self._why = Reason.ROBOTS_WILDCARDS.of(MAX_WILDCARDS)
             return
         # Protego reads the lines of a single group, and takes only `*` for a match.
         self._rules = Protego.parse("\n".join(["User-agent: *", *lines]))
@@ -62,7 +60,7 @@ class RobotsRules:
         if self._why is not None:
             return self._why
         if self._rules is not None and not self._rules.can_fetch(url, "*"):
-            return "robots.txt disallows it"
+            return Reason.ROBOTS_DISALLOWS
         return None
 
 

@@ -16,6 +16,8 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
+from crawlers.reasons import Reason
+
 LENGTH = struct.Struct(">Q")
 NICENESS = 5  # the reactor has priority
 DONE, RAISED, MEMORY = "done", "raised", "memory"
@@ -48,7 +50,7 @@ def _result(call: bytes) -> tuple[str, Any]:
         function, args, named = pickle.loads(call)  # noqa: S301 - from our own process
         return DONE, function(*args, **named)
     except MemoryError:
-        return MEMORY, "out of memory"
+        return MEMORY, Reason.NO_MEMORY
     except Exception as error:
         error.add_note(traceback.format_exc())  # which is not pickled
         return RAISED, error

@@ -15,6 +15,7 @@ from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
 from crawlers.frontier.values import AcknowledgedPage
 from crawlers.items import LinkPlace, QueueSlot, State
+from crawlers.reasons import Reason
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
 from crawlers.storage.schema.message_tables import Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
@@ -46,7 +47,8 @@ def fail_loop(lease: Lease, page: Page) -> Page:
     """Return *page*; failed, and without a target, if it redirects in a loop."""
     if page.moved_to is None or not _is_loop(lease, page.moved_to):
         return page
-    reason = "redirects to itself" if page.moved_to.url == lease.url else f"more than {MAX_HOPS} redirects"
+    is_itself = page.moved_to.url == lease.url
+    reason = Reason.REDIRECT_TO_ITSELF if is_itself else Reason.MANY_REDIRECTS.of(MAX_HOPS)
     return replace(page, state=State.FAILED, reason=reason, moved_to=None)
 
 

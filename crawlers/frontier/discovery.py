@@ -23,7 +23,7 @@ from crawlers.frontier.url_cache import (
     variant_of,
 )
 from crawlers.items import State
-from crawlers.storage.page_selection import REVIVABLE_REASONS, too_deep
+from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
 from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class UrlDiscovery:
         flags = 0
         if reason is None:
             reason = _depth_reason(level, site)
-        if reason is not None and reason.startswith(REVIVABLE_REASONS):
+        if code_of(reason) in REVIVABLE_REASONS:
             flags = REVIVABLE
         elif reason is not None:
             flags = TAKEN
@@ -373,7 +373,7 @@ class UrlDiscovery:
 
 
 def _depth_reason(level: int, site: SiteQueue) -> str | None:
-    return None if site.max_level is None or level <= site.max_level else too_deep(level, site.max_level)
+    return None if site.max_level is None or level <= site.max_level else Reason.TOO_DEEP.of(level, site.max_level)
 
 
 def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:

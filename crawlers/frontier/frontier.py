@@ -38,6 +38,7 @@ from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRest, UnchangedPage
 from crawlers.storage.worker_status import Wait
@@ -462,7 +463,9 @@ class QueuedFrontier:
         page = decision.page
         assert page.moved_to is not None
         variant = replace(lease, url=page.moved_to.url, hops=lease.hops + 1)
-        self._record_failure(site, variant, f"redirected to {variant.url}", now, decision.changes)  # it was a download
+        self._record_failure(
+            site, variant, Reason.REDIRECTED.of(variant.url), now, decision.changes
+        )  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
         self._schedule.reschedule(site, now)

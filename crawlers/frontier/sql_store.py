@@ -13,8 +13,8 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
 from crawlers.items import State
+from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
-from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.pulls import pulls_of_site
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
@@ -34,7 +34,7 @@ MAX_CHANGED = 100_000  # pages remembered as not committed; beyond that, a flush
 ID_BLOCK = 10_000  # a reservation is a separate commit
 
 _WAITS = f"state = {int(State.WAITING)}"
-_HAS_REVIVABLE_REASON = " OR ".join(f"reason LIKE '{reason}%'" for reason in REVIVABLE_REASONS)
+_HAS_REVIVABLE_REASON = " OR ".join(f"reason LIKE '{reason}%'" for reason in sorted(REVIVABLE_REASONS))
 _IS_REVIVABLE = f"state = {int(State.REJECTED)} AND ({_HAS_REVIVABLE_REASON})"
 _FLAGS = f"CASE WHEN {_WAITS} THEN 0 WHEN {_IS_REVIVABLE} THEN {REVIVABLE} ELSE {TAKEN} END"
 _KNOWN = f"""

@@ -27,8 +27,6 @@ from zope.interface import implementer
 
 from crawlers.extensions.address_filter import AddressFilter
 from crawlers.extensions.download_errors import (
-    SELF_SIGNED,
-    UNKNOWN_ISSUER,
     BadResponseError,
     DownloadRefusedError,
     certificate_problem,
@@ -36,12 +34,9 @@ from crawlers.extensions.download_errors import (
 from crawlers.handlers.targets import (
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
-    NO_CONNECTION,
-    NOT_HTTP,
-    TLS_FAILED,
     target_of,
-    too_large,
 )
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from OpenSSL.crypto import X509
@@ -64,7 +59,7 @@ class _BoundedParser(_LenientHTTPClientParser):
             raise ParseError("the status does not have three digits", status)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        raise too_large("a header", MAX_LINE_BYTES)
+        raise DownloadRefusedError(Reason.LONG_HEADER.of(MAX_LINE_BYTES // 1024))
 
 
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
@@ -83,7 +78,7 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
         parser = self._parser
         if parser is not None and parser.state in (STATUS, HEADER):
             if self._head_bytes > MAX_HEAD_BYTES:
-                self._giveUp(Failure(too_large("headers", MAX_HEAD_BYTES)))  # type: ignore[no-untyped-call]
+                self._giveUp(Failure(DownloadRefusedError(Reason.LONG_HEADERS.of(MAX_HEAD_BYTES // 1024))))  # type: ignore[no-untyped-call]
                 self.transport.abortConnection()  # type: ignore[union-attr] # a polite end of TLS would wait for the server
                 return
             self._head_bytes += len(data)
@@ -103,9 +98,9 @@ class _VerifiedTLS(ClientTLSOptions):
 
         def is_accepted(_: SSL.Connection, certificate: X509, _error: int, depth: int, is_trusted: int) -> bool:
             problem = certificate_problem(certificate, self._hostnameASCII, time.time()) if depth == 0 else None
-            if is_trusted and problem in (None, SELF_SIGNED):
+            if is_trusted and problem in (None, Reason.CERTIFICATE_SELF_SIGNED):
                 return True
-            error = Failure(BadResponseError(problem or UNKNOWN_ISSUER))  # type: ignore[no-untyped-call]
+            error = Failure(BadResponseError(problem or Reason.CERTIFICATE_UNKNOWN_ISSUER))  # type: ignore[no-untyped-call]
             tlsProtocol.failVerification(error)  # type: ignore[no-untyped-call]
             return False
 
@@ -149,7 +144,7 @@ class BoundedHTTPHandler(HTTP11DownloadHandler):
         except DownloadFailedError as error:
             raise _explained(error) from error
         except ConnectError as error:  # no route, for example, or an address to which nothing can be connected
-            raise BadResponseError(NO_CONNECTION) from error
+            raise BadResponseError(Reason.NO_CONNECTION) from error
 
 
 def _explained(error: DownloadFailedError) -> Exception:
@@ -159,7 +154,7 @@ def _explained(error: DownloadFailedError) -> Exception:
             if isinstance(reason.value, (BadResponseError, DownloadRefusedError)):
                 return reason.value
             if reason.check(SSL.Error):
-                return BadResponseError(TLS_FAILED)
+                return BadResponseError(Reason.TLS_FAILED)
             if not reason.check(ConnectionClosed):
-                return BadResponseError(NOT_HTTP)
+                return BadResponseError(Reason.NOT_HTTP)
     return error

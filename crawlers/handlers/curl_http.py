@@ -44,7 +44,6 @@ from twisted.internet.ssl import Certificate
 from crawlers.algorithms.urls.addresses import is_address
 from crawlers.extensions.address_filter import AddressFilter
 from crawlers.extensions.download_errors import (
-    UNKNOWN_ISSUER,
     BadResponseError,
     DownloadRefusedError,
     certificate_problem,
@@ -54,13 +53,10 @@ from crawlers.handlers.host_names import addresses_of
 from crawlers.handlers.targets import (
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
-    NO_CONNECTION,
-    NOT_HTTP,
-    TLS_FAILED,
     target_of,
-    too_large,
 )
 from crawlers.items import REQUEST_SENT
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,7 +242,9 @@ class CurlHTTPHandler(BaseHttpDownloadHandler):
     def _why_refused(self, curl: pycurl.Curl, url: str) -> str:
         """Return what is wrong with the certificate by which the host of *url* answered."""
         certificate, host = self._certificate(curl), urlsplit(url).hostname or ""
-        return (certificate and certificate_problem(certificate.original, host, time.time())) or UNKNOWN_ISSUER
+        return (
+            certificate and certificate_problem(certificate.original, host, time.time())
+        ) or Reason.CERTIFICATE_UNKNOWN_ISSUER
 
 
 class _Socket(socket.socket):
@@ -309,11 +307,11 @@ class _Transfer:
         """Take a line of a head or trailer; the empty line ends it."""
         self._head_bytes += len(line)
         if len(line) > MAX_LINE_BYTES + len(b"\r\n"):
-            return self._fail(too_large("a header", MAX_LINE_BYTES))
+            return self._fail(DownloadRefusedError(Reason.LONG_HEADER.of(MAX_LINE_BYTES // 1024)))
         if self._head_bytes > MAX_HEAD_BYTES:
-            return self._fail(too_large("headers", MAX_HEAD_BYTES))
+            return self._fail(DownloadRefusedError(Reason.LONG_HEADERS.of(MAX_HEAD_BYTES // 1024)))
         if len(self._lines) > MAX_HEADERS:
-            return self._fail(DownloadRefusedError(f"more than {MAX_HEADERS:,} headers"))
+            return self._fail(DownloadRefusedError(Reason.MANY_HEADERS.of(MAX_HEADERS)))
         if self.headers is not None:
             return None  # trailers are not used
         line = line.rstrip(b"\r\n")
@@ -351,7 +349,7 @@ class _Transfer:
             headers = [*_headers(self._lines[1:])]
             announced = _announced_length(headers) if status not in NO_BODY else 0
         except (IndexError, ValueError):
-            return self._fail(BadResponseError(NOT_HTTP))
+            return self._fail(BadResponseError(Reason.NOT_HTTP))
         self.status = status
         self.protocol = protocol.decode("latin-1")
         self.headers = Headers([header for header in headers if header[0].lower() not in CONNECTION_HEADERS])
@@ -419,15 +417,15 @@ def _announced_length(headers: list[tuple[bytes, bytes]]) -> int | None:
 def _error(code: int, message: str, curl: pycurl.Curl) -> Exception:
     """Return the error for a transfer that ended before the head of a response was complete."""
     if code in _NOT_HTTP:
-        return BadResponseError(NOT_HTTP)
+        return BadResponseError(Reason.NOT_HTTP)
     if code in _TLS:
-        return BadResponseError(TLS_FAILED)
+        return BadResponseError(Reason.TLS_FAILED)
     if code == TOO_LARGE:
-        return too_large("a header", MAX_LINE_BYTES)
+        return DownloadRefusedError(Reason.LONG_HEADER.of(MAX_LINE_BYTES // 1024))
     if code == pycurl.E_COULDNT_CONNECT:
         if curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED:
             return DownloadConnectionRefusedError(message)
-        return BadResponseError(NO_CONNECTION)
+        return BadResponseError(Reason.NO_CONNECTION)
     if code in (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_RESOLVE_PROXY, pycurl.E_URL_MALFORMAT):
         return CannotResolveHostError(message)
     return DownloadFailedError(message)

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import CannotResolveHostError
 
 from crawlers.algorithms.urls.addresses import is_address
-from crawlers.extensions.download_errors import DownloadRefusedError
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
 MAX_HEAD_BYTES = 256 * 1024  # of status lines and headers, informational responses (1xx) included; as in Chrome
 MAX_LINE_BYTES = 64 * 1024  # of a header; Twisted's 16 kB are too few for the security policies of some sites
-NOT_HTTP = "the response is not HTTP"
-TLS_FAILED = "the TLS connection failed"
-NO_CONNECTION = "no connection is possible"
 
 _PORTS = {"http": 80, "https": 443}
 _MAX_NAME, _MAX_LABEL = 253, 63  # characters of a host name and its parts (RFC 1035 section 2.3.4)
@@ -46,11 +42,6 @@ def target_of(request: Request, addresses: AddressFilter | None) -> Target:
     if addresses is not None:
         addresses.check(*target, is_proxy=bool(proxy))
     return target
-
-
-def too_large(what: str, limit: int) -> DownloadRefusedError:
-    """Return the error for a part of a response, *what*, that has more than *limit* bytes."""
-    return DownloadRefusedError(f"{what} of more than {limit // 1024} KiB")
 
 
 def _check_name(host: str) -> None:

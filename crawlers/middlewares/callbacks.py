@@ -11,6 +11,7 @@ from scrapy.exceptions import CloseSpider
 
 from crawlers.extensions.pending_callbacks import pending_callbacks
 from crawlers.items import LEASE, Page, State
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -46,7 +47,7 @@ class CallbackMiddleware:
             lease.level,
             State.DONE if is_fine else State.REFUSED,
             response.status,
-            reason="" if is_fine else f"status {response.status}",
+            reason="" if is_fine else Reason.STATUS.of(response.status),
             content_type=(response.headers.get("Content-Type") or b"").decode("latin-1")[:200],
             size_bytes=len(response.body),
         )

@@ -87,9 +87,9 @@ class ContentTypeMiddleware:
             if "download_stopped" in response.flags:  # only the beginning was wanted, of robots.txt
                 return error.begun
             # The next attempt asks for a body without compression.
-            raise DownloadRefusedError(str(error), is_transient=True) from error
+            raise DownloadRefusedError(error.reason, is_transient=True) from error
         except BadBody as error:
-            raise DownloadRefusedError(str(error)) from error
+            raise DownloadRefusedError(error.reason) from error
 
 
 def _is_of_mission(request: Request) -> bool:

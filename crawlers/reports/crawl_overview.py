@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, select
 
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
-from crawlers.reports.histories.history import N_
+from crawlers.reasons import Reason, end_of
 from crawlers.storage.locks import free_locks
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.url_counts import UrlCounts, total, url_counts
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Row
 
     from crawlers.storage.database import Database
-
-ENDINGS = {
-    "page_budget": N_("the page budget is used up"),
-    "stop_file": N_("stopped by its stop file"),
-    "shutdown": N_("stopped on request"),
-    "timeout": N_("its time was over"),
-}
 
 
 class CrawlOverview(NamedTuple):
@@ -52,7 +45,7 @@ class CrawlOverview(NamedTuple):
     @property
     def ending(self) -> str:
         """Why it stopped, in words where these are known; "" if there is no more to say than that it is finished."""
-        return "" if self.reason in (None, "finished") else ENDINGS.get(str(self.reason), str(self.reason))
+        return "" if self.reason == Reason.FINISHED else end_of(self.reason)
 
     @property
     def share(self) -> float | None:

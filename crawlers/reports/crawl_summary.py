@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
+from crawlers.reasons import Reason, end_of, sentence
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.page_reports import TRAP, Traps
+from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
@@ -72,7 +73,7 @@ def crawl_summary(
     if results.end.state == "finished":
         ending = "is finished"
     else:
-        ending = "ended" if results.end.reason == "finished" else f"stopped ({results.end.reason})"
+        ending = "ended" if results.end.reason == Reason.FINISHED else f"stopped ({end_of(results.end.reason)})"
     lines = [
         f"Crawl {crawl.name} {ending}: {mission.heading}, in {_duration(seconds)}",
         *([] if has_pulled else _idle(results)),
@@ -92,9 +93,9 @@ def _idle(results: CrawlResults) -> list[str]:
     """Return why a run of an unfinished crawl ended at once, if it did."""
     if results.end.state == "finished" or results.has_requested:
         return []
-    if results.end.reason == "page_budget":
+    if results.end.reason == Reason.PAGE_BUDGET:
         return ["Nothing was left to do in this run: PAGE_BUDGET was used up before it began"]
-    if results.end.reason == "finished":
+    if results.end.reason == Reason.FINISHED:
         return ["Nothing was left to do in this run"]
     return []
 
@@ -183,7 +184,8 @@ def _table(sites: Sequence[SiteResult], columns: Mapping[str, Callable[[SiteResu
 def _problems(sites: Sequence[SiteResult]) -> list[str]:
     """Return the sites that can't be loaded, or have a bad certificate: those that a person named first."""
     named = sorted((site.is_found, site.pages > 0, site.site, site.problem) for site in sites if site.problem)
-    lines = [f"{cut(name, SITE_CHARS)}: {cut(problem, REASON_CHARS)}" for *_, name, problem in named[:MAX_PROBLEMS]]
+    few = named[:MAX_PROBLEMS]
+    lines = [f"{cut(name, SITE_CHARS)}: {cut(sentence(problem), REASON_CHARS)}" for *_, name, problem in few]
     more = len(named) - len(lines)
     return [*lines, f"Problems: {counted(more, 'more site')}"] if more > 0 else lines
 
@@ -206,7 +208,7 @@ def _cuts(database: Database, crawl: NamedCrawl) -> list[str]:
     for reason, urls, site, *_ in found[:MAX_CUTS]:
         name, why = (
             cut(str(site).removeprefix("http://"), SITE_CHARS),
-            cut(str(reason).removeprefix(TRAP), REASON_CHARS),
+            cut(sentence(str(reason)), REASON_CHARS),
         )
         lines.append(f"Cut: {name}: {why}: {counted(int(str(urls)), 'URL')} not read; TRAPS_ENABLED=0 reads them")
     more = len(found) - len(lines)
@@ -267,11 +269,11 @@ def _next(database: Database, crawl: NamedCrawl, results: CrawlResults, places: 
 
 
 def _remedy(database: Database, crawl: NamedCrawl, results: CrawlResults, places: Places) -> str:
-    if results.end.reason == "page_budget":
+    if results.end.reason == Reason.PAGE_BUDGET:
         return "run the same command with a larger PAGE_BUDGET; CRAWL=name begins another crawl"
-    if results.end.reason == "stop_file":
+    if results.end.reason == Reason.STOP_FILE:
         return f"remove {places.stop_file}, then run the same command again"
-    if results.end.reason == "finished" and count_excluded(database, crawl.id)[0]:
+    if results.end.reason == Reason.FINISHED and count_excluded(database, crawl.id)[0]:
         return "add the sites that are missing from the host list, then run the same command again"
     return "run the same command again"
 

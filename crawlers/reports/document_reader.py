@@ -9,6 +9,7 @@ from sqlalchemy import literal_column, select
 
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import State
+from crawlers.reasons import COPIES
 from crawlers.reports.catalogue.value_walk import ValueWalk
 from crawlers.storage.schema.news_tables import content_rule, document, document_version
 from crawlers.storage.schema.tables import page, site
@@ -168,7 +169,7 @@ def _copies(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[
 
     Pages that are no documents have an index by the time of their request.
     """
-    is_copy = page.c.reason.like(f"% as document {row.page_id}")
+    is_copy = page.c.reason.in_([code.of(row.page_id) for code in COPIES])
     is_indexed = (page.c.state == literal_column(str(int(State.DONE))), page.c.reason.is_not(None))
     walk = ValueWalk(
         connection,
@@ -181,7 +182,7 @@ def _copies(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[
     for places, following in walk.steps(None):
         statement = select(page.c.url, page.c.reason).join(site, site.c.id == page.c.site_id)
         of_step = statement.where(page.c.id.in_([one.number for one in places]), site.c.crawl_id == crawl_id, is_copy)
-        found += [Copy(url, reason.rpartition(" as document ")[0]) for url, reason in connection.execute(of_step)]
+        found += [Copy(url, reason) for url, reason in connection.execute(of_step)]
         if len(found) >= MAX_COPIES or following is None:
             return found[:MAX_COPIES], following is None
         if is_over():

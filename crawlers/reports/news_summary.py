@@ -8,6 +8,7 @@ from sqlalchemy import case, func, select
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import ANNOUNCERS
+from crawlers.reasons import Reason, sentence
 from crawlers.storage.news.alarms import open_alarms
 from crawlers.storage.schema.news_tables import document, poll
 from crawlers.storage.schema.tables import page, site
@@ -48,7 +49,7 @@ def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSumm
         polled = connection.execute(feeds).all()
         alarms = list(open_alarms(connection, crawl_id).values())
     total, new = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    failing = [f"{url}: {problem or 'no response'}" for url, fails, problem in polled if fails]
+    failing = [f"{url}: {sentence(problem or Reason.NO_RESPONSE)}" for url, fails, problem in polled if fails]
     lines = [f"Feeds: {len(polled):,}, {len(failing):,} of them failing"] if polled else []
     lines += _some("Failing", failing)
     lines += _some("Alarm", [f"{alarm.kind}: {alarm.subject}: {alarm.message}" for alarm in alarms])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.items import State
+from crawlers.reasons import sentence
 from crawlers.reports.history_wording import cut
 from crawlers.storage.workers import PAUSE, STOP
 
@@ -65,7 +66,7 @@ def progress_table(
         shown.add_column(name, justify="right" if number else "left", no_wrap=True)
     shown.add_column(no_wrap=True)
     for site, cells in zip(busiest, rows, strict=False):
-        shown.add_row(*cells, cut(site.problem or "", max(1, width - taken)))
+        shown.add_row(*cells, cut(sentence(site.problem), max(1, width - taken)))
     shown.add_section()
     problems = sum(site.problem is not None for site in sites)
     shown.add_row(*last, cut(counted(problems, "problem") if problems else "", max(1, width - taken)))

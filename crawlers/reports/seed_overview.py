@@ -6,13 +6,13 @@ import time
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import String, cast, func, or_, select
+from sqlalchemy import String, cast, desc, func, or_, select
 
 from crawlers.items import Seed, State
-from crawlers.reports.catalogue.conditions import contains
+from crawlers.reports.catalogue.conditions import by_code_points, contains
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.robots_delays import robots_delays
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS, reason_kind
+from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import crawl, page, pull, seed, site
 from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of
 from crawlers.storage.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
@@ -196,12 +196,9 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
             (page.c.state == int(State.REFUSED)) & (page.c.status >= MIN_ERROR_STATUS)
         )
         failed = (of_site, is_error)
-        reasons: dict[str, int] = {}
-        for reason, number in connection.execute(
-            select(page.c.reason, func.count()).where(*failed).group_by(page.c.reason)
-        ):
-            kind = reason_kind(reason or "unknown")
-            reasons[kind] = reasons.get(kind, 0) + number
+        by_reason = select(page.c.reason, func.count().label("number")).where(*failed).group_by(page.c.reason)
+        most_frequent = by_reason.order_by(desc("number"), by_code_points(page.c.reason)).limit(MAX_ERRORS)
+        reasons = [(reason, number) for reason, number in connection.execute(most_frequent)]
         external_urls = external_urls_of(connection, row.id)
         robots_delay_s = robots_delays(connection, row.crawl_id).of(row.robots_status, row.robots_text)
     most = max((number for _, number in levels), default=1)
@@ -212,7 +209,7 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
         counts,
         external_urls,
         [Level(level, number, number / most) for level, number in levels],
-        sorted(reasons.items(), key=lambda one: (-one[1], one[0]))[:MAX_ERRORS],
+        reasons,
         row.parallel,
         row.delay_s,
         robots_delay_s,

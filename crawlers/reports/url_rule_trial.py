@@ -17,9 +17,9 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
+from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
 from crawlers.reports.pull_log import recorded_value
-from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import stored_rules_of
 from crawlers.storage.schema.news_tables import document, page_label
 from crawlers.storage.schema.tables import page, site
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 SAMPLE = 20  # URLs of each kind that are shown
 # URLs that were read come first: whether they are documents is known.
 _STATES = (State.DONE, State.WAITING, State.REFUSED, State.REJECTED, State.MOVED, State.FAILED)
-_EARLIER = EARLIER.partition("{}")[0]
 
 
 class Decision(NamedTuple):
@@ -178,7 +177,8 @@ def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Itera
             )
             for url, reason, number in connection.execute(statement):
                 left -= 1
-                is_document = number is not None or (reason or "").startswith(_EARLIER)
+                is_earlier = code_of(reason) is Reason.STORED_EARLIER
+                is_document = number is not None or is_earlier
                 yield Tried(url, is_document if is_document or state is State.DONE else None)
             if not left:
                 return

@@ -8,7 +8,8 @@ from scrapy import signals
 
 from crawlers.frontier.values import Lease
 from crawlers.items import LEASE, Page, State
-from crawlers.schedulers.failures import failed_page, reason_of
+from crawlers.reasons import Reason
+from crawlers.schedulers.failures import failed_page, failure_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -53,7 +54,7 @@ class ErrorHandlers:
         return lease if is_open else None
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
-        reason = f"the spider failed: {reason_of(failure.value).text}"
+        reason = Reason.SPIDER_FAILED.of(failure_of(failure.value).reason)
         if response is None or self._callbacks.record_failure(response, reason):
             return  # without a response, it is an error of `start`
         request = _request_of(response)
@@ -63,14 +64,15 @@ class ErrorHandlers:
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 
     def _item_error(self, item: object, failure: Failure) -> None:
-        self._item_lost(item, failure.value, "a pipeline failed: ")
+        self._item_lost(item, failure.value, Reason.PIPELINE_FAILED)
 
     def _item_dropped(self, item: object, exception: BaseException) -> None:
-        self._item_lost(item, exception, "a pipeline dropped it: ")
+        self._item_lost(item, exception, Reason.PIPELINE_DROPPED)
 
-    def _item_lost(self, item: object, error: BaseException | None, why: str) -> None:
+    def _item_lost(self, item: object, error: BaseException | None, code: Reason) -> None:
         if isinstance(item, Page) and (lease := self._crawl.frontier.leased(item.id)) is not None:
-            self._crawl.recording.record(failed_page(lease, error, why))
+            reason = code.of(failure_of(error).reason)
+            self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 
 
 def _request_of(response: Response | Failure) -> Request:

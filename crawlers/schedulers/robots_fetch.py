@@ -15,8 +15,9 @@ from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
 from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import MAX_REST_S
-from crawlers.items import HOST_NOT_FOUND, REDIRECT
-from crawlers.schedulers.failures import reason_of
+from crawlers.items import REDIRECT
+from crawlers.reasons import Reason, sentence
+from crawlers.schedulers.failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +127,7 @@ class RobotsFetch:
             self._on_wait(one.site_id, *one.failure, max(0.0, at - now))
 
     def _wait_s(self, attempt: RobotsAttempt) -> float:
-        return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S if attempt.failure[1] == HOST_NOT_FOUND else math.inf)
+        return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S if attempt.failure[1] == Reason.HOST_NOT_FOUND else math.inf)
 
     def _enqueue(self, attempt: RobotsAttempt, delay_s: float = 0.0) -> None:
         self._serial += 1
@@ -187,11 +188,11 @@ class RobotsFetch:
     def _failed(self, failure: Failure) -> None:
         self.in_flight -= 1
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy puts it there
-        reason = reason_of(failure.value)
-        if reason.is_transient:
-            self._retry(request.meta["robots"], UNREACHABLE, reason.text)
+        found = failure_of(failure.value)
+        if found.is_transient:
+            self._retry(request.meta["robots"], UNREACHABLE, found.reason)
         else:
-            self._on_result(request.meta["robots"].site_id, UNREACHABLE, reason.text, None)
+            self._on_result(request.meta["robots"].site_id, UNREACHABLE, found.reason, None)
 
     def _retry(self, attempt: RobotsAttempt, status: int, text: str | None, least_s: float = 0.0) -> None:
         """Request a robots.txt again soon, after a rest, or not any more. After a rest, one attempt must do."""
@@ -204,7 +205,7 @@ class RobotsFetch:
                 logger.info(
                     "%s: its robots.txt could not be read (%s); next attempt in %g s",
                     attempt.site,
-                    text or f"status {status}",
+                    sentence(text or Reason.STATUS.of(status)),
                     delay_s,
                 )
             return
@@ -216,7 +217,7 @@ class RobotsFetch:
                     "%s rests: its robots.txt could not be read (%s); it is requested again in %g s, or "
                     "earlier if nothing else is left to do",
                     attempt.site,
-                    text or f"status {status}",
+                    sentence(text or Reason.STATUS.of(status)),
                     rest_s,
                 )
             again = RobotsAttempt(

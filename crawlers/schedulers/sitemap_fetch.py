@@ -13,7 +13,8 @@ from crawlers.extraction.feeds.feed_bytes import MAX_INFLATED
 from crawlers.extraction.response import WebResponse
 from crawlers.extraction.robots_rules import MAX_REDIRECTS
 from crawlers.items import REDIRECT
-from crawlers.schedulers.failures import reason_of
+from crawlers.reasons import Reason
+from crawlers.schedulers.failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,9 +118,9 @@ class SitemapFetch:
         if redirect.target is None:
             self._end(attempt, status, redirect.problem)
         elif not self._sitemaps.may_follow(attempt.site_id, redirect.target.url):
-            self._end(attempt, status, f"redirects to {redirect.target.url}, which the crawl does not request")
+            self._end(attempt, status, Reason.REDIRECT_TO_REFUSED.of(redirect.target.url))
         elif attempt.hops >= MAX_REDIRECTS:
-            self._end(attempt, status, f"more than {MAX_REDIRECTS} redirects")
+            self._end(attempt, status, Reason.MANY_REDIRECTS.of(MAX_REDIRECTS))
         else:
             self._enqueue_next(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1), 0.0)
 
@@ -128,23 +129,22 @@ class SitemapFetch:
             header = response.headers.get("Retry-After")
             text = header.decode("latin-1") if header is not None else None
             self._sitemaps.back_off(attempt.site_id, retry_after_s(text, self._clock()))
-        self._retry(attempt, response.status, f"status {response.status}")
+        self._retry(attempt, response.status, Reason.STATUS.of(response.status))
 
     def _failed(self, failure: Failure) -> None:
         attempt: SitemapAttempt = failure.request.meta[SITEMAP]  # type: ignore[attr-defined]  # Scrapy puts it there
-        reason = reason_of(failure.value)
-        if reason.is_transient:
-            self._retry(attempt, 0, reason.text)
+        found = failure_of(failure.value)
+        if found.is_transient:
+            self._retry(attempt, 0, found.reason)
         else:
-            self._end(attempt, 0, reason.text)
+            self._end(attempt, 0, found.reason)
 
     def _retry(self, attempt: SitemapAttempt, status: int, reason: str) -> None:
         delay_s = retry_delay_s(self._retries, status, attempt.attempt)
         if delay_s is not None:
             self._enqueue_next(attempt._replace(attempt=attempt.attempt + 1), delay_s)
         else:
-            attempts = f", {attempt.attempt} attempts" if attempt.attempt > 1 else ""
-            self._end(attempt, status, f"{reason}{attempts}")
+            self._end(attempt, status, reason)
 
     def failed_to_read(self, request: Request, reason: str) -> bool:
         """Handle a sitemap that could not be read; return whether *request* is one for a sitemap."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.redirect_chains import final_target, hops_after
 from crawlers.storage.streaming import streamed
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from crawlers.storage.redirect_chains import Hop
 
-OTHER_SCHEME = "scheme "  # how the reasons of bad links begin that are not broken, such as mailto
 _BROKEN = f"""
     SELECT id FROM page WHERE site_id = :site
     AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
@@ -65,6 +65,6 @@ def problems_of(connection: Connection, ends: dict[int, int], page_ids: Collecti
         problems[page_id] = (
             end
             if ends[page_id] == page_id
-            else Problem(known[page_id].url, end.status, f"redirects to {end.url}: {end.reason}")
+            else Problem(known[page_id].url, end.status, Reason.REDIRECT_TO_BROKEN.of(end.url, end.reason))
         )
     return problems

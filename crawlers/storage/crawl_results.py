@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import case, exists, func, or_, select
 
 from crawlers.items import State
+from crawlers.reasons import Reason, brief
 from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
 from crawlers.storage.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-STOPPED = "stopped by command"  # the reason of an end that somebody asked all workers for
-STOPPED_BY_USER = ("shutdown", "stop_file", STOPPED)  # reasons of an end: Ctrl-C or a signal, and the stop file
+STOPPED_BY_USER = (Reason.SHUTDOWN, Reason.STOP_FILE)  # the first one by a signal or a command
 MIN_ERROR_STATUS = 400  # the lowest status of an error
 _ENDED = (State.REFUSED, State.FAILED, State.REJECTED)
 
@@ -119,7 +119,7 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
                 duplicates[site_id] += merged
             elif state in _ENDED:
                 failed = state is State.FAILED or (state is State.REFUSED and bool(is_error))
-                ending = Ending(state, failed, reason_kind(why or ""))
+                ending = Ending(state, failed, brief(why))
                 errors[site_id] += count * failed
                 endings[ending] += count
                 examples[ending] = min(url, examples.get(ending, url))
@@ -158,19 +158,6 @@ def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:
 
 def _within(of_crawl: ColumnElement[bool]) -> ColumnElement[bool]:
     return page.c.site_id.in_(select(site.c.id).where(of_crawl))
-
-
-def reason_kind(reason: str) -> str:
-    """Return *reason* without its details, so that equal kinds are counted together.
-
-    >>> reason_kind("timeout, 3 attempts"), reason_kind("trap: 175 pages like /room?desk=# repeat the same content")
-    ('timeout', 'trap')
-    >>> reason_kind("content type text/plain; charset=utf-8")
-    'content type text/plain'
-    """
-    kind = reason.partition(": ")[0].partition(";")[0]
-    head, comma, tail = kind.rpartition(", ")
-    return head if comma and tail.endswith((" attempt", " attempts")) else kind
 
 
 def has_pages(connection: Connection, crawl_id: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, select, update
 
 from crawlers.items import State
-from crawlers.storage.page_selection import TOO_DEEP
+from crawlers.reasons import Reason, code_of
 from crawlers.storage.schema.tables import link, page
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def correct_levels(connection: Connection, site_id: int, max_level: int | None) 
         (row.url, level)
         for row, level in true
         if row.state == State.REJECTED
-        and (row.reason or "").startswith(TOO_DEEP)
+        and code_of(row.reason) is Reason.TOO_DEEP
         and (max_level is None or level <= max_level)
     ]
 

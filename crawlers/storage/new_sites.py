@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select, text
 
 from crawlers.items import ExternalLink, State
+from crawlers.reasons import Reason
 from crawlers.storage.page_rows import add_external_rows
 from crawlers.storage.schema.message_tables import NO_PAGE, Message, ReturnedCash
 from crawlers.storage.schema.tables import EndedPage, FoundSeed, FoundSite, NewPage, SiteAvailability, page
@@ -80,7 +81,7 @@ class SiteLimit:
             if one.source_id == NO_PAGE:
                 continue
             if one.hops:  # else it is a link
-                moved[one.source_id] = f"redirects to another site: {one.url}"
+                moved[one.source_id] = Reason.REDIRECT_TO_OTHER_SITE.of(one.url)
                 if one.level == 0:
                     roots.add(one.source_id)
             link = ExternalLink(one.url, one.key, one.site, "", "", "", "", "")

@@ -14,7 +14,9 @@ from sqlalchemy import String, bindparam, cast, literal, select, update
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import State
+from crawlers.reasons import NOT_SELECTED, Reason
 from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,12 +29,6 @@ if TYPE_CHECKING:
     from crawlers.storage.site_rows import SiteRow
 
 LEVELS = 2**31 - 1  # the largest value of the column in PostgreSQL
-TOO_DEEP = "too deep"
-NOT_SELECTED = "not selected"
-REVIVABLE_REASONS = (
-    TOO_DEEP,
-    NOT_SELECTED,
-)  # reasons that may no longer apply later, so that the URL is fetched after all
 RESELECTED = 10_000  # pages that are read at a time when the selection of a site changed
 
 
@@ -57,7 +53,7 @@ class StoredSelection:
     def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
         """Return why a stored URL is not selected, or None."""
         if (address := site_of(url)) not in row.addresses:
-            return f"{NOT_SELECTED}: {address} is not an address of {row.site}"
+            return Reason.OTHER_ADDRESS.of(address, row.site)
         if level == 0:  # start pages, and pages to which they redirect
             return None
         addresses = SiteAddresses()
@@ -65,27 +61,17 @@ class StoredSelection:
         return self._reason_against(addresses.of_site(resolve(url, "", self._options)))
 
 
-def too_deep(level: int | str, max_level: int | None) -> str:
-    """Return the reason why a URL on *level* is not fetched; it begins with `TOO_DEEP`.
-
-    >>> too_deep(3, 2)
-    'too deep: level 3, the limit is 2'
-    """
-    return f"{TOO_DEEP}: level {level}, the limit is {max_level}"
-
-
 def move_level_limit(connection: Connection, site_id: int, max_level: int | None, now: float) -> None:
     """Queue or reject pages that were found under another limit, as if *max_level* had always applied."""
     deepest = max_level if max_level is not None else LEVELS
     of_site = page.c.site_id == site_id
-    waits, is_too_deep = page.c.state == int(State.WAITING), page.c.reason.like(f"{TOO_DEEP}%")
+    waits, is_too_deep = page.c.state == int(State.WAITING), has_reason(page.c.reason, [Reason.TOO_DEEP])
     connection.execute(
         update(page)
         .where(of_site, page.c.state == int(State.REJECTED), is_too_deep, page.c.level <= deepest)
         .values(state=int(State.WAITING), reason=None, state_at=now)
     )
-    before, _, after = too_deep("|", max_level).partition("|")
-    reason = literal(before) + cast(page.c.level, String) + literal(after)
+    reason = literal(f"{Reason.TOO_DEEP} ") + cast(page.c.level, String) + literal(f" {max_level}")
     connection.execute(
         update(page)
         .where(of_site, waits, page.c.level > deepest)
@@ -119,7 +105,7 @@ def _reselect_site(connection: Connection, row: SiteRow, selection: StoredSelect
     """Queue or reject the pages of a site; return whether any wait that did not before."""
     has_grown = False
     waits = page.c.state == int(State.WAITING)
-    not_selected = (page.c.state == int(State.REJECTED)) & page.c.reason.like(f"{NOT_SELECTED}%")
+    not_selected = (page.c.state == int(State.REJECTED)) & has_reason(page.c.reason, NOT_SELECTED)
     columns = (page.c.id, page.c.url, page.c.level, page.c.state, page.c.reason)
     changed = (
         update(page)
@@ -137,7 +123,7 @@ def _reselect_site(connection: Connection, row: SiteRow, selection: StoredSelect
         for number, url, level, state, before in found:
             why = selection.reason_against(row, url, level)
             if why is None and row.max_level is not None and level > row.max_level:
-                why = too_deep(level, row.max_level)
+                why = Reason.TOO_DEEP.of(level, row.max_level)
             if why != (before if state == State.REJECTED else None):
                 new_state = int(State.WAITING if why is None else State.REJECTED)
                 has_grown = has_grown or why is None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import func, select
 
 from crawlers.items import REDIRECT, State
+from crawlers.reasons import Reason
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page, site
 from crawlers.storage.streaming import streamed
 
@@ -70,9 +71,9 @@ def chain_of(page_id: int, known: Mapping[int, Hop], outward: Mapping[int, str])
     if chain[-1] in outward:  # the target was not requested
         urls.append(outward[chain[-1]])
         final_status = None
-    problem = "the redirects form a loop" if target in chain else last.reason
+    problem = Reason.REDIRECT_LOOP if target in chain else last.reason
     if last.state == State.WAITING:
-        problem = "not requested yet"
+        problem = Reason.NOT_REQUESTED_YET
     return Chain(urls, final_status, problem)
 
 

@@ -13,6 +13,7 @@ from crawlers.algorithms.error_classes import OF_NETWORK, error_class
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.robots_groups import SERVER_ERROR, TOO_MANY_REQUESTS, UNREACHABLE
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, seed_host, site, worker
 from crawlers.storage.workers import ACTIVE
@@ -33,7 +34,7 @@ WHY_UNAVAILABLE = func.coalesce(
     case(
         (
             NO_ROBOTS & ~exists().where(page.c.site_id == site.c.id, page.c.state == int(State.DONE)),
-            func.coalesce(site.c.robots_text, literal("status ").concat(cast(site.c.robots_status, String))),
+            func.coalesce(site.c.robots_text, literal(f"{Reason.STATUS} ").concat(cast(site.c.robots_status, String))),
         )
     ),
 )
@@ -91,11 +92,12 @@ def site_problem(row: Any, now: float) -> str | None:
     if why is None:
         certificate: str | None = row.certificate
         return certificate
-    what = "not reachable" if error_class(0, why) in OF_NETWORK else "not available"
+    is_reached = error_class(0, why) not in OF_NETWORK
     is_awaited = row.rest_until is not None and row.rest_until > now
     if is_awaited and row.worker_beat_at is not None and now - row.worker_beat_at < MAX_SILENCE_S:
-        return f"{what}: {why}, next attempt in {math.ceil(row.rest_until - now)} s"
-    return f"{what}: {why}"
+        code = Reason.NOT_AVAILABLE_YET if is_reached else Reason.NOT_REACHABLE_YET
+        return code.of(math.ceil(row.rest_until - now), why)
+    return (Reason.NOT_AVAILABLE if is_reached else Reason.NOT_REACHABLE).of(why)
 
 
 def find_sites(connection: Connection, crawl_id: int, *conditions: ColumnElement[bool]) -> list[SiteRow]:

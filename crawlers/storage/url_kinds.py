@@ -16,7 +16,10 @@ from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from crawlers.reasons import Reason
 
 
 class UrlKind(StrEnum):
@@ -69,3 +72,10 @@ def is_kind(kind: UrlKind) -> ColumnElement[bool]:
     if kind is UrlKind.ERROR:
         return or_(page.c.state == int(State.FAILED), page.c.status >= MIN_ERROR_STATUS)
     return func.coalesce(page.c.status, 0) < MIN_ERROR_STATUS if kind is UrlKind.NOT_PAGE else true()
+
+
+def has_reason(column: ColumnElement[Any], codes: Iterable[Reason]) -> ColumnElement[bool]:
+    """Return whether a *column* of stored reasons has one of the *codes*."""
+    some = sorted(codes)
+    whole = column.in_([code for code in some if not code.parts])
+    return or_(whole, *(column.startswith(f"{code} ", autoescape=True) for code in some if code.parts))

@@ -22,8 +22,7 @@ from starlette.responses import HTMLResponse
 from crawlers.errors import CrawlersError, StoreError
 from crawlers.inputs.program import suggested
 from crawlers.reports.catalogue.table import NUMERIC, Kind
-from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
-from crawlers.reports.stored_words import recognised
+from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, because
 from crawlers.storage.files.cells import clean, utc
 from crawlers.web.forms import session_of
 from crawlers.web.panel import panel_of
@@ -183,12 +182,12 @@ def _environment(language: str) -> jinja2.Environment:
         return dates.format_datetime(seconds, "yyyy-MM-dd HH:mm", locale=locale)
 
     def cell(value: Value, kind: Kind) -> str:
-        if value is None:
+        if value is None or value == "":  # whose translation would be the head of the catalogue
             return ""
         if kind is Kind.STATE:
             return say(str(value))
-        if kind is Kind.WORDS:
-            return words(str(value))
+        if kind is Kind.REASON:
+            return reason(str(value))
         if kind is Kind.TIME and isinstance(value, float):
             return moment(value)
         if kind is Kind.SECONDS and isinstance(value, float) and abs(value) >= MIN_TOLD_S:
@@ -218,8 +217,6 @@ def _environment(language: str) -> jinja2.Environment:
                 return texts.ungettext(part.one, part.many, part.number) % {"number": number(part.number)}
             if isinstance(part, Said):
                 return sentence(part, link)
-            if isinstance(part, Words):
-                return words(part.text)
             if isinstance(part, (int, float)):
                 return number(part)
             return part
@@ -227,12 +224,11 @@ def _environment(language: str) -> jinja2.Environment:
         template = escape(say(said.template))
         return template % {name: drawn(part) for name, part in said.parts.items()}
 
-    def words(text: str) -> str:
-        """Return a stored text of ours in the language of the reader, and other text as it is."""
-        known = recognised(text)
-        return text if known is None else sentence(known, escape)
+    def reason(stored: str) -> str:
+        """Return a stored reason in the language of the reader."""
+        return sentence(because(stored), escape)
 
-    environment.filters.update(words=words)
+    environment.filters.update(reason=reason)
     environment.filters.update(number=number, size=size, moment=moment, second=second, cell=cell, sentence=sentence)
     environment.filters.update(utc=utc, translated=say)  # for variables: what _() returns is not escaped
     environment.globals.update(Kind=Kind, NUMERIC=NUMERIC, suggested=suggested)

@@ -15,7 +15,10 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 from crawlers.algorithms.maps.graph_map import MEANINGS
+from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE
+from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
 from crawlers.options import OFFERED
+from crawlers.reasons import Reason
 from crawlers.reports.catalogue.filters import FILTERS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import Group
@@ -30,6 +33,13 @@ from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+# The words of kinds, places, results and origins that the store or a report has.
+KINDS = (
+    *("feed", "sitemap", "sitemap index", "news sitemap", "home", "article", "read", "not read", "store"),
+    *(DEAD_FEED, UNREACHABLE, SILENT, EXTRACTION, DISCOVERY),
+    *("nav", "header", "footer", "main", "aside", "internal", "bad", HAND, LEARNT),
+)
 
 Text = str | tuple[str, ...]  # for one and for any other number
 
@@ -64,6 +74,8 @@ def _names() -> Iterator[str]:
     for names in (Group, Topic, SeedState):
         yield from (str(one.value) for one in names)
     yield from STATES
+    yield from (reason.sentence for reason in Reason)
+    yield from KINDS
     yield from (INTERNAL_ERROR, NO_SUCH_PAGE, DISK_FULL)
     yield from MEANINGS
     yield from (

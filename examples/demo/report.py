@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from crawlers.algorithms.plurals import plural
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
+from crawlers.reasons import sentence
 from crawlers.storage.queries import crawl_named, progress, sites_of
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_kinds import kind_of
@@ -120,4 +121,4 @@ def reasons(database: Database, crawl_id: int) -> list[tuple[UrlKind, str, int]]
     )
     with database.read() as connection:
         rows = connection.execute(statement).all()
-    return [(kind_of(State(state), status), reason, count) for state, status, reason, count in rows]
+    return [(kind_of(State(state), status), sentence(reason), count) for state, status, reason, count in rows]

@@ -180,7 +180,7 @@ class Accidents:
         elif fate == "rests":
             frontier.release(lease, now + 3, "no answer", failed=True)
         elif fate == "refused":
-            self._acknowledge(lease, State.REJECTED, reason="robots.txt")
+            self._acknowledge(lease, State.REJECTED, reason="robots_disallows")
         elif fate == "moves" and target.url != lease.url and lease.hops < 9:
             self._acknowledge(lease, State.MOVED, moved_to=target)
         elif fate == "varies" and variant.key == lease.key and variant.url != lease.url and lease.hops < 9:

@@ -158,7 +158,7 @@ def test_too_deep_url_is_rejected_and_revived_by_a_shorter_path(engine: Engine) 
     site.add("/deep", level=3)
     assert site.lease() == []
     row = site.rows()["/deep"]
-    assert (row["state"], row["reason"]) == (State.REJECTED, "too deep: level 3, the limit is 2")
+    assert (row["state"], row["reason"]) == (State.REJECTED, "too_deep 3 2")
     site.add("/deep", level=2)
     assert site.paths(site.lease()) == ["/deep"]
     assert site.frontier.counts()[site.id] == {State.WAITING: 1}
@@ -175,7 +175,7 @@ def test_url_that_is_not_admitted_is_rejected_permanently(engine: Engine) -> Non
 
 
 def test_url_that_is_not_admitted_is_stored_in_normal_form(engine: Engine) -> None:
-    frontier = engine.frontier(reason_against=lambda target: "no")
+    frontier = engine.frontier(reason_against=lambda target: "extension no")
     for path in VARIANTS:
         site = Site(engine, frontier)
         site.add(path)

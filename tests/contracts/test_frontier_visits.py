@@ -164,7 +164,7 @@ FAILURES = {
     "no answer": {"state": State.FAILED, "status": 0, "reason": "no answer"},
     "error": {"state": State.REFUSED, "status": 500, "reason": "status 500"},
     "rest": {"state": State.REFUSED, "status": 429, "reason": "status 429"},
-    "to itself": {"state": State.MOVED, "status": 301, "reason": "redirects to itself"},
+    "to itself": {"state": State.MOVED, "status": 301, "reason": "redirect_to_itself"},
 }
 
 
@@ -183,7 +183,7 @@ def test_unavailable_page_is_kept_and_revisited(visits: Visits, failure: str) ->
 
 
 def test_page_that_became_forbidden_is_kept_and_not_revisited(visits: Visits) -> None:
-    visits.visit(State.REJECTED, 0, reason="robots.txt")
+    visits.visit(State.REJECTED, 0, reason="robots_disallows")
     assert (visits.row["state"], visits.targets) == (State.DONE, {1: 1, 2: 2})
     assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
     visits.crawl.reopen()

@@ -62,7 +62,7 @@ class Crawl:
 
     def _begin(self) -> None:
         self._frontier: QueuedFrontier = self._engine.frontier(
-            reason_against=lambda found: "banned" if page_of(found.key) == BANNED else None,
+            reason_against=lambda found: "extension banned" if page_of(found.key) == BANNED else None,
             cache_urls=self._rng.choice([1, 2, 10, 1000]),
         )
 

@@ -93,7 +93,7 @@ def test_lowered_level_ends_the_crawl_there(web, project):
     assert project.crawl(hosts(web, "one", limits=";1;1;0")).status == 0
     assert [state for state, _ in project.states()] == ["finished"]
     reasons = {reason for _, reason in project.pages(web["one"].origin).values()}
-    assert any(reason.startswith("too deep: level 2, the limit is 1") for reason in reasons)
+    assert any(reason.startswith("too_deep 2 1") for reason in reasons)
 
 
 def test_another_scheme_or_port_is_another_site(web, project, undisturbed):

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from crawlers.items import State
+from crawlers.reasons import sentence
 from tests.support.persistent import PersistentSite, response
 from tests.support.sites.project import Project
 from tests.support.sites.server import links
@@ -92,7 +93,7 @@ def certificate(path, first_day, last_day, host=ANOTHER, issuer=""):
 @pytest.mark.parametrize(
     ("signed", "said"),
     [
-        ((-100, -10, OWN, "CA"), "certificate expired"),
+        ((-100, -10, OWN, "CA"), "certificate_expired"),
         ((-1, 10, OWN, "CA"), None),
     ],
 )
@@ -106,16 +107,16 @@ def test_bad_certificate_is_said_and_refused_only_if_the_setting_says_so(tmp_pat
         assert unchecked.pages(site.origin)["/"] == (State.DONE, "")
         assert unchecked.query("SELECT certificate, availability FROM site") == [(said, None)]
         report = unchecked.run("report", "sites").output
-        assert re.search(rf"{site.origin} +finished +{said or '-'} +1 ", report)
+        assert re.search(rf"{site.origin} +finished +{sentence(said) or '-'} +1 ", report)
         if said is not None:
-            assert f"{site.origin}: {said}\n" in ended.log
-            assert said in unchecked.run("sites", "list", "--all").output
+            assert f"{site.origin}: {sentence(said)}\n" in ended.log
+            assert sentence(said) in unchecked.run("sites", "list", "--all").output
         checked = Project(tmp_path / "checked", DOWNLOAD_VERIFY_CERTIFICATES=1, **quick)
         checked.folder.mkdir()
         log = checked.crawl(f"{site.origin};;;0").log
-        why = said or "certificate of an unknown issuer"
+        why = said or "certificate_unknown_issuer"
         assert checked.query("SELECT robots_status, robots_text FROM site") == [(0, why)]
-        assert f"{site.origin}: not reachable: {why}" in log
+        assert f"{site.origin}: not reachable: robots.txt can't be read: {sentence(why)}" in log
         assert "Traceback" not in log
 
 
@@ -132,7 +133,7 @@ def test_sites_without_an_address_fail_with_a_reason(tmp_path, http_client):
     names = ["a" * 70 + ".test", ".".join(["a" * 60] * 6), "_x_.test", "bücher.test"]
     project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, HTTP_CLIENT=http_client)
     log = project.crawl(",".join(f"http://{name};;;0" for name in names)).log
-    assert [page for _, page in sorted(project.pages().items())] == [(State.FAILED, "host name not found")] * 4
+    assert [page for _, page in sorted(project.pages().items())] == [(State.FAILED, "host_not_found")] * 4
     assert "Traceback" not in log
 
 
@@ -144,5 +145,5 @@ def test_sites_with_the_wrong_protocol_fail_with_a_reason(tmp_path, http_client,
         project = Project(tmp_path, RETRY_TIMES=0, ROBOTSTXT_OBEY=0, DOWNLOAD_TIMEOUT=1, HTTP_CLIENT=http_client)
         log = project.crawl(f"{origin};;;0").log
         state, reason = project.pages(origin)["/"]
-        assert (state, reason) == (State.FAILED, "the connection failed" if tls_on_plain else "timeout")
+        assert (state, reason) == (State.FAILED, "connection_failed" if tls_on_plain else "timeout")
         assert "Traceback" not in log

@@ -238,5 +238,5 @@ def test_servers_that_libcurl_refuses_to_encrypt_with_get_another_attempt(tmp_pa
 
     log, pages = asyncio.run(crawled())
     assert "Traceback" not in log
-    assert pages == {"/": (State.FAILED, "timeout, 2 attempts")}  # the server does not go on
+    assert pages == {"/": (State.FAILED, "timeout")}  # the server does not go on
     assert [bool(alert) for alert in alerts] == [client == "curl", False]

@@ -259,7 +259,7 @@ def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
     assert run(crawl, CRAWL="again") == 0
     assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == fetched
     assert documents(crawl) == all_of(press)
-    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'document % of an earlier crawl'")
+    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'stored_earlier %'")
     assert reasons == [(2 * NEW,)]
 
 

@@ -140,8 +140,8 @@ def test_stalled_host_fails_with_a_reason(tmp_path):
     with Web(stalled=stalled) as web:
         assert project.crawl(web.hosts()).status == 3
         origin = web["stalled"].origin
-    assert project.pages(origin) == {"/": (State.FAILED, "timeout, 2 attempts")}
-    assert project.site(origin)["availability"] == "timeout, 2 attempts"
+    assert project.pages(origin) == {"/": (State.FAILED, "timeout")}
+    assert project.site(origin)["availability"] == "timeout"
 
 
 @pytest.mark.parametrize("name", ["resting", "speechless", "nonsense"])
@@ -164,14 +164,14 @@ def test_whole_host_rests_not_only_the_page_that_was_refused(crawled):
 def test_host_that_is_always_busy_fails_with_a_reason(crawled):
     web, project = crawled
     assert web["busy"].count("/") == 1 + 3
-    assert project.pages(web["busy"].origin) == {"/": (State.FAILED, "status 503, 4 attempts")}
-    assert project.site(web["busy"].origin)["availability"] == "status 503, 4 attempts"
+    assert project.pages(web["busy"].origin) == {"/": (State.FAILED, "status 503")}
+    assert project.site(web["busy"].origin)["availability"] == "status 503"
 
 
 def test_errors_of_the_server_are_retried_as_often_as_configured(crawled):
     web, project = crawled
     assert web["broken"].count("/") == 1 + 1
-    assert project.pages(web["broken"].origin) == {"/": (State.FAILED, "status 500, 2 attempts")}
+    assert project.pages(web["broken"].origin) == {"/": (State.FAILED, "status 500")}
     assert web["mended"].count("/") == 2
     assert project.pages(web["mended"].origin)["/"] == (State.DONE, "")
 

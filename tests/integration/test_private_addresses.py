@@ -22,17 +22,17 @@ NAMES = {
     "intranet.test": PRIVATE,
 }
 FORMS = [  # of hosts, with the reason against them
-    (PRIVATE, "address 127.0.0.2, which is not public: loopback"),
-    ("2130706434", "address 127.0.0.2, which is not public: loopback"),
-    ("0x7f.2", "address 127.0.0.2, which is not public: loopback"),
-    ("0177.0.0.2", "address 127.0.0.2, which is not public: loopback"),
-    ("[::1]", "address ::1, which is not public: loopback"),
-    ("[::ffff:127.0.0.2]", "address ::ffff:7f00:2, which is not public: loopback"),
-    ("localhost", "localhost has the address 127.0.0.2, which is not public: loopback"),
-    ("rebound.test", "rebound.test has the address 127.0.0.2, which is not public: loopback"),
-    ("office.test", "office.test has the address 10.1.2.3, which is not public: private 10.0.0.0/8"),
-    ("169.254.169.254", "address 169.254.169.254, which is not public: link-local"),
-    ("0.0.0.0", "address 0.0.0.0, which is not public: unspecified"),
+    (PRIVATE, "private_address 127.0.0.2 loopback"),
+    ("2130706434", "private_address 127.0.0.2 loopback"),
+    ("0x7f.2", "private_address 127.0.0.2 loopback"),
+    ("0177.0.0.2", "private_address 127.0.0.2 loopback"),
+    ("[::1]", "private_address ::1 loopback"),
+    ("[::ffff:127.0.0.2]", "private_address ::ffff:7f00:2 loopback"),
+    ("localhost", "private_host localhost 127.0.0.2 loopback"),
+    ("rebound.test", "private_host rebound.test 127.0.0.2 loopback"),
+    ("office.test", "private_host office.test 10.1.2.3 private 10.0.0.0/8"),
+    ("169.254.169.254", "private_address 169.254.169.254 link-local"),
+    ("0.0.0.0", "private_address 0.0.0.0 unspecified"),
 ]
 
 
@@ -116,7 +116,7 @@ def test_pages_of_refused_hosts_are_rejected(refused):
     found = {url: page for url, page in project.pages().items() if PRIVATE in url}
     assert found
     assert {state for state, _ in found.values()} == {State.REJECTED}
-    assert all(reason.endswith("which is not public: loopback") for _, reason in found.values())
+    assert all(reason.startswith("private_") and reason.endswith(" loopback") for _, reason in found.values())
     assert "which is not public" in (project.folder / "logs/error_log.csv").read_text()
 
 

@@ -142,9 +142,9 @@ LARGE = "<title>x</title><body><script>document.body.textContent = 'x'.repeat(3e
 @pytest.mark.parametrize(
     ("body", "settings", "state", "reason"),
     [
-        (ENDLESS, {**SETTINGS, "RENDER_TIMEOUT_SECONDS": 3}, State.FAILED, "not rendered within 3 s"),
-        (BUFFERS, SETTINGS, State.FAILED, "it needs more memory"),
-        (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too large once rendered"),
+        (ENDLESS, {**SETTINGS, "RENDER_TIMEOUT_SECONDS": 3}, State.FAILED, "rendering_timeout 3"),
+        (BUFFERS, SETTINGS, State.FAILED, "rendering_memory"),
+        (LARGE, {**SETTINGS, "DOWNLOAD_MAXSIZE": 2_000_000}, State.REFUSED, "too_large_rendered"),
     ],
     ids=["endless", "buffers", "large"],
 )

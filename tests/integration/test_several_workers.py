@@ -277,7 +277,7 @@ def test_lines_are_whole_above_one_display(crawl):
         assert re.fullmatch(r"(\[\d+\] )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+\] [A-Z]+: .*", line), line
         assert line.count(" INFO: ") <= 1, line
     assert sum("Received SIGINT; stopping" in line for line in screen.lines) == 1
-    assert sum("Crawl sitegraph stopped (shutdown)" in line for line in screen.lines) == 1
+    assert sum("Crawl sitegraph stopped (stopped on request)" in line for line in screen.lines) == 1
     assert not any("pages/s" in line for line in screen.lines)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from crawlers.algorithms.error_classes import ErrorClass
 from crawlers.crawl.metrics import HISTOGRAM, LABELS, METRICS, SUMMARY, Snapshot, families
+from crawlers.reasons import ErrorClass
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
+from crawlers.reasons import REVIVABLE_REASONS, code_of
 from crawlers.storage.order_parts import StoredPart
-from crawlers.storage.page_selection import REVIVABLE_REASONS
 from crawlers.storage.schema.message_tables import ChangedLinks, Message, MovedPage, ReceivedLink, TakenMessage
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -253,7 +253,7 @@ def _known(rows: list[Row]) -> KnownRows:
 def _flags(row: Row) -> int:
     if row["state"] == State.WAITING:
         return 0
-    is_revivable = row["state"] == State.REJECTED and (row["reason"] or "").startswith(REVIVABLE_REASONS)
+    is_revivable = row["state"] == State.REJECTED and code_of(row["reason"]) in REVIVABLE_REASONS
     return REVIVABLE if is_revivable else TAKEN
 
 

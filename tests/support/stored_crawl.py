@@ -44,9 +44,9 @@ def stored_crawl(database: Database, name: str = "spring") -> int:
             Stored("/gone", 2, state=State.REFUSED, reason="status 404"),
             Stored("/failed", 2, state=State.FAILED, reason="timeout"),
             Stored("/old", 2, state=State.MOVED, moved_to=6),
-            Stored("/secret", 2, state=State.REJECTED, reason="robots.txt disallows it"),
-            Stored("/day?2", 3, state=State.REJECTED, reason="trap: 9 pages like /day?# repeat the same content"),
-            Stored("/day?3", 4, state=State.REJECTED, reason="trap: 9 pages like /day?# repeat the same content"),
+            Stored("/secret", 2, state=State.REJECTED, reason="robots_disallows"),
+            Stored("/day?2", 3, state=State.REJECTED, reason="trap_content 9 /day?#"),
+            Stored("/day?3", 4, state=State.REJECTED, reason="trap_content 9 /day?#"),
         ],
         name="http://a.test",
     )

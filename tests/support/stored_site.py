@@ -77,7 +77,7 @@ def store(
         content_hash = body if page.state is DONE else None
         ended = (page_id, int(page.state), page.reason, 1, 0.0, 0.0, status, moved_to, content_hash, 0, page.title)
         changes.add(EndedPage(*ended, None, None, page.size_bytes, None, None, None, page.latency_s))
-        changes.add(*[BadLinkRow(page_id, raw, "not a URL", 1, None) for raw in page.bad])
+        changes.add(*[BadLinkRow(page_id, raw, "not_a_url", 1, None) for raw in page.bad])
         changes.add(PageLinks(page_id, {ids[target]: count for target, count in page.links.items()}))
         for url in page.external + (("http://left.test/",) if page.leaves else ()):
             tag = "redirect" if url == "http://left.test/" else "a"

@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import plural
+from crawlers.reasons import Reason, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -123,7 +124,11 @@ def alarms_of(
     """Return all alarms at *now*; the time of *pause*, when the crawl was stopped, does not count."""
     longest_s = {DEAD_FEED: limits.failing_s, UNREACHABLE: limits.failing_s}
     found = [
-        Alarm(failure.kind, failure.subject, f"{failure.problem or 'no response'}; {REMEDIES[failure.kind]}")
+        Alarm(
+            failure.kind,
+            failure.subject,
+            f"{sentence(failure.problem or Reason.NO_RESPONSE)}; {REMEDIES[failure.kind]}",
+        )
         for failure in failing
         if pause.watched_s(failure.since, now) >= longest_s[failure.kind]
     ]
@@ -139,8 +144,8 @@ def _of_site(site: SiteHealth, limits: Limits, now: float, pause: Pause) -> Iter
             EXTRACTION,
             site.site,
             f"{site.stored} of the {pages} pages of the last day that look like articles became documents, the others "
-            f"failed (for example: {site.reason}); if the site has a new layout, add content rules (content: in "
-            "sources.yaml), otherwise check which URLs its rules match (scrapy sites test-rule)",
+            f"failed (for example: {sentence(site.reason)}); if the site has a new layout, add content rules "
+            "(content: in sources.yaml), otherwise check which URLs its rules match (scrapy sites test-rule)",
         )
     if len(site.published) < MIN_DOCUMENTS:
         return

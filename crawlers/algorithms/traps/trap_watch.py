@@ -27,6 +27,7 @@ from crawlers.algorithms.traps.url_shapes import (
     url_pattern,
 )
 from crawlers.algorithms.urls.keys import signed, url_key
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Sequence
@@ -320,7 +321,7 @@ class TrapWatch:
             if repeats[part] >= MIN_REPEATS:
                 self._repeats[part] += pattern.evidence()
                 like = f"/{pattern.pattern[1:]}" if pattern.pattern[0] in _LOOPS else pattern.pattern
-                reason = f"trap: {pattern.pages} pages like {like[:200]} repeat the same content"
+                reason = Reason.TRAP_CONTENT.of(pattern.pages, like[:200])
                 self._endless[pattern.pattern] = reason
                 del self._patterns[url_key(pattern.pattern)]
         self._suspects = {*self._endless, *(pattern.pattern for pattern in suspects)}

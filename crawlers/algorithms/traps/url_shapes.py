@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from crawlers.reasons import Reason
+
 _DIGITS = re.compile(r"\d+")
 _RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{8,}")
@@ -22,12 +24,12 @@ def shape_reason(url: str, *, segments: int = 25, parameters: int = 20, length: 
     Heritrix has TooManyPathSegmentsDecideRule (20 segments); sitemaps.org allows URLs of up to 2,048 characters.
     """
     if len(url) > length:
-        return f"trap: the URL is longer than {length} characters"
+        return Reason.TRAP_LENGTH.of(length)
     path, _, query = url.partition("?")
     if query and query.count("&") >= parameters:
-        return f"trap: the URL has more than {parameters} parameters"
+        return Reason.TRAP_PARAMETERS.of(parameters)
     if path.count("/") - 2 > segments and len(path_segments(url)) > segments:  # 2: those of http://
-        return f"trap: the path has more than {segments} segments"
+        return Reason.TRAP_SEGMENTS.of(segments)
     return None
 
 
@@ -52,7 +54,7 @@ def reason_of_loop(url: str, repeats: int = 3) -> str | None:
     """Return the reason why the absolute *url*, whose pages repeat each other, is a loop; None if it need not be one.
 
     >>> reason_of_loop("http://example.com/a/b/a/b/a/b/a/b/")
-    'trap: a segment occurs 4 times in the path'
+    'trap_loop 4'
 
     Notes
     -----
@@ -61,7 +63,7 @@ def reason_of_loop(url: str, repeats: int = 3) -> str | None:
     because a page dropped by mistake is lost, whereas one fetched needlessly costs little.
     """
     most = max(Counter(loop_of(url)).values(), default=0)
-    return f"trap: a segment occurs {most} times in the path" if most > repeats else None
+    return Reason.TRAP_LOOP.of(most) if most > repeats else None
 
 
 def url_pattern(url: str) -> str:

@@ -8,6 +8,7 @@ import re2
 
 from crawlers.algorithms.url_rules.url_expressions import MEMORY_BYTES, SYNTAX, options, shown, syntax_problem
 from crawlers.errors import ConfigError
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +24,9 @@ class UrlSelection:
 
     >>> selection = UrlSelection(include=["^https://a[.]example/"], exclude=["/print/", "[?&]sort="])
     >>> selection.reason_against("https://a.example/b/"), selection.reason_against("https://a.example/print/b/")
-    (None, 'URL_EXCLUDE has /print/')
+    (None, 'excluded /print/')
     >>> selection.reason_against("https://b.example/")
-    'no expression of URL_INCLUDE matches it'
+    <Reason.NOT_INCLUDED: 'not_included'>
     """
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
@@ -53,9 +54,9 @@ class UrlSelection:
             raise MemoryError(f"RE2 ran out of memory while matching {shown(url)}")
         first = min(found)
         if first < self._excludes:
-            return f"URL_EXCLUDE has {self.exclude[first][:MAX_SHOWN]}"
+            return Reason.EXCLUDED.of(self.exclude[first][:MAX_SHOWN])
         if self.include and first == self._excludes + len(self.include):
-            return "no expression of URL_INCLUDE matches it"
+            return Reason.NOT_INCLUDED
         return None
 
     def _add(self, name: str, expression: str) -> None:

@@ -85,7 +85,7 @@ class _PageLinks(dict[str, "Target | BadUrl"]):
                 url = absolute(self._base, href, self._codec)
                 found = self._resolver.own(target_of(url, self._resolver.options), self._here)
             except BadUrl as error:
-                found = BadUrl(str(error))  # without the traceback, which would keep stack frames alive
+                found = BadUrl(error.reason)  # without the traceback, which would keep stack frames alive
         if len(href) > MAX_HREF:
             return found
         if href.startswith(_OF_THE_SITE):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from crawlers.algorithms.urls.normalization import Normalization
@@ -35,14 +36,14 @@ def redirect_of(url: str, status: int, location: bytes | None, options: Normaliz
     >>> redirect_of("http://a.example/x/", 302, b"../y", Normalization()).target.url
     'http://a.example/y'
     >>> redirect_of("http://a.example/", 301, None, Normalization()).problem
-    'status 301 without a location'
+    'redirect_without_location 301'
     """
     if status not in REDIRECT_STATUSES:
         return None
     if not location:
-        return Redirect(None, f"status {status} without a location")
+        return Redirect(None, Reason.REDIRECT_WITHOUT_LOCATION.of(status))
     text = "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in location)
     try:
         return Redirect(resolve(url, text, options))
     except BadUrl as error:
-        return Redirect(None, f"redirects to a bad URL: {error}")
+        return Redirect(None, Reason.REDIRECT_TO_BAD_URL.of(error.reason))

@@ -17,6 +17,7 @@ from crawlers.algorithms.urls.keys import page_key
 from crawlers.algorithms.urls.normalization import Normalization, as_written, key_form
 from crawlers.errors import BadUrl
 from crawlers.items import Target
+from crawlers.reasons import Reason
 
 __all__ = [
     "MAX_URL",
@@ -234,19 +235,19 @@ codecs.register_error("crawlers.url_query", _character_reference)
 def check_web(url: str) -> None:
     """Raise `BadUrl` if *url*, as serialised by the parser, is neither http nor https."""
     if not url.startswith(_WEB_START):
-        raise BadUrl(f"scheme {url.partition(':')[0][:32]}")
+        raise BadUrl(Reason.OTHER_SCHEME.of(url.partition(":")[0][:32]))
 
 
 def _too_long(url: str) -> BadUrl:
-    return _other_scheme(url) or BadUrl(f"longer than {MAX_URL} characters")
+    return _other_scheme(url) or BadUrl(Reason.LONG_URL.of(MAX_URL))
 
 
 def _no_url(url: str) -> BadUrl:
-    return _other_scheme(url) or BadUrl("not a URL")
+    return _other_scheme(url) or BadUrl(Reason.NOT_A_URL)
 
 
 def _other_scheme(url: str) -> BadUrl | None:
     scheme = _SCHEME.match(url)
     if scheme and scheme[1].lower() not in _WEB:
-        return BadUrl(f"scheme {scheme[1].lower()[:32]}")
+        return BadUrl(Reason.OTHER_SCHEME.of(scheme[1].lower()[:32]))
     return None

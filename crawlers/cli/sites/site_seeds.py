@@ -15,6 +15,7 @@ from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_ch
 from crawlers.inputs.sources_file import MAX_BYTES, read_sources
 from crawlers.inputs.text_file import read_text, shortened_list
 from crawlers.options.file_kinds import CSV_TABLE
+from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.storage.files.atomic import replacing
@@ -171,4 +172,9 @@ def _cells(seed: Seed, crawl: LastCrawl | None) -> Cells:
     of_seed = (seed.number, seed.short_name, seed.name, seed.start_url, seed.enabled)
     if crawl is None:
         return (*of_seed, None, None, "not crawled yet")
-    return (*of_seed, crawl.pages, crawl.external_urls, crawl.problem or ("available" if crawl.pages else None))
+    return (
+        *of_seed,
+        crawl.pages,
+        crawl.external_urls,
+        sentence(crawl.problem) or ("available" if crawl.pages else None),
+    )

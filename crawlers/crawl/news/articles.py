@@ -14,8 +14,8 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl
 from crawlers.items import CHANGED, DUPLICATE, NEW, KnownCopy
-from crawlers.storage.news.document_copies import NEARLY_SAME, SAME_CANONICAL, SAME_TEXT
-from crawlers.storage.news.documents import EARLIER, add_document, earliest_announcement, stored_document
+from crawlers.reasons import Reason
+from crawlers.storage.news.documents import add_document, earliest_announcement, stored_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -84,7 +84,7 @@ class ArticlePolicy:
         self._drop_outdated()
         stored = (self._holders[target.key],) if target.key in self._holders else None
         holder = self._duplicates.holder(target.url, stored)
-        return None if holder is None else EARLIER.format(holder)
+        return None if holder is None else Reason.STORED_EARLIER.of(holder)
 
     def look_up_links(self, targets: Iterable[Target]) -> LinkQuery | None:
         """Return the query for *targets* whose URLs may have documents of earlier crawls; None if none may."""
@@ -120,7 +120,7 @@ class ArticlePolicy:
         copy = self._duplicates.same_bytes(page.id, page.url, page.content_hash, stored)
         if copy is None:
             return None
-        return KnownCopy(f"{copy.reason} as document {copy.page_id}", self._is_alternate_url(page, copy.url))
+        return KnownCopy(copy.reason.of(copy.page_id), self._is_alternate_url(page, copy.url))
 
     def look_up(self, lease: Lease, page: Page) -> Callable[[], StoredArticle] | None:
         """Return the query for `judge`; None if the page has no article."""
@@ -162,9 +162,9 @@ class ArticlePolicy:
             return replace(
                 news,
                 outcome=DUPLICATE,
-                reason=f"{copy.reason} as document {copy.page_id}",
-                is_alternate_url=is_other and copy.reason in (SAME_CANONICAL, SAME_TEXT),
-                is_variant=is_other and copy.reason == NEARLY_SAME,
+                reason=copy.reason.of(copy.page_id),
+                is_alternate_url=is_other and copy.reason in (Reason.SAME_CANONICAL, Reason.SAME_TEXT),
+                is_variant=is_other and copy.reason is Reason.NEARLY_SAME_TEXT,
             )
         if not article.language:
             article = replace(article, language=self._languages.get(rule_domain(site_of(page.url)), ""))

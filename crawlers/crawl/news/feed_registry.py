@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
+from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FoundFeed
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 FIRST_PLACES = 3  # usual URLs of feeds that are tried on every site
 WORTH = 20  # documents of a domain without a feed from which the other usual URLs, half as many, are tried, too
-
-REMOVED = "a feed that was removed, or whose source is left out"
 
 
 class FeedRegistry:
@@ -90,7 +89,7 @@ class FeedRegistry:
 
     def reason_against(self, key: int) -> str | None:
         """Return why the URL with that *key* must not be requested."""
-        return REMOVED if key in self._removed else None
+        return Reason.FEED_REMOVED if key in self._removed else None
 
     def add(self, url: str) -> bool:
         """Note that there may be a feed or sitemap at *url*; return whether it may be requested."""

@@ -19,6 +19,7 @@ from crawlers.frontier.acknowledgement import redirects_to_variant
 from crawlers.frontier.link_messages import details_of, target_of, text_of
 from crawlers.frontier.values import Decision
 from crawlers.items import ANNOUNCERS, HOME, NEW, PAGE, Announced, News, QueueSlot, State
+from crawlers.reasons import sentence
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PageLabelRow
 
@@ -278,7 +279,7 @@ class NewsPolicy(CrawlPolicy):
         """Warn of a known feed whose first poll fails; later failures raise alarms."""
         kind, problem = self._feeds.kind(lease.key), news.problem if page.state is State.DONE else page.reason
         if kind and problem and not lease.is_revisit and page.state is not State.MOVED:
-            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), problem)
+            logger.warning("%s %s of %s: %s", kind, page.url, self._feeds.owner(page.url, lease.key), sentence(problem))
 
     def _is_inaccessible_home(self, lease: Lease, page: Page) -> bool:
         """Whether the first request for a start page got a response that is not the page."""

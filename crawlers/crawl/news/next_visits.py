@@ -9,7 +9,8 @@ from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, LISTS
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.revisits import may_pass
-from crawlers.items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP, UNSURE, QueueSlot, State
+from crawlers.items import ANNOUNCERS, ARTICLE, FEED, HOME, NEW, PAGE, POLLED_LISTS, SITEMAP, QueueSlot, State
+from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FeedItemRow, PollRow
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class NextVisits:
             return False
         if lease.key in self._announcements:
             return True
-        is_unjudged = news.reason in ("", UNSURE) and news.kind in ("", PAGE) and lease.level > 0
+        is_unjudged = news.reason in ("", Reason.UNSURE) and news.kind in ("", PAGE) and lease.level > 0
         return is_unjudged and self._classifier.weight(site_of(page.url), page.url) > 0.0
 
     def next(
@@ -157,4 +158,4 @@ def _is_loop(lease: Lease, page: Page) -> bool:
 
 
 def _redirect_problem(page: Page) -> str:
-    return f"redirects to {page.moved_to.url}" if page.moved_to is not None else "no response"
+    return Reason.REDIRECTED.of(page.moved_to.url) if page.moved_to is not None else Reason.NO_RESPONSE

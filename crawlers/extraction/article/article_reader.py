@@ -37,6 +37,7 @@ from crawlers.extraction.charset import decode
 from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.html import thin
 from crawlers.items import Article
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +69,7 @@ def extract_article(
     now: float,
     least_chars: int = MIN_CHARS,
 ) -> Article | str:
-    """Return the article of the page *body* at *url*, or the reason for having none: "no text", "no title" …
+    """Return the article of the page *body* at *url*, or the reason for having none: "no_text", "no_title" …
 
     *content_type* is the HTTP header, which may name a charset; *rules* are the site's own, see `content_rules`;
     dates after *now* and texts shorter than *least_chars* are ignored. Never raises.
@@ -77,11 +78,11 @@ def extract_article(
     try:
         # libxml2 limits the depth to 256, so the page need not be flattened as for Lexbor.
         tree = load_html(thin(utf8).decode("utf-8", "replace"))
-        return "no text" if tree is None else _Page(tree, url, rules, now).article(least_chars)
+        return Reason.NO_TEXT if tree is None else _Page(tree, url, rules, now).article(least_chars)
     except RecursionError:
-        return "too deep"
+        return Reason.NESTED_TOO_DEEP
     except Exception as error:  # heuristic libraries on hostile input
-        return f"extraction failed: {type(error).__name__}"
+        return Reason.EXTRACTION_FAILED.of(type(error).__name__)
 
 
 def extracted_text(tree: HtmlElement, url: str) -> str:
@@ -107,10 +108,10 @@ class _Page:
     def article(self, least_chars: int) -> Article | str:
         text, extractor = self._text
         if len(text) < least_chars:
-            return "no text"
+            return Reason.NO_TEXT
         title = self._title[:MAX_TITLE].rstrip()
         if not title:
-            return "no title"
+            return Reason.NO_TITLE
         # Names come before dates because htmldate removes elements from the tree.
         names = self._authors()
         published_at, published = self._published() or (None, "")

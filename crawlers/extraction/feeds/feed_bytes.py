@@ -8,6 +8,7 @@ from functools import partial
 
 from crawlers.extraction.charset import decode
 from crawlers.extraction.decompression import MAX_PARTS
+from crawlers.reasons import Reason
 
 MAX_INFLATED = 50_000_000  # bytes; the limit of the sitemap protocol
 GZIP = b"\x1f\x8b"
@@ -42,7 +43,7 @@ def inflated(body: bytes, limit: int = MAX_INFLATED) -> tuple[bytes, str]:
         body, problem = _inflate(body, limit)
         levels -= 1
     if len(body) > limit:
-        return body[:limit], f"longer than {limit:,} bytes: the rest was ignored"
+        return body[:limit], Reason.GZIP_LARGE.of(limit)
     return body, problem
 
 
@@ -64,8 +65,8 @@ def _inflate(body: bytes, limit: int) -> tuple[bytes, str]:
                     return b"".join(parts), ""
                 stream = zlib.decompressobj(_GZIP_WINDOW)
     except zlib.error:
-        return b"".join(parts), "the gzip data is damaged"
-    return b"".join(parts), "the gzip data is truncated" if room else ""
+        return b"".join(parts), Reason.GZIP_DAMAGED
+    return b"".join(parts), Reason.GZIP_CUT if room else ""
 
 
 def as_utf8(body: bytes, content_type: str | None) -> bytes:

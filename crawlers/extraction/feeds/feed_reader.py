@@ -20,6 +20,7 @@ from crawlers.extraction.feeds.feed_bytes import as_utf8, element, inflated, roo
 from crawlers.extraction.feeds.feed_items import WEB, FeedContent, Gathering
 from crawlers.extraction.feeds.json_feed import read_json_feed
 from crawlers.extraction.feeds.sitemaps import UNDECLARED, is_text_sitemap, read_sitemap, read_text_sitemap
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ def read_feed(body: bytes, url: str, content_type: str | None, now: float) -> Fe
     try:
         into = Gathering(url, now)
     except BadUrl as error:
-        return FeedContent(problem=f"invalid feed address: {error}")
+        return FeedContent(problem=Reason.FEED_ADDRESS.of(error.reason))
     body, damage = inflated(body)
     utf8 = as_utf8(body, content_type)
     content = _read(utf8, into)
@@ -107,10 +108,10 @@ def _read(utf8: bytes, into: Gathering) -> FeedContent:
     if root in _SITEMAP_ROOTS:
         return read_sitemap(element(utf8, UNDECLARED.encode()), into)
     if root:
-        return into.content("", "not a feed but an HTML page")
+        return into.content("", Reason.HTML_PAGE)
     found = _ANY_ELEMENT.search(utf8)
     name = "" if found is None else found[1].decode()[:_PROBLEM_CHARS]
-    return into.content("", f"not a feed: its first element is <{name}>" if name else "not a feed: it has no element")
+    return into.content("", Reason.FEED_OTHER_ROOT.of(name) if name else Reason.FEED_EMPTY)
 
 
 def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
@@ -118,14 +119,14 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
     whole = _cut(xml, min(end, _FEED_BYTES))
     lean = _WASTE.sub(_without_waste, whole)
     short = _cut(lean, _READ_BYTES)
-    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else "feed too long: the rest was ignored"
+    problem = "" if len(whole) == len(xml) and len(short) == len(lean) else Reason.FEED_CUT
     try:
         # As a file, since bytes may be read as a file name; without the feed's URL, so that links are not resolved.
         feed = feedparser.parse(
             io.BytesIO(short), response_headers=_CONTENT, sanitize_html=False, resolve_relative_uris=False
         )
     except Exception as error:  # many handlers, hostile input
-        return into.content("", f"feedparser failed: {type(error).__name__}")
+        return into.content("", Reason.FEED_UNREADABLE.of(type(error).__name__))
     languages = languages_of(_text(feed.feed, "language"), into.url)
     for entry in feed.entries:
         _take(entry, into, languages)
@@ -133,7 +134,7 @@ def _read_feed(xml: bytes, into: Gathering) -> FeedContent:
         if link.get("rel") in ("next", "prev-archive"):
             into.more(link.get("href", ""))
     if not problem and feed.bozo:
-        problem = f"broken XML: {_sentence(feed.get('bozo_exception'))}"
+        problem = Reason.FEED_BROKEN.of(_message(feed.get("bozo_exception")))
     kind = "atom" if (feed.get("version") or "").startswith("atom") else "rss"
     return into.content(kind, problem, _text(feed.feed, "language"), _text(feed.feed, "title"))
 
@@ -178,7 +179,7 @@ def _text(holder: Any, *names: str) -> str:
     return next((value for name in names if isinstance(value := dict.get(holder, name), str) and value.strip()), "")
 
 
-def _sentence(error: object) -> str:
+def _message(error: object) -> str:
     """Return the XML parser's message without its position, which refers to our copy."""
     message = getattr(error, "getMessage", lambda: str(error))()
     return str(message)[:_PROBLEM_CHARS]

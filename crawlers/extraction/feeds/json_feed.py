@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.extraction.dates.month_names import languages_of
 from crawlers.extraction.feeds.feed_items import MAX_ITEMS, WEB
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
@@ -23,10 +24,10 @@ def read_json_feed(text: str, into: Gathering) -> FeedContent:
     try:
         feed = decoder.decode(text)
     except (ValueError, RecursionError) as error:
-        problem = f"invalid JSON: {error}"
+        problem = Reason.FEED_INVALID.of(error)
         feed = {"items": _whole_items(text, decoder)}
     if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
-        return into.content("", problem or "not a JSON Feed: it has no list of items")
+        return into.content("", problem or Reason.FEED_WITHOUT_ITEMS)
     languages = languages_of(_text(feed, "language"), into.url)
     for item in feed["items"]:
         if into.is_full:

@@ -12,6 +12,7 @@ from lxml import etree
 
 from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 from crawlers.items import SITEMAP
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent, Gathering
@@ -61,7 +62,7 @@ def read_sitemap(xml: bytes, into: Gathering) -> FeedContent:
     except (etree.LxmlError, UnicodeDecodeError):
         target.close()  # parsing cannot continue; the items so far are kept, and the error log has the cause
     error = next(iter(parser.feed_error_log.filter_from_errors()), None)
-    problem = "" if error is None or into.is_full else f"broken XML: {str(error.message)[:_PROBLEM_CHARS]}"
+    problem = "" if error is None or into.is_full else Reason.FEED_BROKEN.of(str(error.message)[:_PROBLEM_CHARS])
     return into.content(target.kind, problem, target.language)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.storage.broken_pages import OTHER_SCHEME, broken_ends, problems_of
+from crawlers.reasons import Reason, sentence
+from crawlers.storage.broken_pages import broken_ends, problems_of
 from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _HOLDERS = """
 _BAD = f"""
     SELECT b.raw, b.reason, max(b.anchor {{c}}), sum(b.count), p.url, p.level
     FROM page p JOIN bad_link b ON b.page_id = p.id
-    WHERE p.site_id = :site AND b.reason NOT LIKE '{OTHER_SCHEME}%' GROUP BY b.raw, b.reason, p.url, p.level
+    WHERE p.site_id = :site AND b.reason NOT LIKE '{Reason.OTHER_SCHEME} %' GROUP BY b.raw, b.reason, p.url, p.level
     ORDER BY b.raw {{c}}, p.level, p.url {{c}}, b.reason {{c}}"""  # noqa: S608 - a constant of ours
 
 
@@ -32,6 +33,7 @@ def broken_link_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
         ends = broken_ends(connection, site_id)
         problems = problems_of(connection, ends, ends)
         for target_id, *of_page in streamed(connection, _HOLDERS, site=site_id, ids=ends):
-            yield [*problems[target_id], *of_page]
-        for raw, *of_page in streamed(connection, _BAD, site=site_id):
-            yield [raw, None, *of_page]
+            url, status, reason = problems[target_id]
+            yield [url, status, sentence(reason), *of_page]
+        for raw, reason, *of_page in streamed(connection, _BAD, site=site_id):
+            yield [raw, None, sentence(reason), *of_page]

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from crawlers.items import State
+from crawlers.reasons import sentence
 from crawlers.storage.streaming import ROWS_AT_ONCE, streamed, urls_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def page_rows(database: Database, site_id: int, graph: SiteGraph) -> Iterator[li
                     url,
                     status,
                     State(state).name.lower(),
-                    reason,
+                    sentence(reason),
                     level,
                     title,
                     content_type,

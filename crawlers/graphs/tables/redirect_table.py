@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.items import REDIRECT, State
+from crawlers.reasons import sentence
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.redirect_chains import Hop, chain_of
 from crawlers.storage.streaming import streamed
@@ -42,4 +43,4 @@ def redirect_rows(database: Database, site_id: int) -> Iterator[list[Value]]:
         urls, final_status, problem = chain_of(page_id, known, outward)
         final_url = "" if len(urls) == 1 else urls[-1]
         redirect, chain = known[page_id], " > ".join(urls)
-        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, problem, level, chain]
+        yield [redirect.url, redirect.status, len(urls) - 1, final_url, final_status, sentence(problem), level, chain]

@@ -9,7 +9,9 @@ from sqlalchemy import ColumnElement, String, func, or_, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
+from crawlers.reasons import codes_with
 from crawlers.storage.schema.tables import page, site
+from crawlers.storage.url_kinds import has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +62,11 @@ def is_host(column: ColumnElement[Any], host: str) -> ColumnElement[bool]:
 def in_text(*columns: ColumnElement[Any]) -> Condition:
     """Return the condition that a text is part of one of the *columns*."""
     return lambda text: or_(*(contains(column, text) for column in columns))
+
+
+def of_reason(column: ColumnElement[Any]) -> Condition:
+    """Return the condition that a text is part of a column of stored reasons, or of the sentences of its codes."""
+    return lambda text: or_(contains(column, text), has_reason(column, codes_with(text)))
 
 
 def equal(column: ColumnElement[Any]) -> Condition:

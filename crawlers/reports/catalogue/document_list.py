@@ -72,7 +72,7 @@ class Documents(Report):
         Column("authors", "Authors"),
         Column("access", "Access", Kind.STATE, about="free, paywall, or empty if the page does not say"),
         Column("versions", "Versions", Kind.NUMBER),
-        Column("kept", "Kept in", Kind.WORDS, about="the store, and the WARC file of its response"),
+        Column("kept", "Kept in", Kind.STATE, about="the store, and the WARC file of its response"),
     )
     conditions: ClassVar = {
         "text": in_text(document.c.title, document.c.url),

@@ -10,14 +10,15 @@ from urllib.parse import urlsplit
 from sqlalchemy import case, func, literal, select
 
 from crawlers.items import REDIRECT, State
-from crawlers.reports.catalogue.conditions import equal, in_text, is_host, is_wanted_page
+from crawlers.reasons import Reason, is_about
+from crawlers.reports.catalogue.conditions import equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.filters import MAX_CHARS
 from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.page_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
 from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import N_
-from crawlers.storage.broken_pages import OTHER_SCHEME, broken_ends_of, problems_of
+from crawlers.storage.broken_pages import broken_ends_of, problems_of
 from crawlers.storage.link_removal import bad_link_key
 from crawlers.storage.schema.tables import (
     bad_link,
@@ -30,7 +31,7 @@ from crawlers.storage.schema.tables import (
     site,
 )
 from crawlers.storage.streaming import streamed
-from crawlers.storage.url_kinds import URL_KIND
+from crawlers.storage.url_kinds import URL_KIND, has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +122,7 @@ class ExternalLinks(_LinksOnPages):
         Column("url", "URL", Kind.URL),
         Column("host", "Host"),
         ANCHOR,
-        Column("position", "Place", Kind.WORDS, about="on the page, as the table link_context has it; or redirect"),
+        Column("position", "Place", Kind.STATE, about="on the page, as the table link_context has it; or redirect"),
         LINKS,
         PAGE,
         LEVEL,
@@ -219,7 +220,7 @@ class BrokenLinks(_LinksOnPages):
     columns = (
         Column("url", "Target", Kind.URL, about="or the link as it is written, if it is no URL"),
         Column("status", "HTTP status", Kind.NUMBER, about="of the target, or of where it redirects to"),
-        Column("reason", "Reason", Kind.WORDS, about="why the target can't be loaded"),
+        Column("reason", "Reason", Kind.REASON, about="why the target can't be loaded"),
         ANCHOR,
         LINKS,
         PAGE,
@@ -241,7 +242,7 @@ class BrokenLinks(_LinksOnPages):
         anchors = select(link_anchor).where(link_anchor.c.source_id.in_(held))
         texts = {(source, target): anchor for source, target, anchor in connection.execute(anchors)}
         bad: dict[int, list[Any]] = {}
-        is_broken = bad_link.c.page_id.in_(page_ids) & ~bad_link.c.reason.startswith(OTHER_SCHEME)
+        is_broken = bad_link.c.page_id.in_(page_ids) & ~has_reason(bad_link.c.reason, [Reason.OTHER_SCHEME])
         for one in connection.execute(select(bad_link).where(is_broken)):
             bad.setdefault(one.page_id, []).append(one)
         for holder in pages:
@@ -266,7 +267,7 @@ def _meets(filters: Filters, cells: Cells) -> bool:
     url, status, reason, anchor, *_ = cells
     return (
         filters.text.lower() in f"{url}\n{anchor or ''}".lower()
-        and filters.reason.lower() in str(reason or "").lower()
+        and is_about(str(reason or ""), filters.reason)
         and filters.status in (None, status)
     )
 
@@ -280,7 +281,7 @@ class BadLinks(_LinksOnPages):
     about = "What pages link to although it is not the URL of a page: malformed addresses, and schemes such as mailto."
     columns = (
         Column("link", "Link as it is written"),
-        Column("reason", "Reason", Kind.WORDS, about="why it can't be followed"),
+        Column("reason", "Reason", Kind.REASON, about="why it can't be followed"),
         ANCHOR,
         LINKS,
         PAGE,
@@ -289,7 +290,7 @@ class BadLinks(_LinksOnPages):
     conditions: ClassVar = {
         "text": in_text(bad_link.c.raw, bad_link.c.anchor),
         "anchor": in_text(bad_link.c.anchor),
-        "reason": in_text(bad_link.c.reason),
+        "reason": of_reason(bad_link.c.reason),
     }
     cursor_ranges = (*POSITIONS, KEYS)  # of the page, key of the link
     link_kind = "bad"

@@ -23,7 +23,7 @@ from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.errors import ConfigError
 from crawlers.items import FEED, SITEMAP, State
 from crawlers.options import SETTINGS
-from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, sites_from
+from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason, sites_from
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
 from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
@@ -71,10 +71,10 @@ class Feeds(Report):
     )
     columns = (
         URL,
-        Column("kind", "Kind", Kind.WORDS, poll.c.kind, "feed or sitemap"),
+        Column("kind", "Kind", Kind.STATE, poll.c.kind, "feed or sitemap"),
         Column("read_at", "Last read", Kind.TIME, poll.c.polled_at),
         STATUS,
-        Column("reason", "Problem", Kind.WORDS, poll.c.problem),
+        Column("reason", "Problem", Kind.REASON, poll.c.problem),
         Column("failures", "Failures in a row", Kind.NUMBER, poll.c.failures),
         Column("items", "New items", Kind.COUNT, poll.c.new_items),
         Column("newest_at", "Last new item", Kind.TIME, poll.c.newest_at),
@@ -84,7 +84,7 @@ class Feeds(Report):
     )
     conditions: ClassVar = {
         "text": in_text(page.c.url),
-        "reason": in_text(poll.c.problem),
+        "reason": of_reason(poll.c.problem),
         "status": equal(page.c.status),
     }
     scope = frozenset({"site", "kind"})
@@ -136,7 +136,7 @@ class UrlRules(Report):
     columns = (
         Column("site", "Site"),
         Column("rule", "Rule", Kind.RULE),
-        Column("origin", "Origin", Kind.WORDS),
+        Column("origin", "Origin", Kind.STATE),
         Column("weight", "Weight", Kind.DECIMAL, about="0 forbids"),
         Column("is_pinned", "Pinned", about="whether learning leaves it alone"),
         Column("support", "Learnt from", Kind.NUMBER, about="URLs"),
@@ -227,7 +227,7 @@ class Alarms(Report):
     about = "What needs attention in a news crawl: feeds and sources that fail, are silent, or yield nothing."
     columns = (
         Column("subject", "Feed or site", Kind.URL),
-        Column("kind", "Kind", Kind.WORDS),
+        Column("kind", "Kind", Kind.STATE),
         Column("raised_at", "Since", Kind.TIME),
         Column("ended_at", "Ended", Kind.TIME),
         Column("expected", "Expected"),

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import func, or_, select
 
 from crawlers.items import State
+from crawlers.reasons import ROBOTS, TRAPS
 from crawlers.reports.catalogue.conditions import (
     by_code_points,
-    contains,
     in_text,
     is_wanted_page,
     of_page,
+    of_reason,
 )
 from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
 from crawlers.reports.catalogue.page_walk import PageReport, PageWalk, place_of_page
@@ -24,7 +25,7 @@ from crawlers.reports.crawl_overview import guesses_in
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS, is_vain_guess
 from crawlers.storage.redirect_chains import chain_of, hops_after, outward_targets
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import URL_KIND, UrlKind
+from crawlers.storage.url_kinds import URL_KIND, UrlKind, has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 URL = Column("url", "URL", Kind.URL, page.c.url)
 STATE = Column("state", "State", Kind.STATE, URL_KIND, "what became of it: see the states of the table page")
 STATUS = Column("status", "HTTP status", Kind.NUMBER, page.c.status)
-REASON = Column("reason", "Reason", Kind.WORDS, page.c.reason, "why it is not a page, or has no response")
+REASON = Column("reason", "Reason", Kind.REASON, page.c.reason, "why it is not a page, or has no response")
 LEVEL = Column("level", "Level", Kind.NUMBER, page.c.level, "clicks from the start page of its site")
 TITLE = Column("title", "Title", value=page.c.title)
 TYPE = Column("content_type", "Type", value=page.c.content_type)
@@ -47,7 +48,6 @@ REQUESTED = Column("requested_at", "Requested", Kind.TIME, page.c.fetched_at, "t
 SITE = Column("site", "Site", value=site.c.site)
 
 MIN_REDIRECT_STATUS = 300
-TRAP = "trap: "  # how the reasons begin, see `algorithms.traps`
 
 
 def links_to(url: Value) -> Related | None:
@@ -66,7 +66,7 @@ class Pages(PageReport):
         "response, or a status of an error), another response that is not a page, waiting, or not requested."
     )
     columns = (URL, STATE, STATUS, REASON, LEVEL, TITLE, TYPE, SIZE, FOUND, REQUESTED)
-    conditions = of_page("text", "status") | {"reason": in_text(page.c.reason)}
+    conditions = of_page("text", "status") | {"reason": of_reason(page.c.reason)}
     scope = PageReport.scope | {"state"}
 
     def pages(self, connection: Connection, crawl_id: int, filters: Filters) -> PageWalk:
@@ -105,10 +105,10 @@ class RobotsRefusals(LinkedPages):
     group = Group.REFUSALS
     about = "URLs that were found and not requested, because robots.txt disallows them or could not be read."
     columns = (URL, REASON, LEVEL, FOUND)
-    conditions = of_page("text") | {"reason": in_text(page.c.reason)}
+    conditions = of_page("text") | {"reason": of_reason(page.c.reason)}
     scope = frozenset({"site", "level"})
     states = (State.REJECTED,)
-    where = (contains(page.c.reason, "robots.txt"),)
+    where = (has_reason(page.c.reason, ROBOTS),)
 
 
 class Redirects(LinkedPages):
@@ -124,7 +124,7 @@ class Redirects(LinkedPages):
         Column("redirects", "Redirects", Kind.NUMBER, about="of its chain"),
         Column("final_url", "Ends at", Kind.URL),
         Column("final_status", "Status there", Kind.NUMBER),
-        Column("problem", "Problem", Kind.WORDS, about="why it does not end at a page"),
+        Column("problem", "Problem", Kind.REASON, about="why it does not end at a page"),
         LEVEL,
         Column("chain", "Chain", about="its URLs in order, with > between them"),
     )
@@ -301,19 +301,19 @@ class Traps(ComputedReport):
     group = Group.REFUSALS
     about = "Endless calendars, session numbers and loops that were recognised, with the URLs that were left out."
     columns = (
-        Column("reason", "Why it is a trap", Kind.WORDS, page.c.reason),
+        Column("reason", "Why it is a trap", Kind.REASON, page.c.reason),
         Column("urls", "URLs left out", Kind.COUNT, func.count()),
         SITE,
         Column("level", "Lowest level", Kind.NUMBER, func.min(page.c.level)),
         Column("url", "Example", Kind.URL, func.min(by_code_points(page.c.url))),
     )
-    conditions: ClassVar = {"reason": in_text(page.c.reason)}
+    conditions: ClassVar = {"reason": of_reason(page.c.reason)}
 
     def query(self, crawl_id: int, filters: Filters) -> Select[Any]:
         return (
             select(*self.values)
             .join(site, site.c.id == page.c.site_id)
-            .where(is_wanted_page(crawl_id, filters, State.REJECTED), page.c.reason.startswith(TRAP))
+            .where(is_wanted_page(crawl_id, filters, State.REJECTED), has_reason(page.c.reason, TRAPS))
             .group_by(site.c.id, site.c.site, page.c.reason)
             .order_by(func.count().desc(), site.c.id, by_code_points(page.c.reason))
         )
@@ -327,7 +327,7 @@ def trap_counts(connection: Connection, crawl_id: int) -> dict[int, int]:
     """Return the number of URLs that were left out as traps, by site, without sites that have none."""
     statement = (
         select(page.c.site_id, func.count())
-        .where(is_wanted_page(crawl_id, Filters(), State.REJECTED), page.c.reason.startswith(TRAP))
+        .where(is_wanted_page(crawl_id, Filters(), State.REJECTED), has_reason(page.c.reason, TRAPS))
         .group_by(page.c.site_id)
     )
     return {site_id: number for site_id, number in connection.execute(statement)}

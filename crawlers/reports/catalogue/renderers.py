@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from crawlers import reasons
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
 from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.history_wording import cut
@@ -51,7 +52,7 @@ def text_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], most: 
     site    pages
     a.test  1,200
     """
-    cells = [[_text(value, column.kind, most) for value, column in zip(row, columns, strict=True)] for row in rows]
+    cells = [[_text(value, column, most) for value, column in zip(row, columns, strict=True)] for row in rows]
     lines = [[column.title for column in columns], *cells]
     widths = [max(map(len, one)) for one in zip(*lines, strict=True)]
     for line in lines:
@@ -80,7 +81,7 @@ def parquet_file(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[b
     stored = [ParquetColumn(column.name, _PARQUET_TYPES.get(column.kind, "string")) for column in columns]
     groups = (
         [
-            list(map(_milliseconds if column.kind is Kind.TIME else _cleaned, values))
+            [_milliseconds(value) if column.kind is Kind.TIME else _cleaned(_said(value, column)) for value in values]
             for column, values in zip(columns, zip(*some, strict=True), strict=True)
         ]
         for some in _batches(rows, ROWS_OF_GROUP)
@@ -107,7 +108,11 @@ def _csv(rows: Iterable[Iterable[str | None]]) -> bytes:
 
 def _values(columns: Sequence[Column], row: Cells) -> Iterator[Value]:
     for column, value in zip(columns, row, strict=True):
-        yield utc(value) if column.kind is Kind.TIME and isinstance(value, float) else value
+        yield utc(value) if column.kind is Kind.TIME and isinstance(value, float) else _said(value, column)
+
+
+def _said(value: Value, column: Column) -> Value:
+    return reasons.sentence(value) if column.kind is Kind.REASON and isinstance(value, str) else value
 
 
 def _cleaned(value: Value) -> Value:
@@ -132,7 +137,8 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.2f} s"
 
 
-def _text(value: Cell, kind: Kind, most: int | None) -> str:
+def _text(value: Cell, column: Column, most: int | None) -> str:
+    kind = column.kind
     if value is None or value in ("", ()):
         return NOTHING
     if isinstance(value, tuple):
@@ -145,4 +151,5 @@ def _text(value: Cell, kind: Kind, most: int | None) -> str:
         return _duration(value) if kind is Kind.SECONDS else f"{float(f'{value:.6g}'):,}"
     if isinstance(value, int):
         return f"{value:,}"
+    value = str(_said(value, column))
     return value if most is None else cut(" ".join(value.split()), most)

@@ -46,7 +46,7 @@ class Sites(ComputedReport):
     columns = (
         Column("site", "Site", Kind.URL),
         Column("state", "State", Kind.STATE),
-        Column("availability", "Problem", Kind.WORDS, about="why it can't be loaded, or what is wrong with it"),
+        Column("availability", "Problem", Kind.REASON, about="why it can't be loaded, or what is wrong with it"),
         Column("pages", "Pages", Kind.COUNT, about="that were read, with duplicates"),
         Column("waiting", "Waiting", Kind.COUNT),
         Column("redirects", "Redirects", Kind.COUNT),

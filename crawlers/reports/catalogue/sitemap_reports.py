@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, case, exists, literal_column, select, tuple_
 
 from crawlers.items import State
-from crawlers.reports.catalogue.conditions import by_code_points, equal, in_text, of_page, sites_from
+from crawlers.reports.catalogue.conditions import by_code_points, equal, in_text, of_page, of_reason, sites_from
 from crawlers.reports.catalogue.page_reports import (
     FOUND,
     LEVEL,
@@ -72,10 +72,10 @@ class Sitemaps(Report):
     columns = (
         Column("url", "Sitemap", Kind.URL, sitemap.c.url),
         SITE,
-        Column("result", "Result", Kind.WORDS, case(_STATES, value=sitemap.c.state)),
+        Column("result", "Result", Kind.STATE, case(_STATES, value=sitemap.c.state)),
         Column("status", "HTTP status", Kind.NUMBER, sitemap.c.status),
-        Column("reason", "Reason", Kind.WORDS, sitemap.c.reason, "why it was not read, or not all of it"),
-        Column("format", "Format", Kind.WORDS, sitemap.c.kind),
+        Column("reason", "Reason", Kind.REASON, sitemap.c.reason, "why it was not read, or not all of it"),
+        Column("format", "Format", Kind.STATE, sitemap.c.kind),
         Column("urls", "URLs", Kind.COUNT, sitemap.c.urls),
         Column("outside", "Of other sites, or left out", Kind.COUNT, sitemap.c.outside),
         Column("cut", "Beyond a limit", Kind.COUNT, sitemap.c.cut),
@@ -84,7 +84,7 @@ class Sitemaps(Report):
     )
     conditions: ClassVar = {
         "text": in_text(sitemap.c.url),
-        "reason": in_text(sitemap.c.reason),
+        "reason": of_reason(sitemap.c.reason),
         "status": equal(sitemap.c.status),
     }
     cursor_ranges = (NUMBERS, range(2**31), KEYS)  # site, number, key
@@ -191,7 +191,7 @@ class SitemapErrors(_ListedUrls):
         **_ListedUrls.conditions,
         "state": equal(URL_KIND),
         "status": equal(page.c.status),
-        "reason": in_text(page.c.reason),
+        "reason": of_reason(page.c.reason),
     }
     where = page.c.state != int(State.DONE)
 

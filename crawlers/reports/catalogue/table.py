@@ -23,7 +23,7 @@ class Kind(Enum):
     SECONDS = "seconds"  # a duration
     TIME = "time"  # seconds since 1970
     STATE = "state"  # of a URL or a site: a word that is translated
-    WORDS = "words"  # a text of ours, such as a reason, see `reports.stored_words`
+    REASON = "reason"  # a stored reason, of which people read the sentence
     SAID = "sentences"  # a tuple of `Said`, which are translated
     TITLE = "title"  # of the document whose number is the first cell of the row
     RULE = "rule"  # for URLs of the site in the first cell of the row

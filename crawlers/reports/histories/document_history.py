@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import or_, select
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import ANNOUNCERS, State
+from crawlers.reasons import COPIES, Reason, parsed
 from crawlers.reports.histories.history import (
     Count,
     Event,
     Fact,
     Line,
     Moment,
+    Said,
     Topic,
     Url,
-    Words,
+    because,
     counted_times,
     line,
     said,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.histories.history import Part
-
-_COPY = re.compile(r"(.+) as document (\d+)$")
 
 
 def document_history(connection: Connection, crawl_id: int, row: Any) -> tuple[list[Fact], list[Event]]:
@@ -88,7 +87,7 @@ def _rule(connection: Connection, row: Any) -> Line:
     rule = decision(connection, row.url).deciding
     if rule is None:
         return line("matches no rule")
-    about: dict[str, Part] = {"number": rule.number, "regex": rule.rule.regex, "origin": Words(rule.rule.origin)}
+    about: dict[str, Part] = {"number": rule.number, "regex": rule.rule.regex, "origin": Said(rule.rule.origin, {})}
     if rule.rule.weight == 0.0:
         return line("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **about)
     return line("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.rule.weight, **about)
@@ -100,13 +99,17 @@ def _poll(row: Any) -> list[Line]:
     further = []
     if row.failures:
         further.append(
-            line("failed %(times)s in a row: %(why)s", times=counted_times(row.failures), why=Words(row.problem or ""))
+            line(
+                "failed %(times)s in a row: %(why)s",
+                times=counted_times(row.failures),
+                why=because(row.problem or Reason.NO_RESPONSE),
+            )
         )
     elif row.problem:
-        further.append(line("its last poll: %(why)s", why=Words(row.problem)))
+        further.append(line("its last poll: %(why)s", why=because(row.problem)))
     sentence = said(
         "scheduled %(kind)s: polled %(times)s, %(items)s, next %(due)s",
-        kind=Words(row.kind),
+        kind=Said(row.kind, {}),
         times=counted_times(row.polls),
         items=Count(row.new_items, "%(number)s new item", "%(number)s new items"),
         due=Moment(row.due_at),
@@ -160,9 +163,11 @@ def _characters(text: str) -> Count:
 
 
 def _without_document(connection: Connection, reason: str | None) -> Line:
-    copy = _COPY.match(reason or "")
-    if copy is not None:
-        return line("no document: %(why)s as %(url)s", why=Words(copy[1]), url=Url(url_of(connection, int(copy[2]))))
-    if reason:
-        return line("no document: %(why)s", why=Words(reason))
-    return line("no document, because nothing indicates an article")
+    if not reason:
+        return line("no document, because nothing indicates an article")
+    why = because(reason)
+    code, parts = parsed(reason)
+    if code in COPIES:
+        original = url_of(connection, int(parts["document"]))
+        return line("no document: %(why)s, %(url)s", why=why, url=Url(original))
+    return line("no document: %(why)s", why=why)

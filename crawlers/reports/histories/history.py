@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlers.reasons import parsed
 from crawlers.storage.url_kinds import UrlKind
 
 if TYPE_CHECKING:
@@ -31,12 +32,6 @@ class Moment(NamedTuple):
     seconds: float
 
 
-class Words(NamedTuple):
-    """A text of ours that a store holds: a reason, a state, a kind; see `reports.stored_words`."""
-
-    text: str
-
-
 class Count(NamedTuple):
     """A number of things, with the sentences for one and for any other number."""
 
@@ -55,7 +50,7 @@ class Said(NamedTuple):
     parts: Mapping[str, Part]
 
 
-Part = str | int | float | Url | Urls | Moment | Words | Count | Said
+Part = str | int | float | Url | Urls | Moment | Count | Said
 
 
 class Line(NamedTuple):
@@ -148,6 +143,17 @@ def history(
 def N_(text: str) -> str:
     """Return *text*: the name that gettext's tools know marks a literal that is translated where it is shown."""
     return text
+
+
+def because(reason: str) -> Said:
+    """Return the sentence of a stored *reason*."""
+    code, texts = parsed(reason)
+    parts: dict[str, Part] = {**texts}
+    if "why" in texts:
+        parts["why"] = because(texts["why"])
+    if "number" in texts:
+        parts["number"] = int(texts["number"])
+    return Said(code.sentence, parts)
 
 
 def said(template: str, **parts: Part) -> Said:

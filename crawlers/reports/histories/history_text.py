@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls, Words
+from crawlers.reports.histories.history import Count, Moment, Said, Url, Urls
 from crawlers.reports.history_wording import when
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def _text(part: Part) -> str:
         return (part.one if part.number == 1 else part.many) % {"number": f"{part.number:,}"}
     if isinstance(part, Said):
         return sentence(part)
-    if isinstance(part, Words):
-        return part.text
     if isinstance(part, float):
         return f"{part:.6g}"
     return str(part)

@@ -18,10 +18,10 @@ from crawlers.reports.catalogue.report import Row, Step
 from crawlers.reports.histories.history import (
     Fact,
     Line,
+    Said,
     Topic,
     Url,
     Urls,
-    Words,
     counted_pages,
     counted_times,
     line,
@@ -172,13 +172,13 @@ def progress(connection: Connection, numbers: Mapping[tuple[int, int], int], cur
 
 
 def _holder(one: Holder) -> Line:
-    parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Words(one.position)}
+    parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Said(one.position, {})}
     if one.anchor and one.position:
         return line('as "%(text)s" in %(place)s on %(url)s', **parts)
     if one.anchor:
         return line('as "%(text)s" on %(url)s', url=Url(one.url), text=one.anchor)
     if one.position:
-        return line("in %(place)s on %(url)s", url=Url(one.url), place=Words(one.position))
+        return line("in %(place)s on %(url)s", url=Url(one.url), place=Said(one.position, {}))
     return line("on %(url)s", url=Url(one.url))
 
 

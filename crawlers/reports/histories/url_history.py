@@ -12,6 +12,7 @@ from crawlers.algorithms.urls.normal_form_steps import form_steps
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 from crawlers.items import State
+from crawlers.reasons import ROBOTS, Reason, code_of
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.histories.decisions import decision_events
 from crawlers.reports.histories.document_history import document_history
@@ -27,7 +28,7 @@ from crawlers.reports.histories.history import (
     Topic,
     Url,
     Urls,
-    Words,
+    because,
     further_urls,
     history,
     line,
@@ -35,7 +36,7 @@ from crawlers.reports.histories.history import (
 )
 from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts, linking_steps
-from crawlers.reports.histories.refusals import robots_lines, verdict
+from crawlers.reports.histories.refusals import remedies, robots_lines
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.reports.histories.sitemap_events import sitemap_events
 from crawlers.reports.histories.waiting import waiting_facts
@@ -85,7 +86,7 @@ def url_history(
                     "of this crawl, %(number)s of the links that it found were deleted by hand (%(kind)s), the last "
                     "ones %(at)s",
                     number=one.number,
-                    kind=Words(one.kind),
+                    kind=Said(one.kind, {}),
                     at=Moment(one.at),
                 ),
             )
@@ -204,7 +205,7 @@ class _Known:
         row = self._row
         state: dict[str, Part] = {"state": Said(self._kind, {}), "since": Moment(row.state_at)}
         if row.reason:
-            first = line("%(state)s: %(reason)s, since %(since)s", reason=Words(row.reason), **state)
+            first = line("%(state)s: %(reason)s, since %(since)s", reason=because(row.reason), **state)
         else:
             first = line("%(state)s, since %(since)s", **state)
         where: dict[str, Part] = {
@@ -271,7 +272,7 @@ class _Known:
         anchor, position = link_texts(self._connection, [row.found_on], [row.id]).get(row.found_on, ("", ""))
         if anchor and position:
             sentence = said(
-                'found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=Words(position)
+                'found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=Said(position, {})
             )
         elif anchor:
             sentence = said('found on %(page)s as "%(text)s"', page=source, text=anchor)
@@ -299,10 +300,10 @@ class _Known:
         row = self._row
         if self._state is not State.REJECTED:
             return []
-        further = verdict(row.reason or "")
-        if (row.reason or "").startswith("robots.txt"):
+        further = remedies(row.reason)
+        if code_of(row.reason) in ROBOTS:
             further = (*further, *robots_lines(self._site, row.url, self._rules.robots_token))
-        sentence = said("not requested: %(reason)s", reason=Words(row.reason or ""))
+        sentence = said("not requested: %(reason)s", reason=because(row.reason))
         return [Event(row.state_at, Topic.FILTER, Line(sentence, further))]
 
     def _requested(self) -> list[Event]:
@@ -314,14 +315,14 @@ class _Known:
                 "requested, attempt %(attempt)s: status %(status)s, %(type)s, %(size)s bytes",
                 attempt=row.attempts,
                 status=row.status,
-                type=row.content_type or Words("no content type"),
+                type=row.content_type or because(Reason.NO_CONTENT_TYPE),
                 size=row.size_bytes or 0,
             )
         else:
             sentence = said("requested, attempt %(attempt)s: no response", attempt=row.attempts)
         events = [Event(row.fetched_at, Topic.REQUEST, Line(sentence))]
         if self._state in (State.REFUSED, State.FAILED):
-            ended = said("%(state)s: %(reason)s", state=Said(self._kind, {}), reason=Words(row.reason or ""))
+            ended = said("%(state)s: %(reason)s", state=Said(self._kind, {}), reason=because(row.reason))
             events.append(Event(row.state_at, Topic.REQUEST, Line(ended)))
         if row.moved_to is not None:
             events.append(Event(row.state_at, Topic.REQUEST, Line(said("redirects"), tuple(self._chain()))))
@@ -364,13 +365,13 @@ def form_lines(url: str, options: Normalization) -> tuple[Line, ...]:
 
 
 def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
-    reason = "not a URL"
+    reason: str = Reason.NOT_A_URL
     try:
         resolve("http://page.invalid/", raw, options)  # as the link of a page
     except BadUrl as error:
-        reason = str(error)
+        reason = error.reason
     facts = [
-        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=Words(reason))),
+        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=because(reason))),
         Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
     ]
     return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
@@ -461,7 +462,7 @@ def _advice(
             )
         )
     if row.availability is not None:
-        advice.append(line("its site is not available: %(why)s", why=Words(row.availability)))
+        advice.append(line("its site is not available: %(why)s", why=because(row.availability)))
     waiting = connection.execute(
         select(func.count()).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
     ).scalar_one()

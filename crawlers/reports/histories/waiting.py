@@ -8,7 +8,8 @@ from sqlalchemy import func, select, tuple_
 
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.items import State
-from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, Words, line
+from crawlers.reasons import Reason
+from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, because, line
 from crawlers.storage.crawls import FINISHED, RUNNING
 from crawlers.storage.schema.tables import crawl, page
 from crawlers.storage.worker_queries import budget_of
@@ -72,13 +73,13 @@ def _reasons(connection: Connection, crawl_id: int, row: Any, site: Any, now: fl
     elif run.state == RUNNING and site.worker_id is None:
         yield line("waits until a worker takes its site")
     if site.availability is not None:
-        yield line("its site is not available: %(why)s", why=Words(site.availability))
+        yield line("its site is not available: %(why)s", why=because(site.availability))
     if site.robots_status is None:
         yield line("waits for the robots.txt of its site, which was not read yet")
     elif is_unreachable(site.robots_status):
-        why = f"status {site.robots_status}" if site.robots_status else str(site.robots_text)
+        why = Reason.STATUS.of(site.robots_status) if site.robots_status else str(site.robots_text)
         yield line(
-            "waits until the robots.txt of its site can be read, which was not possible: %(why)s", why=Words(why)
+            "waits until the robots.txt of its site can be read, which was not possible: %(why)s", why=because(why)
         )
     if site.rest_until is not None and site.rest_until > now:
         yield line("nothing is requested of its site until %(until)s", until=Moment(site.rest_until))

@@ -10,6 +10,7 @@ from scrapy import signals
 from crawlers.errors import BadUrl
 from crawlers.frontier.values import Candidate, Lease
 from crawlers.items import LEASE, Page, State
+from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failed_page
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
 from crawlers.schedulers.foreign.watched_errback import WatchedErrback
@@ -57,7 +58,7 @@ class ForeignRequests:
         try:
             request = self._keeper.read(text)
         except LookupError as error:
-            reason = str(error.args[0])
+            reason: str = error.args[0]
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
             return None
         request.meta[LEASE] = lease
@@ -78,7 +79,7 @@ class ForeignRequests:
             new = self._crawl.frontier.add([candidate], now, changes) if candidate is not None else 0
             if lease is not None:
                 # Only after the other one was queued: a kill in between must not lose both.
-                reason = f"replaced by a request to {request.url}"
+                reason = Reason.REPLACED.of(request.url)
                 self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.MOVED, reason=reason))
         finally:
             self._callbacks.record_request(request)
@@ -116,7 +117,7 @@ class ForeignRequests:
             return
         self._callbacks.record_request(request)
         if (lease := self._replaced(request)) is not None:
-            reason = f"replaced by a request to {request.url}, which was refused"
+            reason = Reason.REPLACED_IN_VAIN.of(request.url)
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REFUSED, reason=reason))
 
     def _replaced(self, request: Request) -> Lease | None:

@@ -11,6 +11,7 @@ from scrapy.utils.request import request_from_dict
 
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -65,7 +66,7 @@ class RequestKeeper:
         if "kept" in fields:
             request = self._kept.pop(fields["kept"], None) if fields.get("process") == self._process else None
             if request is None:
-                raise LookupError("the request could not be written as JSON and was lost with its process")
+                raise LookupError(Reason.REQUEST_LOST)
             return request
         fields["body"] = fields["body"].encode("latin-1")
         fields["headers"] = {  # as bytes, because Scrapy would encode text as UTF-8
@@ -75,7 +76,7 @@ class RequestKeeper:
         try:
             return request_from_dict(fields, spider=self._spider)
         except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
-            raise LookupError(f"the spider has changed, the request can't be recreated: {error}") from error
+            raise LookupError(Reason.REQUEST_OUTDATED.of(error)) from error
 
 
 def target_of_request(request: Request, options: Normalization, *, unique: str = "") -> Target:

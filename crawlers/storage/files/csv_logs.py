@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING
 
 from crawlers.errors import ConfigError, StoreError
+from crawlers.reasons import sentence
 from crawlers.storage.files.cells import guarded
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class CsvLogs:
             page.status,
             page.level,
             guarded(page.url),
-            guarded(reason or page.reason or ""),
+            guarded(reason or sentence(page.reason)),
         )
         if self._common is not None:
             self._common.writerow(row)

@@ -19,6 +19,7 @@ from crawlers.algorithms.news.alarm_rules import (
 )
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import ANNOUNCERS, POLLED_LISTS, State
+from crawlers.reasons import COPIES
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import EndedAlarm, RaisedAlarm, alarm, document, feed, poll
 from crawlers.storage.schema.score_tables import news_score
@@ -36,11 +37,12 @@ LATEST = 50  # documents of a site from which its rate of publication is estimat
 # The time of publication of an article, but not later than it was stored.
 _APPEARED = case((document.c.published_at < document.c.stored_at, document.c.published_at), else_=document.c.stored_at)
 
-# Pages that look like articles but are not documents; "as document" marks copies, and the reason of a poll is an error.
+# Pages that look like articles but are not documents, nor copies of one; the reason of a poll is an error.
+_IS_COPY = " OR ".join(f"reason LIKE '{code} %'" for code in sorted(COPIES))
 _FAILED = text(
-    "SELECT site_id, reason FROM page "
+    "SELECT site_id, reason FROM page "  # noqa: S608 - codes of ours
     "WHERE fetched_at > :since AND state = 1 AND reason IS NOT NULL "  # as in the index page_without_document
-    "AND reason NOT LIKE '% as document %' "
+    f"AND NOT ({_IS_COPY}) "
     "AND NOT EXISTS (SELECT 1 FROM poll WHERE poll.page_id = page.id)"
 )
 

@@ -16,6 +16,7 @@ from crawlers.algorithms.dedup.document_fingerprints import (
     url_key128,
 )
 from crawlers.algorithms.dedup.shingles import is_version, nearly_same
+from crawlers.reasons import Reason
 from crawlers.storage.news.document_bands import DocumentBands, most_shared
 from crawlers.storage.uncommitted import Uncommitted
 
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
     from crawlers.storage.news.document_keys import DocumentKeys
     from crawlers.storage.writer import Writer
-
-SAME_BYTES = "same bytes"
-SAME_URL = "same URL"
-SAME_CANONICAL = "same canonical URL"
-SAME_TEXT = "same text"
-NEARLY_SAME = "nearly the same text"
 
 MAX_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
 MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template have more candidates
@@ -50,7 +45,7 @@ class Copy(NamedTuple):
     """The document of which an article is a copy, and the evidence."""
 
     page_id: int
-    reason: str
+    reason: Reason
     url: str  # of the document; "" if it is not stored yet
 
 
@@ -157,7 +152,7 @@ class Duplicates:
             stored = self.look_up(self.query_of_bytes(url, content_hash))
         (page,) = self._keys.find(list(stored.holders), list(stored.holders.values()))
         document = None if page is None or page == page_id else self._documents([page], stored).get(page)
-        return None if page is None or document is None else Copy(page, SAME_BYTES, document.url)
+        return None if page is None or document is None else Copy(page, Reason.SAME_BYTES, document.url)
 
     def judge(
         self,
@@ -197,7 +192,7 @@ class Duplicates:
             return copy
         held = self._keys.claim(keys, page_id, changes, frozenset(void), looked_up)
         if held[1] not in (page_id, holders[1]):  # another process was faster
-            return Copy(held[1], SAME_TEXT, "")
+            return Copy(held[1], Reason.SAME_TEXT, "")
         self._bands.keep(fingerprint.bands, page_id, changes)
         self._accepted.make_room()
         self._accepted.update({page_id: new})
@@ -216,18 +211,18 @@ class Duplicates:
             held = documents[page]
             # The document may hold the URL only as its declared canonical URL.
             if url_key128(fingerprint.domain, held.url) == fingerprint.url or is_version(held.words(), words):
-                return Copy(page, SAME_URL, held.url)
+                return Copy(page, Reason.SAME_URL, held.url)
         # Sites declare one canonical URL on unrelated pages.
         page = holders.get(fingerprint.canonical) if fingerprint.canonical else None
         if page is not None and is_version(documents[page].words(), words):
-            return Copy(page, SAME_CANONICAL, documents[page].url)
+            return Copy(page, Reason.SAME_CANONICAL, documents[page].url)
         if (page := holders.get(fingerprint.text)) is not None:
-            return Copy(page, SAME_TEXT, documents[page].url)
+            return Copy(page, Reason.SAME_TEXT, documents[page].url)
         near = self._bands.candidates(fingerprint.bands, stored.bands)[:MAX_COMPARED]
         compared = self._documents(near, stored)
         for page in near:
             if page in compared and nearly_same(compared[page].words(), words):
-                return Copy(page, NEARLY_SAME, compared[page].url)
+                return Copy(page, Reason.NEARLY_SAME_TEXT, compared[page].url)
         return None
 
     def _documents(self, pages: Collection[int], stored: StoredCopies | None = None) -> dict[int, Document]:

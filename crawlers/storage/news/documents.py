@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
 
-EARLIER = "document {} of an earlier crawl"  # the reason why a URL is not fetched
-
 
 def stored_document(database: Database, page_id: int) -> DocumentRow | None:
     """Return the document on a page; None if the page is not a document."""

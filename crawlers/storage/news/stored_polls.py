@@ -9,7 +9,8 @@ from sqlalchemy import bindparam, exists, func, or_, select, text
 
 from crawlers.algorithms.news.article_labels import StoredLabel
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
-from crawlers.items import ARTICLE, PAGE, UNSURE, State
+from crawlers.items import ARTICLE, PAGE, State
+from crawlers.reasons import COPIES, Reason, code_of
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import link, page, seed, site
@@ -120,7 +121,8 @@ def pages_without_document(database: Database, crawl_id: int, name: str, keys: C
                 for row in rows:
                     waits = row.state == State.WAITING and statement is targets  # others wait as announced
                     is_unread = waits or row.state in _FETCHED
-                    if is_unread and row.document is None and " as document " not in (row.reason or ""):
+                    is_copy = code_of(row.reason) in COPIES
+                    if is_unread and row.document is None and not is_copy:
                         found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
                 wanted = [row.moved_to for row in rows if row.state == State.MOVED and row.moved_to not in followed]
                 followed.update(wanted)
@@ -203,7 +205,7 @@ def unjudged_pages(database: Database, site_id: int, after: int, most: int) -> l
             page.c.level > 0,
             page.c.state == int(State.DONE),
             document.c.page_id.is_(None),
-            func.coalesce(page.c.reason, "").in_(["", UNSURE]),
+            func.coalesce(page.c.reason, "").in_(["", Reason.UNSURE]),
             or_(news_score.c.queue == GONE, poll.c.kind == PAGE),
         )
         .order_by(page.c.id)

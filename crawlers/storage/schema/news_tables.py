@@ -75,7 +75,7 @@ class PollRow(NamedTuple):
     new_items: Annotated[int, "number of items that were ever new"]
     newest_at: Annotated[float | None, "when it last had something new"]
     rate: Annotated[str, "JSON: estimate of its rate of change"]
-    problem: Annotated[str | None, "what was wrong at the last poll"]
+    problem: Annotated[str | None, "what was wrong at the last poll, a [reason](states.md#reasons)"]
 
 
 poll = table("poll", metadata, PollRow, UPSERT, Index("poll_of_site", "site_id", "kind", "page_id"), key=1)

@@ -32,7 +32,7 @@ class SitemapRow(NamedTuple):
     state: Annotated[SmallInt, "0: it waits; 1: read; 2: not read"]
     status: Annotated[SmallInt | None, "HTTP status; NULL: no response, or not requested"]
     kind: Annotated[Name | None, "`sitemap`, `news sitemap`, `sitemap index`, `rss`, `atom`, `json`"]
-    reason: Annotated[str | None, "why it was not read, or not all of it"]
+    reason: Annotated[str | None, "why it was not read, or not all of it, a [reason](states.md#reasons)"]
     urls: Annotated[int, "URLs of the site that it lists"]
     outside: Annotated[int, "URLs of other sites, and those that the crawl leaves out"]
     cut: Annotated[int, "URLs or sitemaps that a limit left out"]

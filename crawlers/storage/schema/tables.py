@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 metadata = MetaData()
 
-SCHEMA_VERSION = 3  # of the tables, and of the meaning of what they hold: a store of another number is not opened
+SCHEMA_VERSION = 4  # of the tables, and of the meaning of what they hold: a store of another number is not opened
 
 schema_version = Table(
     "schema_version",
@@ -199,8 +199,12 @@ site = Table(
     Column("robots_status", Integer, doc="HTTP status of robots.txt; 0: unreachable; NULL: not fetched yet"),
     Column("robots_text", Text, doc="text of robots.txt"),
     Column("robots_at", Float, doc="when it was fetched"),
-    Column("availability", Text, doc="why its home page can't be loaded; NULL: it can"),
-    Column("certificate", Text, doc="what is wrong with its certificate; NULL: nothing known"),
+    Column("availability", Text, doc="why its home page can't be loaded, a [reason](states.md#reasons); NULL: it can"),
+    Column(
+        "certificate",
+        Text,
+        doc="what is wrong with its certificate, a [reason](states.md#reasons); NULL: nothing known",
+    ),
     Column("start_url", Text, doc="the page on level 0; NULL: the root of the site"),
     Column("rules", Text, doc="fingerprint of the URL rules that queued its waiting pages"),
     Column("is_open", Boolean, nullable=False, server_default=true(), doc="whether the latest run crawls it"),
@@ -383,7 +387,7 @@ page = Table(
     Column("hops", SmallInteger, nullable=False, doc="redirects followed within the level"),
     Column("priority", Float, nullable=False, doc="by the page order; the least is fetched first"),
     Column("state", SmallInteger, nullable=False, doc="see below"),
-    Column("reason", Text, doc="why it is in that state, or became no document"),
+    Column("reason", Text, doc="why it is in that state, or became no document: a [reason](states.md#reasons)"),
     Column("attempts", SmallInteger, nullable=False, server_default="0", doc="downloads, also failed ones"),
     Column("request", Text, doc="JSON of a request that is more than a URL"),
     Column("found_on", BigInteger, doc="→ `page.id` of the first page with a link to it; not a result"),
@@ -656,7 +660,7 @@ class BadLinkRow(NamedTuple):
 
     page_id: BigInt
     raw: Annotated[str, "the link as it is written"]
-    reason: Annotated[str, "why it can't be followed, such as `scheme mailto`"]
+    reason: Annotated[str, "why it can't be followed, a [reason](states.md#reasons) such as `other_scheme mailto`"]
     count: Annotated[Annotated[int, Integer(), DefaultClause("1")], "number of these links"]  # type: ignore[assignment]  # hides the method of tuples
     anchor: Annotated[str | None, "text of the first one; NULL: it is in no table of broken links"]
 

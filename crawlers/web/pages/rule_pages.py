@@ -107,7 +107,7 @@ def _tested(connection: Connection, crawl_id: int, url: str, expressions: UrlExp
     if not url:
         return None
     if len(url) > MAX_URL_CHARS:
-        raise BadUrl(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
+        raise ConfigError(f"A URL has at most {MAX_URL_CHARS:,} characters here.")
     absolute = resolve(url if "://" in url else f"http://{url}", "").url
     is_matched = None if expressions is None else bool(expressions.matching(target_of_url(absolute)))
     decided = decision(connection, absolute)

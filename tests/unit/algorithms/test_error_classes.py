@@ -5,30 +5,31 @@ from __future__ import annotations
 import pytest
 from scrapy import exceptions as scrapy_errors
 
-from crawlers.algorithms.error_classes import ErrorClass, error_class
+from crawlers.algorithms.error_classes import error_class
 from crawlers.extensions.download_errors import BadResponseError
-from crawlers.schedulers.failures import reason_of
+from crawlers.reasons import ErrorClass
+from crawlers.schedulers.failures import failure_of
 
 
 @pytest.mark.parametrize(
     ("status", "reason", "kind"),
     [
         (429, "status 429", ErrorClass.OVERLOADED),
-        (503, "status 503, 3 attempts", ErrorClass.OVERLOADED),
+        (503, "status 503", ErrorClass.OVERLOADED),
         (500, "status 500", ErrorClass.SERVER_ERROR),
         (999, "status 999", ErrorClass.SERVER_ERROR),
         (404, "status 404", ErrorClass.CLIENT_ERROR),
         (204, "status 204", ErrorClass.OTHER_STATUS),
-        (301, "status 301 without a location", ErrorClass.REDIRECT),
-        (302, "redirects to another site: http://b.test/timeout", ErrorClass.REDIRECT),
-        (302, "more than 20 redirects", ErrorClass.REDIRECT),
-        (200, "content type timeout", ErrorClass.CONTENT_TYPE),
-        (200, "no content type", ErrorClass.CONTENT_TYPE),
-        (200, "too large once decompressed", ErrorClass.TOO_LARGE),
-        (0, "headers of more than 256 KiB", ErrorClass.TOO_LARGE),
-        (0, "more than 4,096 headers", ErrorClass.TOO_LARGE),
-        (0, "not rendered within 30 s", ErrorClass.RENDERING),
-        (0, "the spider failed: timeout", ErrorClass.OTHER),
+        (301, "redirect_without_location 301", ErrorClass.REDIRECT),
+        (302, "redirect_to_other_site http://b.test/timeout", ErrorClass.REDIRECT),
+        (302, "many_redirects 20", ErrorClass.REDIRECT),
+        (200, "content_type timeout", ErrorClass.CONTENT_TYPE),
+        (200, "no_content_type", ErrorClass.CONTENT_TYPE),
+        (200, "too_large_decompressed", ErrorClass.TOO_LARGE),
+        (0, "long_headers 256", ErrorClass.TOO_LARGE),
+        (0, "many_headers 4096", ErrorClass.TOO_LARGE),
+        (0, "rendering_timeout 30", ErrorClass.RENDERING),
+        (0, "spider_failed timeout", ErrorClass.OTHER),
         (0, "", ErrorClass.OTHER),
     ],
 )
@@ -45,9 +46,9 @@ def test_class_is_that_of_status_and_reason(status: int, reason: str, kind: Erro
         (scrapy_errors.ResponseDataLossError(), ErrorClass.CONNECTION_FAILED),
         (scrapy_errors.DownloadCancelledError(), ErrorClass.TOO_LARGE),
         (scrapy_errors.DownloadFailedError(), ErrorClass.CONNECTION_FAILED),
-        (BadResponseError("the response is not HTTP"), ErrorClass.BAD_RESPONSE),
+        (BadResponseError("not_http"), ErrorClass.BAD_RESPONSE),
         (RuntimeError("status 503"), ErrorClass.OTHER),
     ],
 )
 def test_errors_of_downloads_have_a_class(error: Exception, kind: ErrorClass) -> None:
-    assert error_class(0, f"{reason_of(error).text}, 3 attempts") is kind
+    assert error_class(0, failure_of(error).reason) is kind

@@ -41,10 +41,10 @@ class Policy(CrawlPolicy):
         return self.queueing
 
     def reason_against(self, target: Target) -> str | None:
-        return "refused" if target.url in self.refused else None
+        return "extension x" if target.url in self.refused else None
 
     def reason_to_skip(self, lease: Lease) -> str | None:
-        return "skipped" if lease.url.removeprefix(SITE) in self.skipped else None
+        return "feed_removed" if lease.url.removeprefix(SITE) in self.skipped else None
 
     def decide(self, lease: Lease, page: Page, now: float) -> Decision:
         return self.decides(page)

@@ -47,7 +47,7 @@ def moved(crawl: OpenedCrawl, leased: Lease, to: str) -> Page:
     """Record that the leased page redirects to another site."""
     there: Target = target(to)
     link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
-    reason = f"redirects to another site: {to}"
+    reason = f"redirect_to_other_site {to}"
     page = Page(leased.id, leased.url, leased.level, State.REFUSED, 301, reason=reason, external=[(link, 1)])
     return crawl.crawl.recording.record(page)
 
@@ -78,7 +78,7 @@ def test_site_is_crawled_at_the_address_even_after_a_kill(opened, caplog):
 def test_redirect_to_another_domain_is_not_followed(opened, to):
     crawl = opened()
     assert moved(crawl, lease(crawl), to).state is State.REFUSED
-    assert crawl.rows("SELECT home_addresses, availability FROM site") == [(None, f"redirects to another site: {to}")]
+    assert crawl.rows("SELECT home_addresses, availability FROM site") == [(None, f"redirect_to_other_site {to}")]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
             again.crawl.record_robots(found.site_id, 404, None)
         again.now += 60.0
     assert urls == [f"{WWW}/"]  # of the new site
-    reason = f"not selected: {WWW} is not an address of {SITE}"
+    reason = f"other_address {WWW} {SITE}"
     assert again.rows(f"SELECT reason FROM page WHERE url = '{WWW}/x/'") == [(reason,)]
 
 
@@ -167,7 +167,7 @@ def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
     crawl.now = NOW + 14.0
     assert crawl.crawl.next(crawl.now) is None
     assert crawl.rows("SELECT url, reason FROM page WHERE state = 5 ORDER BY url") == [
-        (f"{SITE}/x/z/", "robots.txt disallows it"),
-        (f"{WWW}/y/", "robots.txt disallows it"),
+        (f"{SITE}/x/z/", "robots_disallows"),
+        (f"{WWW}/y/", "robots_disallows"),
     ]
     assert crawl.rows("SELECT robots_text FROM site") == [("User-agent: *\nDisallow: /x/",)]

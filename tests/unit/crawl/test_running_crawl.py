@@ -44,7 +44,7 @@ def test_robots_txt_is_stored_and_obeyed(opened):
     assert crawl.crawl.next_due(crawl.now) == 3.0
     crawl.now += 3.0
     assert crawl.crawl.next(crawl.now) is None
-    assert crawl.pages()["/secret"] == (State.REJECTED, "robots.txt disallows it")
+    assert crawl.pages()["/secret"] == (State.REJECTED, "robots_disallows")
     assert crawl.rows("SELECT robots_status, robots_text, robots_at FROM site") == [(200, text, NOW)]
 
 
@@ -52,7 +52,7 @@ def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
     crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_REST_SECONDS=150.0)
     crawl.crawl.record_robots(crawl.robots().site_id, UNREACHABLE, "timeout")
     assert crawl.crawl.next(NOW) is None
-    assert crawl.pages()["/"] == (State.REJECTED, "timeout (requested for robots.txt)")
+    assert crawl.pages()["/"] == (State.REJECTED, "robots_unread timeout")
     crawl.now += 7199.0
     crawl.crawl.frontier.add([Candidate(1, target("/a"))], crawl.now)
     assert crawl.crawl.next(crawl.now) is None
@@ -126,7 +126,7 @@ def test_pages_that_the_policy_skips_are_stored_with_the_reason(opened, policy):
     policy.skipped = {"/a"}
     crawl.end(crawl.lease(), "/a", "/b")
     assert crawl.lease().url == f"{SITE}/b"
-    assert crawl.pages()["/a"] == (State.REJECTED, "skipped")
+    assert crawl.pages()["/a"] == (State.REJECTED, "feed_removed")
 
 
 def test_one_call_rejects_a_bounded_number_of_urls(opened, policy, monkeypatch):
@@ -167,7 +167,7 @@ def test_pages_that_are_rejected_in_flight_leave_room_for_other_sites(opened):
     crawl = opened({"sites": sites}, CONCURRENT_REQUESTS=2)
     for _ in sites:
         lease = crawl.lease()
-        crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason="a private address"))
+        crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason="proxy a.test"))
     assert not crawl.crawl.frontier.is_waiting
 
 
@@ -229,7 +229,7 @@ def test_links_to_an_address_that_a_site_has_got_since_are_asked_of_the_policy(o
     crawl.close(reason="shutdown")
     policy.refused = {f"{OTHER}/a"}
     again = opened({"sites": [SiteLimits(SITE, aliases=(OTHER,))]})
-    assert again.pages()["/a/"] == (State.REJECTED, "refused")
+    assert again.pages()["/a/"] == (State.REJECTED, "extension x")
 
 
 # Certificates
@@ -238,7 +238,7 @@ def test_links_to_an_address_that_a_site_has_got_since_are_asked_of_the_policy(o
 def test_bad_certificate_of_an_address_is_stored_once_and_outweighs_good_ones(opened):
     alias = "https://www.a.test"
     crawl = opened({"sites": [SiteLimits(SITE, aliases=(alias,)), SiteLimits(OTHER)]})
-    found = {SITE: None, alias: "certificate expired", OTHER: "certificate self-signed", "https://x.test": "other"}
+    found = {SITE: None, alias: "certificate_expired", OTHER: "certificate_self_signed", "https://x.test": "other"}
     checked = []
 
     def problem_of(address):
@@ -248,8 +248,8 @@ def test_bad_certificate_of_an_address_is_stored_once_and_outweighs_good_ones(op
         crawl.crawl.certificate_received(address, problem_of(address))
     assert checked == [OTHER, SITE, alias]
     rows = "SELECT site, certificate FROM site ORDER BY site"
-    assert crawl.rows(rows) == [(SITE, "certificate expired"), (OTHER, "certificate self-signed")]
+    assert crawl.rows(rows) == [(SITE, "certificate_expired"), (OTHER, "certificate_self_signed")]
     crawl.close(reason="shutdown")
     later = opened({"sites": [SiteLimits(SITE, aliases=(alias,)), SiteLimits(OTHER)]})
     later.crawl.certificate_received(OTHER, lambda: None)  # it was renewed
-    assert later.rows(rows) == [(SITE, "certificate expired"), (OTHER, None)]
+    assert later.rows(rows) == [(SITE, "certificate_expired"), (OTHER, None)]

@@ -245,7 +245,7 @@ def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     crawl = opened(ORDER="groups", MAX_LEVEL=3)
     assert not crawl.crawl.has_unsettled_levels
     drained(crawl)
-    assert crawl.pages()["/x"] == (State.REJECTED, "too deep: level 4, the limit is 3")
+    assert crawl.pages()["/x"] == (State.REJECTED, "too_deep 4 3")
     assert crawl.crawl.has_unsettled_levels
     asyncio.run(crawl.crawl.correct_levels())
     assert crawl.wakes == 1

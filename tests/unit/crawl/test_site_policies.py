@@ -52,7 +52,7 @@ def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
     sites, opened = policies("http://gone.test", most=10)
     found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0, ChangeSet())
     assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
-    assert found.reason == "redirects to another site: http://gone.test/"
+    assert found.reason == "redirect_to_other_site http://gone.test/"
 
 
 def test_no_more_sites_are_opened_than_allowed() -> None:

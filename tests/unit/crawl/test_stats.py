@@ -9,10 +9,10 @@ import pytest
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.stats import CrawlStats
-from crawlers.extraction.response import TOO_MANY_LINKS
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
 from crawlers.items import FEED, News, Page, State
+from crawlers.reasons import Reason
 from crawlers.storage.files.csv_logs import CsvLogs
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None
         (Page(1, URL, 0, State.DONE, 200), {"pages/done": 1}),
         (Page(1, URL, 0, State.DONE, 304, is_unchanged=True), {"pages/not_modified": 1}),
         (Page(1, URL, 0, State.WAITING, 301, moved_to=resolve(URL, "/?")), {"pages/moved": 1}),
-        (Page(1, URL, 0, State.REJECTED, reason="robots.txt disallows it"), {"pages/rejected": 1}),
+        (Page(1, URL, 0, State.REJECTED, reason="robots_disallows"), {"pages/rejected": 1}),
     ],
 )
 def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> None:
@@ -56,7 +56,7 @@ def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> No
 )
 def test_errors_are_counted_by_their_class(state: State, status: int, counted: str) -> None:
     crawl_stats, counts = stats(warns=False)
-    crawl_stats.count_page(lease(1), Page(1, URL, 1, state, status, reason="anything"), 0, 0.0)
+    crawl_stats.count_page(lease(1), Page(1, URL, 1, state, status, reason="no_response"), 0, 0.0)
     assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
 
 
@@ -87,9 +87,9 @@ def test_user_is_warned_of_an_unavailable_home_page_only(
 
 def test_page_of_which_links_were_not_read_is_counted_and_said(caplog: pytest.LogCaptureFixture) -> None:
     crawl_stats, counts = stats()
-    crawl_stats.count_page(lease(1), Page(1, URL, 1, State.DONE, reason=f"{TOO_MANY_LINKS}7"), 0, 0.0)
+    crawl_stats.count_page(lease(1), Page(1, URL, 1, State.DONE, reason=Reason.LINKS_CUT.of(7)), 0, 0.0)
     assert counts == {"pages/done": 1, "pages/cut": 1}
-    assert caplog.messages == [f"{URL} has more than 30,000 links; the others were not read: 7"]
+    assert caplog.messages == [f"{URL}: 7 links were not read: the page has too many"]
 
 
 def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown: list[
     show(sites, 1, 300)
     reason = sites.reason_against(lease(1, 301, level=2))
     assert reason is not None
-    assert reason.startswith("trap: 300 pages like")
+    assert reason.startswith("trap_content 300 ")
     assert sites.reason_against(replace(lease(1, 301, level=2), previous=FORMER)) is None
 
 
@@ -219,7 +219,7 @@ def crawled(
             crawl.kill()
             crawl = opened(sites)
             kill_after = 0
-    return read, {path for path, (_, reason) in crawl.pages().items() if reason.startswith("trap: ")}
+    return read, {path for path, (_, reason) in crawl.pages().items() if reason.startswith("trap_")}
 
 
 @pytest.fixture

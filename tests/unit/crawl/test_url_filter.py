@@ -59,7 +59,7 @@ def test_urls_in_the_folder_are_selected(path):
 
 @pytest.mark.parametrize("path", ["/", "/docs/", "/Docsx/", "/Docs.html", "/Docs/../x/", "/x/Docs/", "/?Docs/"])
 def test_urls_outside_of_the_folder_are_not_selected(path):
-    assert reason(path, folders=FOLDERS) == "not selected: outside of the folder /Docs/"
+    assert reason(path, folders=FOLDERS) == "outside_folder /Docs/"
 
 
 @pytest.mark.parametrize("options", [{"drop_final_slash": True}, {"lower_case": True}, {"add_trailing_slash": False}])
@@ -86,8 +86,8 @@ def test_stored_page_of_a_former_address_is_not_selected():
     row = SiteRow(1, "http://a.example", 1, None, 0.0, aliases=("https://a.example",))
     assert stored.reason_against(row, "https://a.example/y", 1) is None
     assert stored.reason_against(row, "https://a.example/x", 0) is None
-    assert stored.reason_against(row, "https://a.example/x", 1) == "not selected: URL_EXCLUDE has /x/"
-    gone = "not selected: http://b.example is not an address of http://a.example"
+    assert stored.reason_against(row, "https://a.example/x", 1) == "excluded /x/"
+    gone = "other_address http://b.example http://a.example"
     assert stored.reason_against(row, "http://b.example/", 0) == gone
     one_address = SiteRow(1, "http://a.example", 1, None, 0.0)
     everything = StoredSelection(UrlFilter().reason_against, UrlSelection(), Normalization())

@@ -16,7 +16,7 @@ from crawlers.extensions import browser as module
 from crawlers.extensions.browser import Browser
 from crawlers.extensions.chromiums import Chromium
 from crawlers.items import LEASE, State
-from crawlers.schedulers.failures import reason_of
+from crawlers.schedulers.failures import failure_of
 
 URL = "http://a.test/"
 
@@ -75,7 +75,7 @@ class World:
 
         with pytest.raises(Exception) as raised:  # noqa: PT011
             asyncio.run(render())
-        return reason_of(raised.value)
+        return failure_of(raised.value)
 
 
 def close(world):
@@ -101,10 +101,10 @@ def close_early(_):
 @pytest.mark.parametrize(
     ("happens", "text", "is_transient"),
     [
-        (close, "the browser was closed or killed", True),
-        (close_early, "the browser was closed or killed", True),
-        (disconnect, "the browser was closed or killed", True),
-        (crash, "its scripts crashed the browser, as they do without memory", False),
+        (close, "browser_closed", True),
+        (close_early, "browser_closed", True),
+        (disconnect, "browser_closed", True),
+        (crash, "rendering_crash", False),
     ],
 )
 def test_page_whose_browser_ends_has_a_reason_at_once(monkeypatch, happens, text, is_transient):

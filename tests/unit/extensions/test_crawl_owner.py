@@ -50,7 +50,7 @@ class SkipAll(CrawlPolicy):
     """Skips every page."""
 
     def reason_to_skip(self, lease: Lease) -> str | None:
-        return "skipped"
+        return "feed_removed"
 
 
 class Opened:
@@ -164,7 +164,7 @@ def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(op
     assert "the crawl can't begin: ZeroDivisionError" in str(one.owner.failure)
     with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
         rows = connection.exec_driver_sql("SELECT state, reason FROM crawl").all()
-    assert rows == [("interrupted", "could not begin")]
+    assert rows == [("interrupted", "could_not_begin")]
 
 
 def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
@@ -175,7 +175,7 @@ def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
     assert "chess" in str(one.owner.failure)
     (error,) = one.send(signals.spider_opened)
     assert isinstance(error, CloseSpider)
-    assert error.reason == "could not begin"
+    assert error.reason == "could_not_begin"
     assert one.send(signals.spider_idle) == []
     with closing(Database(one.crawler.settings["DATABASE_URL"])) as database, database.read() as connection:
         assert connection.exec_driver_sql("SELECT * FROM crawl").all() == []

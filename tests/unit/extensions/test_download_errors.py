@@ -13,13 +13,9 @@ from cryptography.x509.oid import ExtensionOID, NameOID
 from OpenSSL.crypto import X509
 
 from crawlers.extensions.download_errors import (
-    EXPIRED,
-    FOR_ANOTHER_HOST,
-    NOT_VALID_YET,
-    SELF_SIGNED,
-    UNREADABLE,
     certificate_problem,
 )
+from crawlers.reasons import Reason
 
 FIRST, LAST = 1e9, 2e9
 NAMES = x509.SubjectAlternativeName(
@@ -46,17 +42,17 @@ def certificate(names=NAMES, issuer="CA"):
     [
         ("a.test", FIRST, None),
         ("a.test", LAST, None),
-        ("a.test", FIRST - 1, NOT_VALID_YET),
-        ("a.test", LAST + 1, EXPIRED),
+        ("a.test", FIRST - 1, Reason.CERTIFICATE_EARLY),
+        ("a.test", LAST + 1, Reason.CERTIFICATE_EXPIRED),
         ("a.test.", FIRST, None),
         ("www.b.test", FIRST, None),
         ("x_y.b.test", FIRST, None),
         ("10.0.0.1", FIRST, None),
         ("::1", FIRST, None),
-        ("www.a.test", FIRST, FOR_ANOTHER_HOST),
-        ("b.test", FIRST, FOR_ANOTHER_HOST),
-        ("10.0.0.2", FIRST, FOR_ANOTHER_HOST),
-        ("10.0.0.2", LAST + 1, FOR_ANOTHER_HOST),
+        ("www.a.test", FIRST, Reason.CERTIFICATE_OF_OTHER_HOST),
+        ("b.test", FIRST, Reason.CERTIFICATE_OF_OTHER_HOST),
+        ("10.0.0.2", FIRST, Reason.CERTIFICATE_OF_OTHER_HOST),
+        ("10.0.0.2", LAST + 1, Reason.CERTIFICATE_OF_OTHER_HOST),
     ],
 )
 def test_certificate_is_for_its_hosts_and_its_time(host, now, problem):
@@ -64,14 +60,14 @@ def test_certificate_is_for_its_hosts_and_its_time(host, now, problem):
 
 
 def test_certificate_that_nobody_else_has_signed_is_self_signed():
-    assert certificate_problem(certificate(issuer="a.test"), "a.test", FIRST) == SELF_SIGNED
-    assert certificate_problem(certificate(issuer="a.test"), "a.test", LAST + 1) == EXPIRED
+    assert certificate_problem(certificate(issuer="a.test"), "a.test", FIRST) == Reason.CERTIFICATE_SELF_SIGNED
+    assert certificate_problem(certificate(issuer="a.test"), "a.test", LAST + 1) == Reason.CERTIFICATE_EXPIRED
 
 
 def test_name_outside_of_the_alternative_names_does_not_count():
-    assert certificate_problem(certificate(names=None), "a.test", FIRST) == FOR_ANOTHER_HOST
+    assert certificate_problem(certificate(names=None), "a.test", FIRST) == Reason.CERTIFICATE_OF_OTHER_HOST
 
 
 def test_damaged_certificate_can_not_be_read():
     damaged = x509.UnrecognizedExtension(ExtensionOID.SUBJECT_ALTERNATIVE_NAME, b"\xff\x00")
-    assert certificate_problem(certificate(damaged), "a.test", FIRST) == UNREADABLE
+    assert certificate_problem(certificate(damaged), "a.test", FIRST) == Reason.CERTIFICATE_UNREADABLE

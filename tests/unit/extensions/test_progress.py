@@ -117,7 +117,7 @@ def test_ctrl_c_ends_the_crawl_and_the_log_says_so(tmp_path):
     messages = logged(screen)
     assert any("Received SIGINT, shutting down gracefully" in one for one in messages)
     assert sum("at most 60 s. A second Ctrl-C or signal ends the crawl at once" in one for one in messages) == 1
-    assert sum("Crawl sitegraph stopped (shutdown)" in line for line in screen.lines) == 1
+    assert sum("Crawl sitegraph stopped (stopped on request)" in line for line in screen.lines) == 1
     assert screen.shows_cursor
 
 

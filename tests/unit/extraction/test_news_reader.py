@@ -13,7 +13,8 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, LIST, PAGE, SITEMAP, KnownCopy, State
+from crawlers.items import FEED, HOME, PAGE, SITEMAP, KnownCopy, State
+from crawlers.reasons import Reason
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0
@@ -140,10 +141,10 @@ def test_feed_is_recognised_by_its_content_whatever_its_type(read):
 
 
 def test_broken_or_unreadable_feed_has_its_problem(read, pool):
-    assert read(RSS[:300]).news.problem.startswith("broken XML")
-    pool.fails = "took longer than 30 s"
+    assert read(RSS[:300]).news.problem.startswith("feed_broken ")
+    pool.fails = "took_too_long 30"
     page = read(RSS)
-    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, FEED, "took longer than 30 s")
+    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, FEED, "took_too_long 30")
     assert not page.news.announces
 
 
@@ -183,7 +184,7 @@ def test_text_is_a_sitemap_if_one_is_expected(read):
 @pytest.mark.parametrize("kind", [FEED, SITEMAP])
 def test_feed_that_became_a_page_has_a_problem(read, kind):
     page = read(SECTION, f"{SITE}/rss", kind=kind)
-    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"is not a {kind}")
+    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"not_a_{kind}")
     assert read(SECTION, kind=PAGE).news.problem == ""
 
 
@@ -240,16 +241,16 @@ def test_item_of_a_feed_is_likely_an_article(read):
 def test_page_that_matches_a_rule_but_has_no_article_has_the_reason(read):
     page = read("<title>Nothing</title><p>Nothing at all.", FITTING)
     assert page.news.article is None
-    assert page.news.reason.startswith("no text")
+    assert page.news.reason.startswith("no_text")
 
 
 def test_list_is_no_document_although_its_url_fits_unless_a_feed_announced_it(read, pool):
     page = read(SECTION, FITTING)
     assert page.news.odds <= -SURE
-    assert (page.news.fits, page.news.article, page.news.reason) == (True, None, LIST)
+    assert (page.news.fits, page.news.article, page.news.reason) == (True, None, Reason.LIST_OF_LINKS)
     assert pool.calls == []
     announced = read(SECTION, FITTING, is_announced=True, is_in_feed=True)
-    assert announced.news.reason != LIST
+    assert announced.news.reason != Reason.LIST_OF_LINKS
     assert pool.calls == [(SITE, "article_of")]
 
 
@@ -257,7 +258,7 @@ def test_short_article_among_many_links_is_not_a_list(read):
     dated = "<meta property=article:published_time content=2026-11-20>"
     page = read(SECTION.replace("<title>", f"{dated}<title>", 1), FITTING)
     assert -SURE < page.news.odds < 0.0
-    assert page.news.reason != LIST
+    assert page.news.reason != Reason.LIST_OF_LINKS
 
 
 def test_page_that_looks_like_an_article_needs_no_rule(read):
@@ -271,7 +272,7 @@ def test_promising_page_without_further_evidence_is_not_an_article(read, pool):
     page = read(MARKED, f"{SITE}/x")
     assert PROMISING <= page.news.odds <= SURE
     assert pool.calls == [(SITE, "article_of")]
-    assert (page.news.article, page.news.reason) == (None, "too little evidence for an article")
+    assert (page.news.article, page.news.reason) == (None, "unsure")
 
 
 def test_date_that_only_the_extraction_finds_counts(read):
@@ -293,15 +294,15 @@ def test_page_with_pages_below_it_is_probably_not_an_article(read):
 
 
 def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
-    page = read(STORY, FITTING, copy=KnownCopy("same bytes as document 3", False))
-    assert (page.news.outcome, page.news.reason) == ("duplicate", "same bytes as document 3")
+    page = read(STORY, FITTING, copy=KnownCopy("same_bytes 3", False))
+    assert (page.news.outcome, page.news.reason) == ("duplicate", "same_bytes 3")
     assert (page.news.article, pool.calls) == (None, [])
 
 
 def test_extraction_that_takes_too_long_is_the_reason(read, pool):
-    pool.fails = "took longer than 30 s"
+    pool.fails = "took_too_long 30"
     page = read(STORY, FITTING)
-    assert (page.state, page.news.article, page.news.reason) == (State.DONE, None, "took longer than 30 s")
+    assert (page.state, page.news.article, page.news.reason) == (State.DONE, None, "took_too_long 30")
 
 
 # Hosts outside the scope

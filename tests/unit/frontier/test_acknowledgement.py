@@ -144,13 +144,13 @@ def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page
 def test_site_whose_root_is_not_admitted_is_not_available() -> None:
     store = Recorder()
     frontier = QueuedFrontier(
-        store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "out of scope"
+        store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "feed_removed"
     )
     frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
     frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
     assert store.availability == []
     frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
-    assert store.availability == [(1, "out of scope")]
+    assert store.availability == [(1, "feed_removed")]
 
 
 def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read() -> None:

@@ -75,7 +75,7 @@ def test_unchanged_page_was_seen_when_it_was_requested() -> None:
 
 def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -> None:
     changes = ChangeSet()
-    add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no answer"), PREVIOUS)
+    add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no_response"), PREVIOUS)
     assert list(changes) == [UnchangedPage]
     assert changes[UnchangedPage] == [(3, "no answer", 50.0, '"1"', "yesterday")]
 

@@ -55,7 +55,7 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
         row(1, LEAST, State.WAITING, variant=2),
         row(2, MOST, State.WAITING, variant=1),
         row(3, 3, State.DONE, variant=2),
-        row(4, 4, State.REJECTED, reason="too deep: level 2, the limit is 1"),
+        row(4, 4, State.REJECTED, reason="too_deep 2 1"),
         row(5, 5, State.REJECTED, reason="extension pdf"),
         row(6, 6, State.REJECTED),
     ]

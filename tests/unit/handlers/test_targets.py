@@ -7,7 +7,8 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError
 
 from crawlers.extensions.download_errors import DownloadRefusedError
-from crawlers.handlers.targets import target_of, too_large
+from crawlers.handlers.targets import target_of
+from crawlers.reasons import Reason
 
 
 class Addresses:
@@ -20,7 +21,7 @@ class Addresses:
     def check(self, host: str, port: int, *, is_proxy: bool) -> None:
         self.checked.append((host, port, is_proxy))
         if host == self.refused:
-            raise DownloadRefusedError(f"{host} is refused")
+            raise DownloadRefusedError(Reason.PROXY.of(host))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_target_is_the_host_of_the_url_or_the_proxy(url, proxy, host, port):
 @pytest.mark.parametrize("proxy", [None, "http://b.example"])
 def test_target_that_is_refused_is_an_error(proxy):
     request = Request("http://a.example/", meta={"proxy": proxy})
-    with pytest.raises(DownloadRefusedError, match="is refused"):
+    with pytest.raises(DownloadRefusedError, match="is a proxy"):
         target_of(request, Addresses("a.example" if proxy is None else "b.example"))
 
 
@@ -68,7 +69,3 @@ def test_name_that_no_dns_can_hold_is_not_resolved(host):
 @pytest.mark.parametrize("host", [f"{'a' * 63}.example", LONG[:-2], "1.2.3.4", "[::1]"])
 def test_longest_names_and_addresses_are_targets(host):
     assert target_of(Request(f"http://{host}/"), None).host == host.strip("[]")
-
-
-def test_error_of_a_part_that_is_too_large_names_its_limit():
-    assert str(too_large("headers", 256 * 1024)) == "headers of more than 256 KiB"

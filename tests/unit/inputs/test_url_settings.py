@@ -53,4 +53,4 @@ def test_steps_are_added_and_left_out_in_order() -> None:
 
 def test_number_in_a_list_of_expressions_is_a_text() -> None:
     selection = url_selection(Settings({"URL_EXCLUDE": [2019], "URL_INCLUDE": []}))
-    assert selection.reason_against("http://a.example/2019/") == "URL_EXCLUDE has 2019"
+    assert selection.reason_against("http://a.example/2019/") == "excluded 2019"

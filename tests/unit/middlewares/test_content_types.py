@@ -15,7 +15,7 @@ from crawlers.middlewares.content_types import ContentTypeMiddleware
 
 URL = "http://a.example/"
 HTML = ("text/html", "application/xhtml+xml")
-DAMAGED = DownloadRefusedError("the content encoding gzip is damaged", is_transient=True)
+DAMAGED = DownloadRefusedError("damaged_encoding gzip", is_transient=True)
 FEEDS = ("xml", "gzip")
 
 
@@ -57,7 +57,7 @@ def test_bodies_of_missions_and_of_robots_txt_are_decompressed(meta, kind):
 @pytest.mark.parametrize(
     ("packed", "error"),
     [
-        (gzip.compress(bytes(1001), mtime=0), DownloadRefusedError("too large once decompressed")),
+        (gzip.compress(bytes(1001), mtime=0), DownloadRefusedError("too_large_decompressed")),
         (b"\x1f\x8bpacked", DAMAGED),
         (gzip.compress(b"<p>x", mtime=0)[:-9], DAMAGED),
     ],

@@ -29,7 +29,7 @@ def test_target_is_resolved_against_the_response(middleware):
 
 
 def test_redirect_without_location_says_so(middleware):
-    assert seen(middleware, 302, {}, dont_redirect=True) == (None, "status 302 without a location")
+    assert seen(middleware, 302, {}, dont_redirect=True) == (None, "redirect_without_location 302")
 
 
 @pytest.mark.parametrize(("status", "ours"), [(301, False), (200, True), (304, True)])

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.items import ARTICLE, FEED, State
+from crawlers.reasons import sentence
 from crawlers.reports.crawl_summary import MAX_SITES, Places, crawl_summary
 from crawlers.storage import crawls
 from crawlers.storage.queries import crawl_named
@@ -69,9 +70,9 @@ def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
     crawl.page("a.test/copy", content="00" * 16)
     crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
     crawl.page("a.test/also", State.REFUSED, 404, "status 404")
-    crawl.page("a.test/paper", State.REFUSED, 200, "content type application/pdf")
-    crawl.page("a.test/slow", State.FAILED, 0, "timeout, 3 attempts")
-    crawl.page("a.test/room?desk=1", State.REJECTED, None, "trap: 12 pages like /room?desk=# repeat the same content")
+    crawl.page("a.test/paper", State.REFUSED, 200, "content_type application/pdf")
+    crawl.page("a.test/slow", State.FAILED, 0, "timeout")
+    crawl.page("a.test/room?desk=1", State.REJECTED, None, "trap_content 12 /room?desk=#")
     crawl.page("a.test/moved", State.MOVED, 301)
     crawl.page("b.test/", links=1)
     store = os.path.relpath(database.path) if database.path else database.name
@@ -86,7 +87,8 @@ def test_sites_links_duplicates_errors_and_reasons_are_counted(database):
         "Not pages: content type application/pdf (1)",
         "Not requested: trap (1)",
         "Redirects: 1",
-        "Cut: a.test: 12 pages like /room?desk=# repeat the same content: 1 URL not read; TRAPS_ENABLED=0 reads them",
+        "Cut: a.test: trap: 12 pages like /room?desk=# repeat the same content: 1 URL not read; TRAPS_ENABLED=0 reads "
+        "them",
         "Files: result/a.test.gexf",
         f"Everything is in {store}; errors: logs/error_log.csv",
         "To see why a URL is missing: scrapy explain http://a.test/also",
@@ -111,7 +113,7 @@ def test_sites_that_are_not_available_are_named_with_their_reasons(database):
     crawl = Stored(database, *(f"dead{n}.test" for n in range(5)), "a.test")
     crawl.page("a.test/")
     for n in range(5):
-        write_rows(database, SiteAvailability(crawl.sites[f"dead{n}.test"], "connection refused"))
+        write_rows(database, SiteAvailability(crawl.sites[f"dead{n}.test"], "connection_refused"))
     lines = crawl.summary()
     assert "http://dead0.test: not reachable: connection refused" in lines
     assert "Problems: 2 more sites" in lines
@@ -123,7 +125,7 @@ def test_site_with_a_bad_certificate_is_named_and_stays_in_the_table(database):
     crawl.page("a.test/")
     write_rows(
         database,
-        SiteCertificate(crawl.sites["a.test"], "certificate self-signed"),
+        SiteCertificate(crawl.sites["a.test"], "certificate_self_signed"),
         SiteAvailability(crawl.sites["dead.test"], "timeout"),
     )
     lines = crawl.summary()
@@ -147,7 +149,7 @@ def test_stopped_crawl_can_be_resumed_and_the_summary_says_how(database, reason,
     crawl.page("a.test/")
     crawl.page("a.test/later", State.WAITING)
     lines = crawl.summary(finished=False, reason=reason)
-    assert lines[0].startswith(f"Crawl mine stopped ({reason}): 1 page with 0 links on 1 site")
+    assert lines[0].startswith(f"Crawl mine stopped ({sentence(reason)}): 1 page with 0 links on 1 site")
     assert "Waiting: 1" in lines
     assert f"To resume: {remedy}" in lines
 
@@ -318,7 +320,7 @@ def test_news_have_articles_feeds_and_alarms(database):
 def test_feed_that_is_not_well_formed_is_failing(database):
     news = NewsStore(database, "mine")
     news.poll("/good", FEED, 150.0)
-    news.poll("/cut", FEED, 150.0, problem="broken XML: no element found")
+    news.poll("/cut", FEED, 150.0, problem="feed_broken no element found")
     crawls.end(database, news.id, finished=False, reason="timeout", now=200.0)
     lines = crawl_summary(database, crawl_named(database, "mine"), 100.0, 100.0, PLACES)
     assert "Feeds: 2, 1 of them failing" in lines

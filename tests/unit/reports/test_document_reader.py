@@ -68,10 +68,10 @@ def test_copies_are_found_whatever_their_number(news, monkeypatch):
     monkeypatch.setattr("crawlers.reports.catalogue.value_walk.FIRST_STEP", 2)
     number = news.document("/a", 5000.0)
     for at in range(9):
-        news.page(f"/none{at}", 5000.0 + at, reason=f"same text as document {number}1")
-    news.page("/copy", 5100.0, reason=f"nearly the same text as document {number}")
+        news.page(f"/none{at}", 5000.0 + at, reason=f"same_text {number}1")
+    news.page("/copy", 5100.0, reason=f"nearly_same_text {number}")
     found = read(news, number)
-    assert (found.copies, found.is_searched) == ([Copy("http://one.example/copy", "nearly the same text")], True)
+    assert (found.copies, found.is_searched) == ([Copy("http://one.example/copy", f"nearly_same_text {number}")], True)
 
 
 def test_search_for_copies_ends_in_time(news, monkeypatch):

@@ -27,9 +27,7 @@ def line_of(name, shown):
 
 def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
     a = SiteProgress("http://a.example", None, {State.DONE: 1234, State.WAITING: 5, State.MOVED: 2}, 7)
-    b = SiteProgress(
-        "https://b.example", "timeout, 3 attempts", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0
-    )
+    b = SiteProgress("https://b.example", "timeout", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0)
     shown = text([a, b])
     assert "sitegraph “mine”, 12 s, 0.0 pages/s" in shown
     assert line_of("a.example", shown) == ["1,234", "5", "7", "2", "0", "0", "0"]
@@ -52,7 +50,7 @@ def test_pace_budget_and_documents_are_in_the_title():
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50)])
 def test_table_fits_the_terminal_and_leaves_half_of_it_to_the_log(width, height):
     counts = {State.DONE: 1_234_567, State.WAITING: 23_456_789, State.FAILED: 123_456}
-    sites = [SiteProgress(f"https://{'long.' * n}example:8600", "connection refused", counts, 76) for n in range(40)]
+    sites = [SiteProgress(f"https://{'long.' * n}example:8600", "connection_refused", counts, 76) for n in range(40)]
     shown = text(sites, Pace(100_000.0, 123.4, 1_000_000, 999_999, 12_345), width, height).splitlines()
     assert max(map(len, shown)) <= width
     assert len(shown) <= max(height // 2, 7)

@@ -37,7 +37,7 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
     assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
     assert (second.state, second.problem, figures.counts[second.site_id].pages) == (
         SeedState.UNAVAILABLE,
-        "not reachable: timeout",
+        "not_reachable timeout",
         130,
     )
     assert (third.state, third.crawl_id, third.site_id) == (SeedState.NEVER, None, None)
@@ -45,9 +45,9 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
 
 def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
     with stored.write() as connection:
-        connection.execute(update(site).where(site.c.id == 1).values(certificate="certificate expired"))
+        connection.execute(update(site).where(site.c.id == 1).values(certificate="certificate_expired"))
     first, *_ = seed_page(stored).lines
-    assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate expired")
+    assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate_expired")
     assert found(stored, state=SeedState.AVAILABLE) == [A]
 
 
@@ -99,7 +99,7 @@ def test_details_are_those_of_the_latest_crawl(stored):
         values = {"robots_status": 200, "robots_text": robots, "robots_at": 5.0, "parallel": 4, "delay_s": 0.5}
         connection.execute(update(site).where(site.c.id == 1).values(**values))
         connection.execute(insert(crawler_setting), {"crawl_id": 1, "name": "USER_AGENT", "value": "mine/1.0"})
-        connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout, 3 attempts"))
+        connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout"))
     details = site_details(stored, A)
     assert details.counts == UrlCounts(4, 0, 3, errors=2, not_pages=0, not_requested=3, deepest=1)
     assert details.levels == [Level(0, 1, 1 / 3), Level(1, 3, 1.0)]

@@ -64,7 +64,7 @@ def test_precision_and_recall_are_those_of_pages_that_were_read(news):
     news.document("/other", 1.0)
     news.page("/news/none", 1.0)
     news.page("/news/waits", 1.0, state=State.WAITING)
-    news.page("/news/earlier", 1.0, state=State.REJECTED, reason="document 7 of an earlier crawl")
+    news.page("/news/earlier", 1.0, state=State.REJECTED, reason="stored_earlier 7")
     news.page("/about", 1.0)
     found = tried(news, "/news/.*")
     assert (found.tested, found.matched.number, found.matched.documents, found.matched.others) == (9, 7, 5, 1)

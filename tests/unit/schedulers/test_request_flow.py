@@ -93,7 +93,7 @@ def test_errback_of_a_page_ends_its_lease(flows):
     failure = Failed(ValueError("broken"))
     failure.request = request
     request.errback(failure)
-    assert flow.opened.pages()["/"] == (State.FAILED, "ValueError: broken")
+    assert flow.opened.pages()["/"] == (State.FAILED, "error ValueError broken")
 
 
 class Failed:
@@ -218,7 +218,7 @@ def test_request_that_can_not_be_recreated_is_skipped(flows):
     assert flow.paths() == ["/x"]
     assert flow.opened.pages()["/lost"] == (
         State.FAILED,
-        "the request could not be written as JSON and was lost with its process",
+        "request_lost",
     )
 
 

@@ -143,7 +143,7 @@ def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch
 
 def test_redirect_without_a_valid_target_is_a_missing_file(fetch):
     one = fetch()
-    one.respond(302, redirect=Redirect(None, "scheme mailto"))
+    one.respond(302, redirect=Redirect(None, "other_scheme mailto"))
     assert one.result() == (302, None)
 
 
@@ -180,13 +180,13 @@ def test_transient_failure_is_retried_and_then_reported_with_its_reason(fetch):
 def test_permanent_failure_is_reported_at_once(fetch):
     one = fetch(RetryPolicy(times=9, rest_times=9, backoff_s=3.0))
     one.fail(scrapy_errors.DownloadCancelledError("x"))
-    assert one.result() == (UNREACHABLE, "too large")
+    assert one.result() == (UNREACHABLE, "too_large")
 
 
 def test_file_that_can_not_be_parsed_makes_its_site_unreachable(fetch):
     one = fetch()
-    assert one.robots.failed_to_parse(one.next_request(), "the spider failed: ValueError")
-    assert one.result() == (UNREACHABLE, "the spider failed: ValueError")
+    assert one.robots.failed_to_parse(one.next_request(), "spider_failed timeout")
+    assert one.result() == (UNREACHABLE, "spider_failed timeout")
 
 
 def test_request_for_a_page_is_not_one_for_robots_txt(fetch):
@@ -329,6 +329,6 @@ def test_wait_before_a_retry_is_told_with_its_reason(fetch, caplog):
     for _ in range(2):
         one.fail(scrapy_errors.CannotResolveHostError("x"))
         one.now += 2.0
-    assert one.waits == [(7, UNREACHABLE, "host name not found", wait_s) for wait_s in (1.0, 2.0)]
+    assert one.waits == [(7, UNREACHABLE, "host_not_found", wait_s) for wait_s in (1.0, 2.0)]
     said = [f"{SITE}: its robots.txt could not be read (host name not found); next attempt in 1 s"]
     assert caplog.messages == said, "once"

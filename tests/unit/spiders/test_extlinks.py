@@ -51,7 +51,7 @@ def test_rule_reads_where_links_are_found(tmp_path):
     assert sum(reward for _, _, reward in pulls) == len(project.query(FOUND)) + 1  # everywhere is new once a site
     assert project.states() == [("interrupted", "page_budget")]
     earned = int(sum(reward for _, _, reward in pulls))
-    assert ended.log.count("Crawl extlinks stopped (page_budget): ") == 1
+    assert ended.log.count("Crawl extlinks stopped (the page budget is used up): ") == 1
     assert f"Reward: {earned} new links of 30 downloads" in ended.log
     assert "To resume: run the same command with a larger PAGE_BUDGET" in ended.log
 
@@ -181,7 +181,7 @@ def test_levels_frames_and_every_href_are_read(tmp_path):
         harvest(project, "-a", f"hosts={web.hosts()}")
         states = project.pages(web["a"].origin)
     assert states["/5.html"][0] is State.DONE
-    assert states["/6.html"] == (State.REJECTED, "too deep: level 6, the limit is 5")
+    assert states["/6.html"] == (State.REJECTED, "too_deep 6 5")
     assert {url for (url,) in project.query(FOUND)} == {"http://alternate.example/", "http://framed.example/"}
 
 
@@ -203,7 +203,7 @@ def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
         harvest(project, "-a", f"hosts={web.hosts()}")
         page = project.pages(web["a"].origin)["/"]
     found = {url for (url,) in project.query(FOUND)}
-    assert page == (State.DONE, "" if heals else "the body ended early")
+    assert page == (State.DONE, "" if heals else "body_cut")
     assert found == ({"http://first.example/", "http://second.example/"} if heals else {"http://first.example/"})
 
 
@@ -378,4 +378,4 @@ def test_endless_part_is_cut_in_another_order_than_by_levels(tmp_path):
     assert ended.status == 0
     done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
     assert 10_000 < done < 10_800
-    assert project.query("SELECT count(*) FROM page WHERE reason LIKE 'trap: %'")[0][0] > 100
+    assert project.query("SELECT count(*) FROM page WHERE reason LIKE 'trap_%'")[0][0] > 100

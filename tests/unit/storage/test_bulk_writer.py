@@ -187,9 +187,9 @@ def test_characters_that_a_database_rejects_are_replaced_and_others_kept(
 ) -> None:
     write(
         database,
-        ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not a URL", 2, given)),
+        ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not_a_url", 2, given)),
     )
-    assert rows(database, BadLinkRow) == [(1, kept, "not a URL", 2, kept)]
+    assert rows(database, BadLinkRow) == [(1, kept, "not_a_url", 2, kept)]
     assert [(row.reason, row.title) for row in rows(database, EndedPage)] == [(kept, kept)]
 
 

@@ -128,5 +128,5 @@ def test_worker_that_is_joining_is_awaited(postgresql_url):
 
 
 def test_bad_links_are_told_apart_by_text_and_reason():
-    keys = {bad_link_key(raw, reason) for raw in ("http://[", "x", "") for reason in ("not a URL", "mailto")}
+    keys = {bad_link_key(raw, reason) for raw in ("http://[", "x", "") for reason in ("not_a_url", "mailto")}
     assert len(keys) == 6

@@ -80,9 +80,9 @@ def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(datab
 @pytest.mark.parametrize(
     ("level", "is_stored", "other_root", "later", "availability"),
     [
-        (0, True, None, [], "redirects to another site: http://b.test/x"),
-        (0, False, None, [], "redirects to another site: http://b.test/x"),
-        (0, True, State.FAILED, [], "redirects to another site: http://b.test/x"),
+        (0, True, None, [], "redirect_to_other_site http://b.test/x"),
+        (0, False, None, [], "redirect_to_other_site http://b.test/x"),
+        (0, True, State.FAILED, [], "redirect_to_other_site http://b.test/x"),
         (0, True, State.DONE, [], None),
         (0, True, None, [None], None),
         (1, True, None, [], None),
@@ -125,7 +125,7 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -
     with database.write() as connection:
         limit.apply(connection, changes)
     first, second = changes[EndedPage]
-    assert (first.state, first.reason) == (State.REFUSED, "redirects to another site: http://b.test/x")
+    assert (first.state, first.reason) == (State.REFUSED, "redirect_to_other_site http://b.test/x")
     assert (second.state, second.reason) == (State.MOVED, None)
     assert (changes[Message], changes[FoundSite]) == ([], [])
 

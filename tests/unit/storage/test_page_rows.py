@@ -58,7 +58,7 @@ def test_page_is_one_row_with_named_values() -> None:
 
 
 def test_missing_values_are_null() -> None:
-    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no answer"), moved_to=8)[EndedPage]
+    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no_response"), moved_to=8)[EndedPage]
     assert (row.reason, row.moved_to, row.size_bytes) == ("no answer", 8, 0)
     assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
         None,
@@ -93,5 +93,5 @@ def test_contexts_whose_texts_join_to_the_same_string_are_different() -> None:
 
 
 def test_bad_links_are_stored_as_written() -> None:
-    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not a URL", 2, "text")]))
-    assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not a URL", count=2, anchor="text")]
+    changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not_a_url", 2, "text")]))
+    assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not_a_url", count=2, anchor="text")]

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select, text
 
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage import crawls, page_selection
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.page_selection import NOT_SELECTED
 from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_rows import SiteRow
 
@@ -33,7 +33,7 @@ class Letters:
 
     def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
         self.judged.append(url[-1])
-        return None if level == 0 or url[-1] in self.letters else f"{NOT_SELECTED}: {url[-1]}"
+        return None if level == 0 or url[-1] in self.letters else Reason.EXCLUDED.of(url[-1])
 
 
 def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
@@ -64,9 +64,9 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
     assert run("") == ([], False)  # nothing changed
     waits, done = (State.WAITING, None), (State.DONE, None)
     assert run("x") == (["a", "b", "c"], False)
-    no = {name: (State.REJECTED, f"not selected: {name}") for name in "bc"}
+    no = {name: (State.REJECTED, f"excluded {name}") for name in "bc"}
     assert states() == {"a": waits, **no, "d": done, "e": (State.REJECTED, "extension e")}
     assert run("bc", max_level=3) == (["a", "b", "c"], True)
     assert states()["b"] == waits
-    assert states()["c"] == (State.REJECTED, "too deep: level 9, the limit is 3")
+    assert states()["c"] == (State.REJECTED, "too_deep 9 3")
     assert run("bc", max_level=3) == ([], True)  # remembered until the crawl ends

@@ -137,6 +137,6 @@ def test_last_crawl_has_the_results_and_the_reason_for_none(database):
         connection.execute(site.update().where(site.c.id == new[1]).values(availability="status 404"))
     assert last_crawls(database, [A, B, C]) == {
         A: LastCrawl(4, 2, None),
-        B: LastCrawl(0, 0, "not available: status 404"),
+        B: LastCrawl(0, 0, "not_available status 404"),
     }
     assert last_crawls(database, []) == {}

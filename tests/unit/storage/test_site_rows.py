@@ -93,8 +93,8 @@ def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Datab
 
 
 SILENT = {"robots_status": 0, "robots_text": "timeout"}
-ABSENT = "host name not found (requested for robots.txt)"
-NO_TLS = "the TLS connection failed, 3 attempts"
+ABSENT = "robots_unread host_not_found"
+NO_TLS = "tls_failed"
 
 
 @pytest.mark.parametrize(
@@ -103,19 +103,19 @@ NO_TLS = "the TLS connection failed, 3 attempts"
         ({}, 99.0, None),
         ({"robots_status": 404}, 99.0, None),
         ({"robots_status": 200, "robots_text": "x", "rest_until": 130.0}, 99.0, None),
-        ({**SILENT, "rest_until": 129.5}, 99.0, "reachable: timeout, next attempt in 30 s"),
-        ({**SILENT, "rest_until": 100.0}, 99.0, "reachable: timeout"),
-        ({**SILENT, "rest_until": 130.0}, 1.0, "reachable: timeout"),
-        ({**SILENT, "rest_until": 130.0}, None, "reachable: timeout"),
-        ({"robots_status": 503, "rest_until": 103.0}, 99.0, "available: status 503, next attempt in 3 s"),
-        ({"availability": "timeout", "rest_until": 102.0}, 99.0, "reachable: timeout, next attempt in 2 s"),
-        ({"availability": ABSENT}, 99.0, f"reachable: {ABSENT}"),
-        ({"availability": NO_TLS, "robots_status": 404}, 99.0, f"reachable: {NO_TLS}"),
-        ({"availability": "status 404", "certificate": "certificate expired"}, 99.0, "available: status 404"),
+        ({**SILENT, "rest_until": 129.5}, 99.0, "reachable_yet 30 timeout"),
+        ({**SILENT, "rest_until": 100.0}, 99.0, "reachable timeout"),
+        ({**SILENT, "rest_until": 130.0}, 1.0, "reachable timeout"),
+        ({**SILENT, "rest_until": 130.0}, None, "reachable timeout"),
+        ({"robots_status": 503, "rest_until": 103.0}, 99.0, "available_yet 3 status 503"),
+        ({"availability": "timeout", "rest_until": 102.0}, 99.0, "reachable_yet 2 timeout"),
+        ({"availability": ABSENT}, 99.0, f"reachable {ABSENT}"),
+        ({"availability": NO_TLS, "robots_status": 404}, 99.0, f"reachable {NO_TLS}"),
+        ({"availability": "status 404", "certificate": "certificate_expired"}, 99.0, "available status 404"),
         (
-            {"robots_status": 0, "robots_text": "certificate expired", "rest_until": 107.0},
+            {"robots_status": 0, "robots_text": "certificate_expired", "rest_until": 107.0},
             99.0,
-            "reachable: certificate expired, next attempt in 7 s",
+            "reachable_yet 7 certificate_expired",
         ),
     ],
 )
@@ -129,14 +129,14 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
             values = {"id": 77, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
             connection.execute(insert(worker), {**values, "joined_at": 0.0, "beat_at": beat_at})
         found = connection.execute(select(*PROBLEM).where(site.c.id == row.id)).one()
-    assert site_problem(found, 100.0) == (problem and f"not {problem}")
+    assert site_problem(found, 100.0) == (problem and f"not_{problem}")
 
 
 def test_bad_certificate_is_the_problem_of_a_site_that_can_be_read(database: Database) -> None:
     crawls.begin(database, "c", "m", [A], {}, 0.0)
     with database.write() as connection:
-        connection.execute(site.update().values(certificate="certificate expired", robots_status=404))
-        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) == "certificate expired"
+        connection.execute(site.update().values(certificate="certificate_expired", robots_status=404))
+        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) == "certificate_expired"
 
 
 def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:

@@ -13,7 +13,7 @@ from tests.support.stored_site import Stored, store
 
 pytestmark = pytest.mark.both_stores
 
-PDF, FEED = "content type application/pdf", "/feed"
+PDF, FEED = "content_type application/pdf", "/feed"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def stored(database):
         Stored("/file", 4, state=State.REFUSED, reason=PDF),
         Stored(FEED, 1, state=State.REFUSED, reason="status 404"),
         Stored("/slow", 4, state=State.FAILED, reason="timeout"),
-        Stored("/secret", 5, state=State.REJECTED, reason="robots.txt"),
+        Stored("/secret", 5, state=State.REJECTED, reason="robots_disallows"),
     ]
     store(database, pages, name="http://a.test")
     store(database, [Stored("/", 0), Stored("/x", 1, state=State.WAITING)], name="http://b.test")

@@ -87,11 +87,11 @@ def test_source_is_silent_after_ten_times_its_usual_interval(published, found):
     [(20, 0, [EXTRACTION]), (19, 0, []), (81, 19, [EXTRACTION]), (80, 20, []), (0, 0, []), (10, 9, [])],
 )
 def test_extraction_fails_if_few_of_many_pages_become_documents(failed, stored, found):
-    assert kinds(sites=[SiteHealth("http://a.example", (), failed, "no text", stored)]) == found
+    assert kinds(sites=[SiteHealth("http://a.example", (), failed, "no_text", stored)]) == found
 
 
 def test_message_about_failing_extraction_has_the_numbers_and_the_reason():
-    site = SiteHealth("http://a.example", (), 81, "no text", 19)
+    site = SiteHealth("http://a.example", (), 81, "no_text", 19)
     (alarm,) = alarms_of([], [site], Limits(), NOW, Pause())
     assert alarm.subject == "http://a.example"
     assert alarm.message.startswith(

@@ -130,12 +130,12 @@ def test_the_latest_announcements_are_remembered(announcements: Announcements) -
 def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
     announcements: Announcements, frontier: Recorder, store: NewsStore
 ) -> None:
-    here = store.page("/a1", NOW - 9.0, reason="too little evidence for an article")
+    here = store.page("/a1", NOW - 9.0, reason="unsure")
     there = store.page("/a1", NOW - 8.0, site=OTHER)
     store.document("/a2", NOW)
     read_again(announcements, [item("/a1"), item("/a2"), item("/a1", OTHER), item("/a3")])
     assert frontier.again == [
-        (SITE, [(here, "too little evidence for an article", NOW - 9.0)], NOW),
+        (SITE, [(here, "unsure", NOW - 9.0)], NOW),
         (OTHER, [(there, None, NOW - 8.0)], NOW),
     ]
 

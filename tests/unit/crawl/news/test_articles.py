@@ -17,10 +17,11 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.values import Lease
 from crawlers.items import NEW, Article, KnownCopy, News, Page, State
+from crawlers.reasons import Reason
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
-from crawlers.storage.news.document_copies import SAME_CANONICAL, SAME_TEXT, SAME_URL, Duplicates
+from crawlers.storage.news.document_copies import Duplicates
 from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
@@ -135,14 +136,14 @@ def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> 
 @pytest.mark.parametrize(
     ("url", "canonical", "reason", "is_alternate_url"),
     [
-        ("/print/1", "", SAME_TEXT, True),
-        ("/print/1", "/news/1-story", SAME_CANONICAL, True),
-        ("/print/1", "/print/1", SAME_TEXT, False),  # the right address, met after its copy
-        ("/print/1", "/section/", SAME_TEXT, True),  # neither of them
-        ("/print/1", "http://[::1", SAME_TEXT, True),  # nonsense says nothing
-        ("/news/2-story-again", "", SAME_TEXT, False),  # looks the same
-        ("/news/1-story?from=rss", "", SAME_URL, False),
-        ("http://www.one.test/print/1", "", SAME_TEXT, False),  # another site of the domain
+        ("/print/1", "", Reason.SAME_TEXT, True),
+        ("/print/1", "/news/1-story", Reason.SAME_CANONICAL, True),
+        ("/print/1", "/print/1", Reason.SAME_TEXT, False),  # the right address, met after its copy
+        ("/print/1", "/section/", Reason.SAME_TEXT, True),  # neither of them
+        ("/print/1", "http://[::1", Reason.SAME_TEXT, True),  # nonsense says nothing
+        ("/news/2-story-again", "", Reason.SAME_TEXT, False),  # looks the same
+        ("/news/1-story?from=rss", "", Reason.SAME_URL, False),
+        ("http://www.one.test/print/1", "", Reason.SAME_TEXT, False),  # another site of the domain
     ],
 )
 def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(
@@ -150,7 +151,7 @@ def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(
 ) -> None:
     policy.judge("/news/1-story")
     news = policy.judge(url, canonical)
-    assert (news.outcome, news.reason) == ("duplicate", f"{reason} as document 1")
+    assert (news.outcome, news.reason) == ("duplicate", f"{reason} 1")
     assert news.is_alternate_url == is_alternate_url
     assert policy.changes[DocumentRow] == []
 
@@ -160,7 +161,7 @@ def test_version_of_a_document_is_not_an_alternate_url(policy: Desk) -> None:
     longer = replace(STORY, text=f"{STORY.text} more")
     news = policy.judge("/print/1", article=longer)
     assert (news.outcome, news.is_alternate_url) == ("duplicate", False)
-    assert news.reason == "nearly the same text as document 1"
+    assert news.reason == "nearly_same_text 1"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_page_of_the_same_bytes_is_known_before_it_is_read(
     policy: Desk, url: str, canonical: str, is_alternate_url: bool
 ) -> None:
     policy.judge("/news/1-story", body=b"bytes")
-    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same bytes as document 1", is_alternate_url)
+    assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same_bytes 1", is_alternate_url)
     assert policy.copy_of(url, b"others", canonical) is None
 
 
@@ -186,7 +187,7 @@ def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) ->
         policy.judge("/news/1-story")
         policy.judge("/x", article=replace(STORY, text="Another text"))
         reasons = [policy.policy.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
-        why = "document 1 of an earlier crawl" if has_earlier else None
+        why = "stored_earlier 1" if has_earlier else None
         assert reasons == [why, None, None], "no rule says that /x is an article"
 
 
@@ -204,7 +205,7 @@ def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(databas
     assert later.policy.look_up_links(targets) is None, "once is enough"
     with statements(database) as executed:
         reasons = [later.policy.reason_against(target) for target in targets]
-    assert reasons == ["document 1 of an earlier crawl", None, None]
+    assert reasons == ["stored_earlier 1", None, None]
     assert executed == []
 
 
@@ -216,7 +217,7 @@ def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Da
     policy.policy.keep_holders(query, query.read())
     assert policy.policy.reason_against(target) is None
     policy.judge("/news/1-story")
-    assert policy.policy.reason_against(target) == "document 1 of an earlier crawl"
+    assert policy.policy.reason_against(target) == "stored_earlier 1"
 
 
 def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(

@@ -6,9 +6,10 @@ import pytest
 
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED, WORTH, FeedRegistry
+from crawlers.crawl.news.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, SITEMAP, Page, State, Target
+from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FoundFeed
 
@@ -114,7 +115,8 @@ def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
     named = [target(url) for url in (f"{HERE}/rss", f"{OUT}/rss", f"{HERE}/feed")]
     assert feeds.wanted(f"{HERE}/", named) == [target(f"{HERE}/feed")]
     assert feeds.of_home(f"{HERE}/", named) == [target(f"{HERE}/feed")]
-    assert (feeds.reason_against(key(f"{HERE}/rss")), feeds.reason_against(key(f"{HERE}/feed"))) == (REMOVED, None)
+    reasons = [feeds.reason_against(key(f"{HERE}/{name}")) for name in ("rss", "feed")]
+    assert reasons == [Reason.FEED_REMOVED, None]
     assert (feeds.add(f"{HERE}/rss"), feeds.add(f"{HERE}/feed")) == (False, True)
 
 

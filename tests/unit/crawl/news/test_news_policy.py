@@ -12,11 +12,12 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FI
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
-from crawlers.crawl.news.feed_registry import FIRST_PLACES, REMOVED
+from crawlers.crawl.news.feed_registry import FIRST_PLACES
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, SITEMAP, Article, KnownCopy, News, Page, State
+from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FeedItemRow
 from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
 
@@ -106,21 +107,21 @@ def test_given_feed_that_is_none_is_forbidden_or_moved_says_so(runs, caplog):
     crawl = runs(roots=("/rss", "/closed", "/old"))
     leases = crawl.leases()
     assert {crawl.policy.kind(lease) for path, lease in leases.items() if path != "/"} == {FEED}
-    crawl.end(leases["/rss"], news=News(FEED, problem="is not a feed"))
-    crawl.end(leases["/closed"], state=State.REJECTED, reason="robots.txt")
+    crawl.end(leases["/rss"], news=News(FEED, problem="not_a_feed"))
+    crawl.end(leases["/closed"], state=State.REJECTED, reason="robots_disallows")
     crawl.end(leases["/old"], state=State.MOVED, status=301, moved_to=target("/new"))
     problems = {
         path: crawl.rows("SELECT problem FROM poll JOIN page p ON p.id = page_id WHERE p.key", path) for path in leases
     }
     assert problems == {
         "/": [],
-        "/rss": [("is not a feed",)],
-        "/closed": [("robots.txt",)],
-        "/old": [(f"redirects to {SITE}/new",)],
+        "/rss": [("not_a_feed",)],
+        "/closed": [("robots_disallows",)],
+        "/old": [(f"redirected {SITE}/new",)],
     }
     assert crawl.poll("/rss")[0] == FEED
     assert sorted(caplog.messages) == [
-        f"feed {SITE}/closed of {SITE}: robots.txt",
+        f"feed {SITE}/closed of {SITE}: robots.txt disallows it",
         f"feed {SITE}/rss of {SITE}: is not a feed",
     ]
     crawl.end(crawl.leases()["/new"], "/a1", news=feed("/a1"))
@@ -188,11 +189,14 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
     again = runs(removed=("/feed", "/rss", "/atom"))
     due = again.leases(NOW + 9 * HOUR)
-    assert {path for path, lease in due.items() if again.policy.reason_to_skip(lease) == REMOVED} == {"/feed", "/rss"}
+    assert {path for path, lease in due.items() if again.policy.reason_to_skip(lease) == Reason.FEED_REMOVED} == {
+        "/feed",
+        "/rss",
+    }
     for path in ("/feed", "/rss"):
-        again.end(due[path], state=State.REJECTED, status=0, reason=REMOVED, now=NOW + 9 * HOUR)
+        again.end(due[path], state=State.REJECTED, status=0, reason=Reason.FEED_REMOVED, now=NOW + 9 * HOUR)
     again.end(due["/"], "/atom", "/rss", news=News(HOME, feeds=[target("/atom"), target("/feed")]), now=NOW + 9 * HOUR)
-    assert again.rows("SELECT reason FROM page WHERE key", "/atom") == [(REMOVED,)]
+    assert again.rows("SELECT reason FROM page WHERE key", "/atom") == [(Reason.FEED_REMOVED,)]
     third = runs(removed=("/feed", "/rss", "/atom"))
     assert set(third.leases(NOW + 99 * HOUR)) == {"/", "/a1", "/link-to-feed"}
 
@@ -272,7 +276,7 @@ def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
     reasons = crawl.rows("SELECT reason FROM page WHERE key", "/print/1") + crawl.rows(
         "SELECT reason FROM page WHERE key", "/news/2-story"
     )
-    assert all(reason.startswith("nearly the same text") for (reason,) in reasons)
+    assert all(reason.startswith("nearly_same_text ") for (reason,) in reasons)
     assert label(SURE) is None
 
 
@@ -292,7 +296,7 @@ def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_alternate_url):
     ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
     page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
     copy = asyncio.run(crawl.articles.copy_of(page, at_once))
-    assert copy == KnownCopy(f"same bytes as document {number}", is_alternate_url)
+    assert copy == KnownCopy(f"same_bytes {number}", is_alternate_url)
 
 
 def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(runs):

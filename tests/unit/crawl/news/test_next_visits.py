@@ -25,7 +25,7 @@ def test_start_page_and_feed_that_robots_txt_forbids_are_looked_at_again(runs):
         leases = run.leases(now)
         assert set(leases) == {"/", "/rss"}
         for lease in leases.values():
-            run.end(lease, state=State.REJECTED, status=0, reason="robots.txt", now=now)
+            run.end(lease, state=State.REJECTED, status=0, reason="robots_disallows", now=now)
     assert (run.poll("/"), run.poll("/rss")) == ((HOME, 3, 0), (FEED, 3, 0))
     leases = run.leases(NOW + 30 * HOUR)
     run.end(leases["/"], "/x", now=NOW + 30 * HOUR)

@@ -12,7 +12,8 @@ from crawlers.crawl.news import rejudging
 from crawlers.crawl.news.next_visits import MAX_REPEATS, REPEAT_VISIT_S
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.values import Candidate
-from crawlers.items import LIST, UNSURE, News, State
+from crawlers.items import News, State
+from crawlers.reasons import Reason
 from tests.support.news_run import NOW, SITE, Crawl, at_once, target
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def again(crawl: Crawl, *polls: float, most: int = 99) -> set[str]:
                 if len(fetched) == most:
                     return fetched
                 fetched.add(path)
-                crawl.end(lease, now=at, news=News(fits=True, odds=-2.0), reason=LIST)
+                crawl.end(lease, now=at, news=News(fits=True, odds=-2.0), reason=Reason.LIST_OF_LINKS)
     return fetched
 
 
@@ -64,7 +65,7 @@ def polls(first: int, last: int) -> list[float]:
     return [NOW + number * 9 * HOUR for number in range(first, last)]
 
 
-@pytest.mark.parametrize("reason", ["", UNSURE])
+@pytest.mark.parametrize("reason", ["", Reason.UNSURE])
 def test_page_that_was_read_before_its_rule_is_fetched_again_once(runs: Callable[..., Crawl], reason: str) -> None:
     read(runs(), "/a1", "/b1", "/a2", reason=reason)
     assert again(runs(RULE), *polls(1, 5)) == {"/a1", "/a2"}
@@ -73,7 +74,7 @@ def test_page_that_was_read_before_its_rule_is_fetched_again_once(runs: Callable
 
 
 def test_page_whose_article_was_looked_for_is_not_fetched_again(runs: Callable[..., Crawl]) -> None:
-    read(runs(), "/a1", reason="no text")
+    read(runs(), "/a1", reason="no_text")
     assert again(runs(RULE), *polls(1, 5)) == set()
 
 
@@ -99,7 +100,7 @@ def test_pages_are_fetched_again_within_the_explore_share_while_others_wait(runs
         path = lease.url.rpartition("/")[2]
         fetched += path.startswith("a")
         others += path.startswith("c")
-        crawl.end(lease, now=NOW + 9 * HOUR, news=News(fits=True), reason="no text" if path[0] == "a" else "")
+        crawl.end(lease, now=NOW + 9 * HOUR, news=News(fits=True), reason="no_text" if path[0] == "a" else "")
     assert 3 <= fetched <= 8, "one in twenty, and one to begin with"
 
 
@@ -180,7 +181,7 @@ def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs: Callable[
     asyncio.run(crawl.policy.share(0, at_once, NOW))
     assert (crawl.policy.has_more, crawl.policy.is_queueing) == (True, False), "/a2 is beyond the share"
     for lease in crawl.leases().values():
-        crawl.end(lease, now=NOW, news=News(fits=True), reason=LIST)
+        crawl.end(lease, now=NOW, news=News(fits=True), reason=Reason.LIST_OF_LINKS)
     assert (crawl.policy.has_more, crawl.policy.is_queueing) == (False, False), "nothing else waited in the end"
     assert "/a2" in crawl.leases()
 

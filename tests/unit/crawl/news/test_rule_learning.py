@@ -82,7 +82,7 @@ def test_rules_of_more_labels_are_never_replaced_by_those_of_fewer(runs):
 
 @pytest.mark.parametrize(
     ("failure", "reason"),
-    [("killed its process", "killed its process"), (ValueError("no"), "raised ValueError: no")],
+    [("killed_its_process", "killed_its_process"), (ValueError("no"), "raised ValueError: no")],
 )
 def test_rules_that_could_not_be_learnt_are_learnt_after_the_next_label_and_no_page_is_lost(
     runs, caplog, failure, reason

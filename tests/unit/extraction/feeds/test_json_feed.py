@@ -59,7 +59,7 @@ def test_truncated_feed_gives_the_items_before_the_cut() -> None:
     text = json.dumps(FEED)
     content = read(text[: text.index("external_url") + 20])
     assert content.kind == "json"
-    assert content.problem.startswith("invalid JSON: ")
+    assert content.problem.startswith("feed_invalid ")
     assert found(content) == FOUND[:2]
 
 
@@ -75,7 +75,7 @@ def test_characters_that_databases_reject_are_removed() -> None:
 
 @pytest.mark.parametrize("text", ["{}", '{"items": {}}', '{"items": 1, "version": 2}'])
 def test_other_json_is_not_a_feed(text: str) -> None:
-    assert read(text) == FeedContent(problem="not a JSON Feed: it has no list of items")
+    assert read(text) == FeedContent(problem="feed_without_items")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from crawlers.storage.schema.tables import SettingRow, crawl, external_url, link
 from tests.support.stored_rows import write_rows
 
 A = "http://a.test"
-OLD_IS_GONE = ("http://a.test/old", 404, "redirects to http://a.test/gone: status 404")
+OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
 NO_FILTERS = Filters()
 
 
@@ -46,13 +46,13 @@ EXPECTED = {
     "broken-links": [
         (f"{A}/gone", 404, "status 404", None, 1, f"{A}/", 0),
         (*OLD_IS_GONE, None, 1, f"{A}/", 0),
-        ("http://[", None, "not a URL", None, 1, f"{A}/", 0),
-        ("http://x y", None, "not a URL", None, 1, f"{A}/", 0),
+        ("http://[", None, "not_a_url", None, 1, f"{A}/", 0),
+        ("http://x y", None, "not_a_url", None, 1, f"{A}/", 0),
         (*OLD_IS_GONE, None, 1, f"{A}/untitled", 1),
     ],
     "bad-links": [
-        ("http://[", "not a URL", None, 1, f"{A}/", 0),
-        ("http://x y", "not a URL", None, 1, f"{A}/", 0),
+        ("http://x y", "not_a_url", None, 1, f"{A}/", 0),
+        ("http://[", "not_a_url", None, 1, f"{A}/", 0),
     ],
     "redirects": [
         (f"{A}/moved", 301, 1, f"{A}/a", 200, None, 1, f"{A}/moved > {A}/a"),
@@ -62,14 +62,14 @@ EXPECTED = {
     "external-hosts": [("http://b.test", "b.test", 3, 2, None)],
     "missing-titles": [(f"{A}/untitled", 1, 200, None, 9, 0.0)],
     "duplicates": [(f"{A}/a", f"{A}/b", 1, 1, 9, "<script>alert(1)</script>")],
-    "traps": [("trap: 9 pages like /day?# repeat the same content", 2, A, 3, f"{A}/day?2")],
-    "robots-refusals": [(f"{A}/secret", "robots.txt disallows it", 2, 0.0)],
+    "traps": [("trap_content 9 /day?#", 2, A, 3, f"{A}/day?2")],
+    "robots-refusals": [(f"{A}/secret", "robots_disallows", 2, 0.0)],
     "in-sitemap-only": [(f"{A}/orphan/{number}", f"{A}/1.xml", 86_400.0 * (number + 5)) for number in range(7)],
     "not-in-sitemap": [(f"{A}/untitled", "", 1, 9, 0.0)],  # /b is a duplicate, and no sitemap of c.test was read
     "sitemap-errors": [
         (f"{A}/gone", "error", 404, "status 404", 2, f"{A}/1.xml"),
         (f"{A}/moved", "redirect", 301, None, 1, f"{A}/1.xml"),
-        (f"{A}/secret", "not requested", 404, "robots.txt disallows it", 2, f"{A}/1.xml"),
+        (f"{A}/secret", "not requested", 404, "robots_disallows", 2, f"{A}/1.xml"),
     ],
     "sites": [(A, "finished", None, 4, 0, 3, 2, 0, 3, 2, 1, None, 1, 0.0, None, "not requested yet", None)],
 }

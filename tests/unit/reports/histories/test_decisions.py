@@ -106,7 +106,7 @@ def test_decision_names_the_best_sites_and_the_reward(database):
 def test_site_that_is_closed_by_its_robots_txt_is_no_rival(database):
     crawl = Pulled(database, ONE_BY_ONE, sites=(*SITES, "http://closed.test", "http://mute.test", "http://open.test"))
     closed, mute, waiting = crawl.sites[3:]
-    refused = {"state": int(State.REJECTED), "reason": "robots.txt disallows it", "fetched_at": None}
+    refused = {"state": int(State.REJECTED), "reason": "robots_disallows", "fetched_at": None}
     add_page(database, 901, closed, "http://closed.test/", **refused)
     waits = {"state": int(State.WAITING), "fetched_at": None}
     add_page(database, 902, mute, "http://mute.test/", **waits)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.reports.histories.document_history import document_history
 from crawlers.storage.news import stored_rules
 from crawlers.storage.schema.news_tables import FeedItemRow
@@ -70,8 +71,11 @@ def test_document_has_its_announcement_rule_and_versions(database):
 
 def test_copy_names_the_stored_document(crawl):
     number = crawl.document("/a", 60.0)
-    copy = crawl.page("/b", 70.0, reason=f"nearly the same text as document {number}")
-    assert history(crawl, copy) == ["  matches no rule", f"  no document: nearly the same text as {SITE}/a"]
+    copy = crawl.page("/b", 70.0, reason=Reason.NEARLY_SAME_TEXT.of(number))
+    assert history(crawl, copy) == [
+        "  matches no rule",
+        f"  no document: nearly the same text as document {number}, {SITE}/a",
+    ]
 
 
 def test_excluding_rules_and_those_of_the_nearest_domain_take_precedence(crawl):

@@ -12,6 +12,7 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import REDIRECT, State
+from crawlers.reasons import sentence
 from crawlers.reports.histories.history_text import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
@@ -203,19 +204,17 @@ def test_loop_of_redirects_ends(stored):
     [
         (
             "/secret/x.html",
-            "robots.txt disallows it",
+            "robots_disallows",
             [
-                "judged by the robots.txt of its site",
-                "only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own",
+                "only who runs the site can change that; ROBOTSTXT_OBEY=0 is for sites of your own",
                 f'its robots.txt, read {time(1)}, says "Disallow: /secret/x" to crawlers',
             ],
         ),
         (
             "/open.html",
-            "robots.txt disallows it",
+            "robots_disallows",
             [
-                "judged by the robots.txt of its site",
-                "only who runs the site may allow it; ROBOTSTXT_OBEY=0 is for sites of your own",
+                "only who runs the site can change that; ROBOTSTXT_OBEY=0 is for sites of your own",
                 f"its robots.txt, read {time(1)}, allows it now",
             ],
         ),
@@ -223,23 +222,20 @@ def test_loop_of_redirects_ends(stored):
             "/x.pdf",
             "extension pdf",
             [
-                "judged by its extension, which is one of IGNORED_EXTENSIONS",
                 "to fetch such URLs, remove the extension from IGNORED_EXTENSIONS and begin another crawl",
             ],
         ),
         (
             "/deep/",
-            "too deep: level 4, the limit is 3",
+            "too_deep 4 3",
             [
-                "judged by the limit of levels",
                 "to fetch it, give its site a higher limit, or MAX_LEVEL, and run the same command again",
             ],
         ),
         (
             "/calendar/1/",
-            "trap: 150 pages like /calendar/#/ repeat the same content",
+            "trap_content 150 /calendar/#/",
             [
-                "judged by the detection of traps: endless parts of sites",
                 "to fetch such URLs nevertheless, set TRAPS_ENABLED=0 and begin another crawl",
             ],
         ),
@@ -248,8 +244,8 @@ def test_loop_of_redirects_ends(stored):
 def test_url_that_was_rejected_has_the_filter_and_the_remedy(stored, path, reason, further):
     stored.wait(2, path, state=State.REJECTED, reason=reason)
     lines = stored.lines(path)
-    assert f"  not requested: {reason}, since {time(6)}" in lines
-    place = lines.index(f"  {time(6)} not requested: {reason}")
+    assert f"  not requested: {sentence(reason)}, since {time(6)}" in lines
+    place = lines.index(f"  {time(6)} not requested: {sentence(reason)}")
     assert lines[place + 1 :] == [f"    {one}" for one in further]
     assert not [one for one in lines if " requested, attempt" in one]
 
@@ -374,7 +370,7 @@ def test_page_is_in_the_graph_of_a_crawl_that_has_ended_unless_a_later_one_repla
 
 
 def test_bad_link_has_its_reason_and_its_pages(stored):
-    write_rows(stored.database, BadLinkRow(1, "mailto:x@y.test", "scheme mailto", 2, "write"))
+    write_rows(stored.database, BadLinkRow(1, "mailto:x@y.test", "other_scheme mailto", 2, "write"))
     assert stored.lines("mailto:x@y.test") == [
         "mailto:x@y.test",
         "  a bad link: scheme mailto; not followed",

@@ -96,16 +96,16 @@ def test_date_in_the_future_is_ignored(crawl):
 
 def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
     for number in range(20):
-        crawl.page(f"/a{number}", NOW - 60, reason="no text")
-        crawl.page(f"/copy{number}", NOW - 60, reason="same text as document 7", site=OTHER)
-        crawl.page(f"/old{number}", NOW - 2 * DAY, reason="no text", site=OTHER)
+        crawl.page(f"/a{number}", NOW - 60, reason="no_text")
+        crawl.page(f"/copy{number}", NOW - 60, reason="same_text 7", site=OTHER)
+        crawl.page(f"/old{number}", NOW - 2 * DAY, reason="no_text", site=OTHER)
         crawl.page(f"/lost{number}", NOW - 60, reason="status 404", state=State.REFUSED, site=OTHER)
         crawl.poll(f"/hub{number}", "page", NOW - 60, problem="timeout", site=OTHER)
     crawl.document("/good", NOW - 60)
     (one,) = seen(crawl).open
     assert (one.kind, one.subject) == (EXTRACTION, SITE)
     assert one.message.startswith("1 of the 21 pages of the last day that look like articles became documents")
-    assert "no text" in one.message
+    assert "no_text" in one.message
 
 
 def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):

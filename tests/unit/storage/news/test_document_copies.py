@@ -12,14 +12,11 @@ from sqlalchemy import text
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.urls.keys import content_hash
 from crawlers.items import Article
+from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import (
-    NEARLY_SAME,
-    SAME_CANONICAL,
-    SAME_TEXT,
-    SAME_URL,
     Copy,
     Duplicates,
     StoredCopies,
@@ -161,13 +158,13 @@ def corrected(seed: int = 1) -> Article:
 
 
 COPIES = [
-    (f"{SITE}/a?utm_source=rss", article(2), SAME_URL),
-    ("http://example.org/a", article(2), SAME_URL),
-    ("https://m.example.org/b", article(1, f"{SITE}/a", text=prose(1)[:600]), SAME_CANONICAL),
-    (f"{SITE}/print/a", article(1, title="Print"), SAME_TEXT),
-    (f"{SITE}/print/a", article(1, text=prose(1).upper().replace(" ", " - ")), SAME_TEXT),
-    ("https://sport.example.org/a", reprinted(), NEARLY_SAME),
-    ("https://sport.example.org/b", corrected(), NEARLY_SAME),
+    (f"{SITE}/a?utm_source=rss", article(2), Reason.SAME_URL),
+    ("http://example.org/a", article(2), Reason.SAME_URL),
+    ("https://m.example.org/b", article(1, f"{SITE}/a", text=prose(1)[:600]), Reason.SAME_CANONICAL),
+    (f"{SITE}/print/a", article(1, title="Print"), Reason.SAME_TEXT),
+    (f"{SITE}/print/a", article(1, text=prose(1).upper().replace(" ", " - ")), Reason.SAME_TEXT),
+    ("https://sport.example.org/a", reprinted(), Reason.NEARLY_SAME_TEXT),
+    ("https://sport.example.org/b", corrected(), Reason.NEARLY_SAME_TEXT),
 ]
 
 
@@ -183,10 +180,10 @@ def test_copy_is_recognised(crawl, committed, url, found, reason):
 
 def test_keys_of_a_copy_belong_to_the_document(crawl):
     crawl.judge(f"{SITE}/a", article(1))
-    assert crawl.judge(f"{SITE}/print/a", reprinted()) == Copy(1, NEARLY_SAME, "")
+    assert crawl.judge(f"{SITE}/print/a", reprinted()) == Copy(1, Reason.NEARLY_SAME_TEXT, "")
     crawl.resume()
-    assert crawl.judge(f"{SITE}/third", reprinted()) == Copy(1, SAME_TEXT, "")
-    assert crawl.judge(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, SAME_URL, "")
+    assert crawl.judge(f"{SITE}/third", reprinted()) == Copy(1, Reason.SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, Reason.SAME_URL, "")
 
 
 LOOK_ALIKES = [
@@ -211,19 +208,19 @@ def test_similar_page_is_a_document(crawl, committed, url, found):
 def test_equal_captions_are_distinguished_by_their_titles(crawl):
     assert crawl.judge(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
     assert crawl.judge(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
-    assert crawl.judge(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, Reason.SAME_TEXT, "")
 
 
 def test_wrong_canonical_url_on_all_pages_hides_no_document(crawl):
     wrong = f"{SITE}/news/5"
     for number in range(1, 8):
         assert crawl.judge(f"{SITE}/news/{number}", article(number, wrong)) == number
-    assert crawl.judge(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, Reason.SAME_TEXT, "")
 
 
 def test_canonical_page_that_is_found_after_its_copy_is_the_copy(crawl):
     assert crawl.judge(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
-    assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, SAME_URL, "")
+    assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, Reason.SAME_URL, "")
 
 
 def test_changed_document_is_not_a_copy_whatever_its_text(crawl):
@@ -233,14 +230,14 @@ def test_changed_document_is_not_a_copy_whatever_its_text(crawl):
         assert crawl.judge(f"{SITE}/a", article(2), page_id=1) == 1
         assert crawl.judge(f"{SITE}/a", article(3), page_id=1) == 1
         crawl.resume()
-    assert crawl.judge(f"{SITE}/c", article(3)) == Copy(1, SAME_TEXT, "")
-    assert crawl.judge(f"{SITE}/d", reprinted(3)) == Copy(1, NEARLY_SAME, "")
+    assert crawl.judge(f"{SITE}/c", article(3)) == Copy(1, Reason.SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/d", reprinted(3)) == Copy(1, Reason.NEARLY_SAME_TEXT, "")
     assert crawl.documents() == [1, 2]
 
 
 def test_copy_that_became_a_document_stays_one(crawl):
     crawl.judge(f"{SITE}/a", article(1))
-    assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/b", article(1), page_id=2) == Copy(1, Reason.SAME_TEXT, "")
     assert crawl.judge(f"{SITE}/b", article(2), page_id=2) == 2
     for _ in range(2):
         assert crawl.judge(f"{SITE}/b", reprinted(2), page_id=2) == 2  # nearly the same as itself
@@ -255,7 +252,7 @@ def test_claim_without_a_document_is_void(crawl):
     assert crawl.same_bytes(2, f"{SITE}/b", article(1)) is None
     assert crawl.judge(f"{SITE}/b", article(1)) == 2
     assert crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
-    assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, Reason.SAME_TEXT, "")
     assert crawl.documents() == [2]
 
 
@@ -280,7 +277,7 @@ def test_known_urls_are_recognised_before_they_are_fetched(crawl):
 def test_faster_process_wins(crawl, monkeypatch):
     crawl.judge(f"{SITE}/a", article(1))
     monkeypatch.setattr(DocumentKeys, "claim", lambda _, keys, *rest: [1] * len(keys))
-    assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, SAME_TEXT, "")
+    assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, Reason.SAME_TEXT, "")
 
 
 def test_both_databases_find_committed_documents(database):
@@ -289,7 +286,7 @@ def test_both_databases_find_committed_documents(database):
         assert crawl.judge(f"{SITE}/{seed}", article(seed)) == seed
     crawl.resume()
     for seed in range(1, 20):
-        assert crawl.judge(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, NEARLY_SAME, "")
+        assert crawl.judge(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, Reason.NEARLY_SAME_TEXT, "")
     crawl.end()
 
 
@@ -313,7 +310,7 @@ def test_article_is_judged_without_a_statement_if_it_was_looked_up_before(crawl,
     looked_up = [crawl.look_up(*page, page_id=6 + n) for n, page in enumerate(pages)]
     with statements(store) as executed:
         outcomes = [crawl.judge(*page, copies=copies) for page, copies in zip(pages, looked_up, strict=True)]
-    assert outcomes == [6, Copy(2, SAME_TEXT, ""), Copy(3, NEARLY_SAME, "")]
+    assert outcomes == [6, Copy(2, Reason.SAME_TEXT, ""), Copy(3, Reason.NEARLY_SAME_TEXT, "")]
     assert executed == []
 
 

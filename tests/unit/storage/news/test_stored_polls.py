@@ -52,7 +52,7 @@ def test_announced_polls_were_read_but_not_as_articles(crawl):
     moved = crawl.page("/moved", NOW, state=State.MOVED)
     with crawl.database.write() as connection:
         connection.execute(update(page).where(page.c.id == moved).values(moved_to=pages["/end"]))
-        connection.execute(update(page).where(page.c.id == pages["/broken"]).values(reason="no text"))
+        connection.execute(update(page).where(page.c.id == pages["/broken"]).values(reason="no_text"))
     paths = ("/rss", "/announced", "/broken", "/moved")
     crawl.write(*(FeedItemRow(feed_page, url_key(SITE + path), None, NOW, "") for path in paths))
     found = announced_polls(crawl.database, crawl.sites.values())
@@ -78,24 +78,22 @@ def test_items_that_a_feed_announced_before_are_returned(crawl, monkeypatch):
 
 
 def test_pages_without_document_were_read_and_are_not_copies(crawl):
-    plain = crawl.page("/plain", NOW, reason="no text")
+    plain = crawl.page("/plain", NOW, reason="no_text")
     crawl.document("/good", NOW)
-    crawl.page("/copy", NOW, reason="same text as document 7")
+    crawl.page("/copy", NOW, reason="same_text 7")
     lost = crawl.page("/lost", NOW, state=State.REFUSED)
     crawl.page("/elsewhere", NOW, site=OTHER)
     keys = [url_key(SITE + path) for path in ("/plain", "/good", "/copy", "/lost", "/unknown")]
     keys.append(url_key(f"{OTHER}/elsewhere"))
     assert pages_without_document(crawl.database, crawl.id, SITE, keys) == [
-        UnreadArticle(SITE, url_key(f"{SITE}/plain"), plain, "no text", NOW, waits=False),
+        UnreadArticle(SITE, url_key(f"{SITE}/plain"), plain, "no_text", NOW, waits=False),
         UnreadArticle(SITE, url_key(f"{SITE}/lost"), lost, None, NOW, waits=False),
     ]
 
 
 def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/r1", "/r2", "/loop", "/copied", "/later")}
-    ends = {
-        path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "x as document 1"))
-    }
+    ends = {path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "same_text 1"))}
     ends["/new"] = crawl.page("/new", NOW, state=State.WAITING)
     moves = [("/r1", "/r2"), ("/r2", "/end"), ("/loop", "/loop"), ("/copied", "/copy"), ("/later", "/new")]
     with crawl.database.write() as connection:
@@ -153,13 +151,13 @@ def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
 
 
 def test_gone_pages_have_their_reason_and_download_time(crawl):
-    gone = crawl.page("/gone", NOW, reason="a feed that was removed")
+    gone = crawl.page("/gone", NOW, reason="feed_removed")
     crawl.page("/moved", NOW, state=State.MOVED)
     crawl.poll("/polled", "feed", NOW)
     number = crawl.sites[SITE]
     wanted = [(number, url_key(SITE + path)) for path in ("/gone", "/moved", "/polled", "/unknown")]
     wanted.append((crawl.sites[OTHER], url_key(f"{SITE}/gone")))
-    assert removed_pages(crawl.database, wanted) == [(SITE, (gone, "a feed that was removed", NOW))]
+    assert removed_pages(crawl.database, wanted) == [(SITE, (gone, "feed_removed", NOW))]
     assert removed_pages(crawl.database, []) == []
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import insert
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage.news import stored_rules
-from crawlers.storage.news.documents import EARLIER
 from crawlers.storage.news.stored_rules import (
     HAND,
     LEARNT,
@@ -172,7 +172,7 @@ def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sql
         connection.execute(insert(document).values(page_id=3, site_id=3, url=pages[2]["url"], stored_at=0.0, **text))
         waiting = {**pages[1], "id": 5, "key": 5, "url": "http://a.example/5", "state": int(State.WAITING)}
         known = {**waiting, "id": 6, "key": 6, "url": "http://a.example/6", "state": int(State.REJECTED)}
-        connection.execute(insert(page), [waiting | {"reason": None}, known | {"reason": EARLIER.format(7)}])
+        connection.execute(insert(page), [waiting | {"reason": None}, known | {"reason": Reason.STORED_EARLIER.of(7)}])
     found = [
         ("http://a.example/2", True, False),
         ("https://www.a.example/3", True, True),

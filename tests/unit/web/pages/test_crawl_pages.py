@@ -325,8 +325,8 @@ def test_end_of_the_process_of_a_crawl_is_told(browser, crawl_id, starter):
 
 def test_sites_with_problems_are_named_with_the_crawl(browser, crawl_id, sqlite):
     with sqlite.write() as connection:
-        connection.execute(update(site).where(site.c.id == 1).values(availability="host name not found"))
-        connection.execute(update(site).where(site.c.id == 2).values(certificate="certificate expired"))
+        connection.execute(update(site).where(site.c.id == 1).values(availability="host_not_found"))
+        connection.execute(update(site).where(site.c.id == 2).values(certificate="certificate_expired"))
     text = browser.get(f"/crawls/{crawl_id}").text
     assert "http://a.test: not reachable: host name not found</p>" in text
     assert "http://c.test: certificate expired</p>" in text

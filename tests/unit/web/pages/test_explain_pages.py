@@ -40,7 +40,7 @@ def test_external_url_has_the_pages_that_hold_it(browser, crawl_id):
         ("http://a.test/never", "no page of its site that was read links to it"),
         ("somebody@mail.test", "a bad link: "),
         (HOSTILE, "a bad link: "),
-        ("x" * 9000, "a bad link: longer than 8192 characters"),
+        ("x" * 9000, "a bad link: longer than 8,192 characters"),
         ("http://[", "a bad link: not a URL"),
     ],
 )

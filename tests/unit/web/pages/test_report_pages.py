@@ -233,7 +233,7 @@ def test_stored_reasons_are_shown_in_the_language_of_the_reader(browser, crawl_i
 
 def test_text_of_strangers_that_is_like_a_reason_is_escaped(browser, crawl_id, sqlite):
     with sqlite.write() as connection:
-        connection.execute(update(page).values(reason=f"redirects to another site: {HOSTILE}"))
+        connection.execute(update(page).values(reason=f"redirect_to_other_site {HOSTILE}"))
     text = browser.get(f"/crawls/{crawl_id}/reports/pages", **{"accept-language": "ru"}).text
     assert "редирект на другой сайт: &lt;script&gt;" in text
     assert HOSTILE not in text
