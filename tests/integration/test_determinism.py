@@ -59,7 +59,7 @@ def test_graphs_of_sites_do_not_depend_on_the_page_order(everything, crawl_in):
     for order in ("bfs", "opic", "aopic-random"):
         keeps = order != "opic"
         crawl = crawl_in(order, hosts, ORDER=order, SAVE_DUPLICATES=keeps, RETRY_BACKOFF_SECONDS=0.01, **FORMATS)
-        assert crawl.run(is_fresh=True).status == 0
+        assert crawl.run().status == 0
         assert crawl.states == ["finished"]
         variants = everything.origins["mirror"].removeprefix("http://").replace(":", "_")
         files = {name: content for name, content in crawl.files().items() if name.endswith(ENDINGS[:4])}

@@ -78,7 +78,7 @@ def test_a_kill_at_each_transaction_of_a_small_crawl_changes_nothing(everything,
     hosts = everything.hosts("corner", "dead")
     settings = {**SETTINGS, "STORE_BATCH_SECONDS": 0.001}
     whole = crawl_in("whole", hosts, **settings)
-    assert whole.run(is_fresh=True).status == 0
+    assert whole.run().status == 0
     crawl = crawl_in("killed", hosts, **settings)
     deaths = 0
     for commit in range(1, 100):
@@ -97,7 +97,7 @@ def test_kills_while_duplicates_are_dropped_change_nothing(everything, crawl_in)
     hosts = everything.hosts("mirror", "corner")
     kept, whole, crawl = (crawl_in(name, hosts, **SETTINGS) for name in ("kept", "whole", "killed"))
     assert kept.run().status == 0
-    assert whole.run(is_fresh=True, SAVE_DUPLICATES=0).status == 0
+    assert whole.run(SAVE_DUPLICATES=0).status == 0
     assert whole.stored < kept.stored
 
     for statement in ("DELETE FROM page", "UPDATE crawl .*finished"):

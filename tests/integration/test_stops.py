@@ -128,25 +128,6 @@ def test_a_finished_crawl_is_followed_by_a_new_one(web, crawl, undisturbed):
     assert crawl.query("SELECT count(*) FROM seed") == [(2,)]
 
 
-def test_a_second_process_with_other_sites_is_refused(web, crawl, undisturbed):
-    limits = "SELECT site, parallel, max_level, delay_s FROM site"
-    run = crawl.start()
-    until(lambda: web.requests >= STOPPED_AFTER, "the request")
-    with paced(web, 0.3):  # so that the first one is still at work
-        before = crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files()
-        refused = crawl.start(arguments=["hosts=http://127.0.0.1:9;1;1;1"]).wait()
-        assert run.is_running
-        assert before == (crawl.query("SELECT * FROM crawl"), crawl.query(limits), crawl.files())
-    assert refused.status == 2
-    assert len(refused.errors) == 1
-    assert "give the same sites to join the crawl" in refused.errors[0]
-    assert "Traceback" not in refused.log
-    assert run.wait().status == 0
-    assert crawl.states == ["finished"]
-    assert set(web.counts.values()) == {1}
-    assert crawl.files() == undisturbed.files()
-
-
 def test_another_process_reads_the_database_while_the_crawl_runs(web, crawl, undisturbed):
     run = crawl.start(STORE_BATCH_SECONDS=0.01)
     seen = set()

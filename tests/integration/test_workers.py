@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -136,12 +135,3 @@ def test_budget_is_spent_exactly_although_a_worker_is_killed(web, crawl_in, requ
     assert shared.query("SELECT count(*) FROM pull") == [(300,)]
     assert shared.query("SELECT state, reason FROM crawl") == [("interrupted", "page_budget")]
     assert shared.query("SELECT sum(used) FROM worker") == [(300,)]
-
-
-def test_ctrl_c_ends_one_worker_and_the_last_one_writes_the_graphs(web, whole, crawl_in, requests):
-    shared = crawl_in("left", web.hosts(parallel=4), **SETTINGS)
-    crew = Crew(shared, web, 2)
-    crew.after_requests(50, lambda: crew.workers[0].signal(signal.SIGINT))
-    first, second = crew.wait()
-    assert "other works on it" in first.log
-    check_same(whole, shared, [first, second])
