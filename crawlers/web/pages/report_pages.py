@@ -21,6 +21,7 @@ from crawlers.reports.catalogue.report import (
     ComputedReport,
     Row,
     Slice,
+    Total,
     cursor_text,
     in_order,
     parsed_cursor,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cursor, Group, Related, Report, Result, Total
+    from crawlers.reports.catalogue.report import Cursor, Group, Related, Report, Result
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
@@ -67,30 +68,23 @@ class Order(NamedTuple):
     direction: str  # of aria-sort; "": by another column
 
 
-class RowCount(NamedTuple):
-    """The number of rows of a report; there may be more than were counted."""
-
-    number: int
-    is_more: bool
-
-
 def reports(request: Request) -> Response:
     """List the reports about a crawl, with the numbers of their rows where those are cheap."""
     crawl, panel = crawl_of(request), panel_of(request)
     counts = _counts(panel, crawl)
-    groups: dict[Group, list[tuple[Report, RowCount | None]]] = {}
+    groups: dict[Group, list[tuple[Report, Total | None]]] = {}
     for one in reports_about(crawl.mission):
         count = counts.get(one.name)
         if isinstance(one, ComputedReport) and (known := panel.results.known(_key(crawl, one, Filters()))) is not None:
-            count = RowCount(len(known.value.rows), known.value.is_cut)
+            count = Total(len(known.value.rows), (), known.value.is_cut)
         groups.setdefault(one.group, []).append((one, count))
     return render(request, "reports.html", crawl=crawl, groups=list(groups.items()))
 
 
-def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, RowCount]:
+def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, Total]:
     """Return how many rows the reports of a crawl had lately, by name; without those that take long to count."""
 
-    def compute() -> Weighed[dict[str, RowCount]]:
+    def compute() -> Weighed[dict[str, Total]]:
         counts = {}
         with panel.database.read() as connection:
             for one in reports_about(crawl.mission):
@@ -99,7 +93,7 @@ def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, RowCount]:
                     steps = one.steps(connection, crawl.id, Filters(), None)
                     part = slice_of(steps, COUNTED_ROWS, partial(_is_over, until))
                     if not part.is_partial:
-                        counts[one.name] = RowCount(len(part.rows), part.cursor is not None)
+                        counts[one.name] = Total(len(part.rows), (), part.cursor is not None)
         return Weighed(counts, ENTRY_BYTES)
 
     outcome = panel.results.latest(("rows of reports", crawl.id, crawl.state), compute, COUNT_SHARE)
