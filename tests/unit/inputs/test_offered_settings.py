@@ -6,7 +6,6 @@ import pytest
 
 from crawlers.inputs.offered_settings import check_offered
 from crawlers.options import OUTPUTS
-from crawlers.options.typed_values import typed
 
 
 @pytest.mark.parametrize("name", [*OUTPUTS, "LINK_PRIOR"])
@@ -30,7 +29,3 @@ def test_link_prior_is_one_of_its_words():
 )
 def test_problem_is_one_sentence(name, value, message):
     assert check_offered({name: value}) == {name: message}
-
-
-def test_values_are_typed_as_behind_the_option():
-    assert [typed(one) for one in (None, True, ["a", "b"], {"a": 1}, 2.5)] == ["", "1", "a,b", '{"a": 1}', "2.5"]

@@ -10,38 +10,13 @@ from pathlib import Path
 import pytest
 
 import crawlers
-from crawlers.inputs.program import program, suggested
-
-
-@pytest.mark.parametrize(
-    ("typed", "shown"),
-    [
-        ("crawlers", "crawlers"),
-        ("/usr/bin/crawlers", "crawlers"),
-        ("/venv/bin/scrapy", "scrapy"),
-        ("/lib/scrapyd/runner.py", "scrapy"),
-        ("", "scrapy"),
-    ],
-)
-def test_program_is_what_the_user_typed(monkeypatch, typed, shown):
-    monkeypatch.setattr(sys, "argv", [typed])
-    assert program() == shown
+from crawlers.inputs.program import suggested
 
 
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
         ("use it with scrapy crawl news -a sources=sources.yaml", "use it with crawlers news sources.yaml"),
-        ("use scrapy crawl broad -a hosts=hosts.txt -s SCOPE=all", "use crawlers broad hosts.txt -s SCOPE=all"),
-        ("add them with scrapy sites add URL", "add them with crawlers sites add URL"),
-        ("`scrapy sites list --all` shows all seeds", "`crawlers sites list --all` shows all seeds"),
-        ("unknown option -x; scrapy crawl --help shows all", "unknown option -x; crawlers --help shows all"),
-        ("scrapy explain URL shows the status", "crawlers explain URL shows the status"),
-        ("the next `scrapy crawl news` polls it", "the next `crawlers news` polls it"),
-        ("a crawl of scrapy crawl topic with --crawl", "a crawl of crawlers topic with --crawl"),
-        ("scrapy crawl [options] <spider> [<sites or file>]", "crawlers [options] <spider> [<sites or file>]"),
-        ("scrapy lab simulate | replay [options]", "crawlers lab simulate | replay [options]"),
-        ("hosts is given twice: a.example and -a hosts=b.example", None),
         ("scrapy crawls; myscrapy crawl news; scrapy.cfg", None),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.site_rules import LAB_RULES, RuleOptions
 from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
 
@@ -36,14 +35,6 @@ def test_others_have_their_defaults():
     assert (settings.get("ORDER"), settings.getint("UCB1_INITIAL_PAGES")) == ("bfs", 5)
     assert (settings.getlist("URL_EXCLUDE"), settings.getdict("URL_IP_NAMES")) == ([], {})
     assert settings.get("NO_SUCH_SETTING") is None
-
-
-def test_rules_of_a_crawl_are_those_that_it_recorded():
-    rules = crawl_rules(VALUES)
-    assert rules.normalization.ignored_parameters == ("a", "b")
-    assert (rules.rule, rules.robots_token) == ("gittins", "mybot")
-    assert isinstance(rules.new_rule(), BatchGreedy)
-    assert rules.rule_options.page_budget == 900
 
 
 @pytest.mark.parametrize("name", LAB_RULES)

@@ -62,13 +62,6 @@ def test_browser_is_found_on_path(programs, name):
     assert RenderedSites(Settings({"RENDER": "playwright"}), []).browser == path
 
 
-def test_browser_may_be_named(programs):
-    programs("chromium")
-    path = programs("mine")
-    assert browser_path(Settings({"RENDER_BROWSER": "mine"})) == path
-    assert browser_path(Settings({"RENDER_BROWSER": path})) == path
-
-
 @pytest.mark.parametrize(
     ("named", "message"),
     [

@@ -13,11 +13,8 @@ from crawlers.inputs.robots_token import robots_token
     ("named", "user_agent", "token"),
     [
         (None, "crawlers/0.1 (+https://example.org)", "crawlers"),
-        ("", "Mozilla/5.0 (compatible; mybot/1.0)", "mybot"),
         ("ours", "crawlers/0.1", "ours"),
         ("ours/2.0 (test)", "crawlers/0.1", "ours"),
-        (None, "", "*"),
-        (None, None, "*"),
         (None, "(+https://example.org)", "*"),
     ],
 )

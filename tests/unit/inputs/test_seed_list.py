@@ -6,41 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.errors import ConfigError, without_passwords
+from crawlers.errors import ConfigError
 from crawlers.inputs.hosts_file import parse_hosts
-from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_address, seed_limit, tidy_name
-from crawlers.inputs.text_file import PROBLEMS_SHOWN
+from crawlers.inputs.seed_list import LIMITS, format_seeds, parse_seeds, seed_limit, tidy_name
 from crawlers.items import Seed
-
-ZIN = Seed(1, "http://zin.example", "http://zin.example/ru/", "Zoological Institute", "ZIN", True, 2, 5, 0.5)
-BIN = Seed(2, "https://bin.example", "https://bin.example/", None, "bin.example:8080", False)
-OTHER = Seed(3, "http://bin.example", "http://bin.example/")
-SEEDS = [ZIN, BIN, OTHER]
-
-
-@pytest.mark.parametrize(
-    ("text", "site", "start_url"),
-    [
-        ("example.org", "http://example.org", "http://example.org/"),
-        ("HTTPS://Example.org:443/a/../ru/#top", "https://example.org", "https://example.org/ru/"),
-        ("example.org:8080/?lang=ru", "http://example.org:8080", "http://example.org:8080/?lang=ru"),
-        ("http://[::1]:8600/x", "http://[::1]:8600", "http://[::1]:8600/x"),
-        ("http://пример.рф/", "http://xn--e1afmkfd.xn--p1ai", "http://xn--e1afmkfd.xn--p1ai/"),
-    ],
-)
-def test_a_start_url_may_have_a_path(text, site, start_url):
-    assert seed_address(text) == (site, start_url)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "http://", "ftp://a.example", "mailto:me@a.example", "http://me@a.example/", "http://a b/", "http://a,b/"],
-)
-def test_invalid_address_is_quoted_in_the_error(text):
-    with pytest.raises(ConfigError) as raised:
-        seed_address(text)
-    assert str(raised.value).startswith(f"{without_passwords(repr(text))}: ")
-    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -105,14 +74,6 @@ def test_fault_in_a_table_is_reported(text, message):
         parse_seeds(text, "seeds.csv")
     assert str(raised.value).startswith("seeds.csv")
     assert message in str(raised.value)
-
-
-def test_number_of_reported_rows_is_limited():
-    with pytest.raises(ConfigError) as raised:
-        parse_seeds("start_url\n" + "ftp://x\n" * 60, "seeds.csv")
-    lines = str(raised.value).splitlines()
-    assert len(lines) == PROBLEMS_SHOWN + 2
-    assert lines[-2:] == [f"… and {60 - PROBLEMS_SHOWN} more", "No seeds were changed; fix the file."]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).map(tidy_name).filter(bool)

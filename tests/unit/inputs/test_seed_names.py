@@ -51,21 +51,6 @@ def named(number, site, **more):
     return Seed(number, site, f"{site}/", **more)
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("paper.example", 2), ("www.paper.example", 2), ("http://paper.example", 1), ("127.0.0.1", 4), ("a.example", 5)],
-)
-def test_domain_matches_the_named_seed_before_discovered_hosts(text, number):
-    seeds = [
-        discovered(1, "http://paper.example"),
-        named(2, "https://www.paper.example", enabled=False),
-        discovered(3, "http://www.paper.example"),
-        named(4, "http://127.0.0.1:8080"),
-        discovered(5, "http://a.example"),
-    ]
-    assert find_seed(seeds, text).number == number
-
-
 def test_domain_of_two_named_seeds_raises_an_error_with_their_numbers():
     seeds = [named(1, "http://paper.example"), named(2, "https://www.paper.example", enabled=False)]
     with pytest.raises(ConfigError, match=r"several seeds: 1 \(http://paper.example\), 2 \(https://www.p.*; give"):

@@ -8,7 +8,6 @@ from scrapy.settings import Settings
 from crawlers import settings as defaults
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.errors import ConfigError
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.url_settings import normalization, recorded, url_selection
 from crawlers.storage.crawls import SELECTION_SETTINGS
 
@@ -29,12 +28,6 @@ def test_notations_of_one_value_are_recorded_alike() -> None:
     one = of(URL_NORMALIZATION="default, lower_case", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
     other = of(URL_NORMALIZATION=["lower_case", "default"], URL_IGNORED_PARAMETERS=["utm_*", "ref"])
     assert recorded(one) == recorded(other) != recorded(of())
-
-
-@pytest.mark.parametrize("value", ["default", "rccrawler", "beebot", "", "default,-merge_slashes"])
-def test_recorded_steps_are_read_again_whatever_the_settings_are_today(value: str) -> None:
-    options = of(URL_NORMALIZATION=value, URL_IGNORED_PARAMETERS="a*,b=hex", URL_IP_NAMES='{"[::1]": "b"}')
-    assert crawl_rules(recorded(options)).normalization == options
 
 
 def test_profiles_are_those_of_the_sources() -> None:

@@ -22,11 +22,6 @@ def test_process_that_a_person_started_has_no_place():
     assert crawl_to_join({}) is None
 
 
-def test_crawl_to_join_needs_no_place_because_a_lone_process_begins_again_too():
-    assert crawl_to_join({CRAWL: "12"}) == 12
-    assert worker_place({CRAWL: "12"}) is None
-
-
 def test_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch):
     place = WorkerPlace(1, 2, Path("summary.txt"))
     for name, value in {**place.environment(), CRAWL: "3"}.items():

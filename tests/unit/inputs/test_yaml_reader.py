@@ -16,7 +16,6 @@ from crawlers.inputs.yaml_reader import (
     Item,
     Problem,
     Unreadable,
-    item_of,
     items_of,
     line_of,
     read_entries,
@@ -47,17 +46,6 @@ def value(node):
     return {value(key): value(one) for key, one in node.value}
 
 
-def test_fields_have_lines_and_scalars_remain_texts():
-    fields = read_fields("# sites\nroots:\n  - a\n  - 2024-13-01\nbudget: ' no '", NAMES)
-    assert [(field.name, field.line) for field in fields.values()] == [("roots", 2), ("budget", 5)]
-    assert items_of(fields["roots"]) == [Item(3, "a"), Item(4, "2024-13-01")]
-    assert item_of(fields["budget"].node) == Item(5, "no")
-
-
-def test_single_scalar_is_a_list():
-    assert items_of(read_fields("roots: a", NAMES)["roots"]) == [Item(1, "a")]
-
-
 def test_fields_without_a_value_are_ignored():
     assert read_fields("roots:\nbudget: []", NAMES) == {}
     assert read_fields("roots: {}\nbudget: ' '", NAMES) == {}
@@ -67,28 +55,6 @@ def test_lines_are_counted_as_in_editors():
     fields = read_fields("\ufeff# a\u2028b\x85c\r\nroots: [a,\r b,\n c]\r\nbudget: d", NAMES)
     assert [item.line for item in items_of(fields["roots"])] == [2, 3, 4]
     assert fields["budget"].line == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "sentence"),
-    [
-        ("", None, "expected fields such as `roots:`"),
-        ("a", None, "expected fields such as `roots:`"),
-        ("- roots", None, "expected fields such as `roots:`"),
-        ("root: 1", 1, "did you mean roots?"),
-        ("\nzzz: 1", 2, "choose one of: roots budget"),
-        ("? [roots]\n: a", 1, "expected a single value here, not a list or mapping"),
-        ("'': a", 1, "missing value"),
-        ("budget: 1\nbudget: 1", 2, "duplicate field budget"),
-        ("budget:\nbudget:", 2, "duplicate field budget"),
-        ("roots: a\n---\nbudget: 1", 2, "a second document begins here"),
-    ],
-)
-def test_a_problem_has_a_line(text, line, sentence):
-    with pytest.raises(Problem) as caught:
-        read_fields(text, NAMES)
-    assert (caught.value.line, sentence in str(caught.value)) == (line, True)
-    assert type(caught.value) is Problem
 
 
 @pytest.mark.parametrize(
@@ -111,22 +77,6 @@ def test_syntax_error_has_the_line_of_its_cause(text, line, sentence):
     assert (caught.value.line, sentence in str(caught.value)) == (line, True)
 
 
-def test_items_are_scalars_with_a_text():
-    fields = read_fields("roots:\n- a\n- [b]\nbudget: {a:\n  }", NAMES)
-    with pytest.raises(Problem, match="expected a single value here") as caught:
-        items_of(fields["roots"])
-    assert caught.value.line == 3
-    with pytest.raises(Problem, match="budget is a mapping, expected a list; write each value after a dash") as caught:
-        items_of(fields["budget"])
-    assert caught.value.line == 4
-    with pytest.raises(Problem, match="missing value"):
-        items_of(read_fields("roots: ['', a]", NAMES)["roots"])
-
-
-def test_anchors_are_ignored():
-    assert items_of(read_fields("roots: &a [&a b, &a c]", NAMES)["roots"]) == [Item(1, "b"), Item(1, "c")]
-
-
 def test_tags_do_not_create_objects():
     fields = read_fields("roots: [!!int 1, !!binary x, !b c]\nbudget: !!python/object/apply:os.abort []", NAMES)
     assert (items_of(fields.pop("roots")), fields) == ([Item(1, "1"), Item(1, "x"), Item(1, "c")], {})
@@ -140,23 +90,6 @@ def test_aliases_cannot_expand_a_small_file():
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize("deep", ["[", "{a: ", "- ", "? "])
-def test_deep_nesting_is_not_read_to_the_end(deep, monkeypatch):
-    read = 0
-
-    class Counted(yaml_reader.LOADER):
-        def get_event(self):
-            nonlocal read
-            read += 1
-            return super().get_event()
-
-    monkeypatch.setattr(yaml_reader, "LOADER", Counted)
-    with pytest.raises(Unreadable, match="more than 100 nested lists or mappings") as caught:
-        read_fields(f"\n{deep * 50_000}", NAMES)
-    assert caught.value.line == 2
-    assert read < 3 * DEEPEST
-
-
 def test_nesting_up_to_the_limit_is_read():
     depth = DEEPEST - 1
     assert list(read_fields(f"roots: {'[' * depth}{']' * depth}", NAMES)) == ["roots"]
@@ -164,31 +97,10 @@ def test_nesting_up_to_the_limit_is_read():
         read_fields(f"roots: {'[' * DEEPEST}{']' * DEEPEST}", NAMES)
 
 
-def test_entries_keep_their_order_and_texts():
-    text = "# ours\nall:\n  - a.example\n  - {site: b.example, rules: [/x, {regex: /y, weight: 0}]}\n\n  - c: NO\n"
-    assert read(text) == [
-        (3, "a.example"),
-        (4, {"site": "b.example", "rules": ["/x", {"regex": "/y", "weight": "0"}]}),
-        (6, {"c": "NO"}),
-    ]
-    assert read("{all: [a,\n b]}") == [(1, "a"), (2, "b")]
-    assert read("{}") == read("all:\n") == read("all: []") == read("all: {}") == []
-
-
 @pytest.mark.parametrize("fault", ["", "- [\n"])
 def test_values_within_an_entry_have_lines(fault):
     (_, first), (_, second), *_ = read_entries(f"all:\n- a: x\n\n- b: 1\n  c: 2\n{fault}", "all", lambda node: node)
     assert [line_of(first), line_of(second.value[1][0])] == ([2, 5] if not fault else [2, 3])
-
-
-def test_reader_of_an_entry_may_raise_a_problem():
-    def read_one(node):
-        if value(node) == "b":
-            raise Problem(line_of(node), "no b")
-        return value(node)
-
-    (_, first), (line, problem), (_, last) = read_entries("all: [a,\n b, c]", "all", read_one)
-    assert (first, line, str(problem), last) == ("a", 2, "no b", "c")
 
 
 def test_error_in_the_reader_is_not_reported_as_a_fault_of_the_file():
@@ -244,13 +156,6 @@ def test_faulty_entry_does_not_affect_the_others(entry, line, message, indent):
     assert (first, last[1]) == ((2, "before"), "after")
     assert wrong[0] == line
     assert message in wrong[1]
-
-
-def test_each_faulty_entry_has_its_own_problem():
-    entries = read("all:\n" + "- a\n- [\n" * 1_000)
-    assert [line for line, _ in entries] == list(range(2, 2_002))
-    assert {entry for _, entry in entries[::2]} == {"a"}
-    assert all("not valid YAML" in entry for _, entry in entries[1::2])
 
 
 WORDS = "sources: all: roots: site: a.example a é 😀 { } [ ] : , ' \" &a *a # ? | >- %YAML <<: \\UFFFFFFFF \\ud800"
