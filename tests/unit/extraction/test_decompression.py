@@ -61,11 +61,6 @@ def test_encodings_are_removed_in_reverse_order(encodings):
     assert decompressed(brotli.compress(gzip.compress(TEXT)), encodings, 0) == TEXT
 
 
-@pytest.mark.parametrize("encoding", ["identity", "utf-8", "", "none", "x-\x1b[2J", "gzip;q=1"])
-def test_unknown_encodings_are_ignored(encoding):
-    assert decompressed(TEXT, [encoding], 0) == TEXT
-
-
 @pytest.mark.parametrize("name", ["gzip", "x-gzip", "zstd"])
 def test_plain_text_with_a_wrong_header_stays_as_it_is(name):
     assert decompressed(TEXT, [name], 0) == TEXT

@@ -6,15 +6,14 @@ import asyncio
 
 import pytest
 
-from crawlers.algorithms.news.article_labels import IN_FEED, SURE
+from crawlers.algorithms.news.article_labels import SURE
 from crawlers.algorithms.news.url_classifier import UrlClassifier
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, PAGE, SITEMAP, KnownCopy, State
-from crawlers.reasons import Reason
+from crawlers.items import FEED, HOME, LIST, SITEMAP, KnownCopy, State
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0
@@ -34,14 +33,6 @@ RSS = f"""<rss version='2.0'><channel><title>The Paper</title>
 <item><link>{ELSEWHERE}/3</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>
 <item><link>{FOREIGN}/4</link><pubDate>Sat, 21 Nov 2026 10:30:00 GMT</pubDate></item>
 </channel></rss>"""
-NEWS = (
-    "<url><loc>/news/1.html</loc><n:news><n:publication_date>2026-11-21T11:00:00Z</n:publication_date></n:news></url>"
-)
-PLAIN = "<url><loc>/about</loc><lastmod>2026-11-21</lastmod></url>"
-
-
-def urlset(*entries):
-    return f"<urlset xmlns:n='http://www.google.com/schemas/sitemap-news/0.9'>{''.join(entries)}</urlset>"
 
 
 class Pool:
@@ -135,11 +126,6 @@ def test_feed_with_an_undated_item_has_no_span(read):
     assert read(RSS.replace("<pubDate>", "<x>", 1)).news.span_s is None
 
 
-def test_feed_is_recognised_by_its_content_whatever_its_type(read):
-    assert read(RSS).news.kind == FEED
-    assert read(RSS, content_type="application/octet-stream").news.kind == FEED
-
-
 def test_broken_or_unreadable_feed_has_its_problem(read, pool):
     assert read(RSS[:300]).news.problem.startswith("feed_broken ")
     pool.fails = "took_too_long 30"
@@ -148,49 +134,11 @@ def test_broken_or_unreadable_feed_has_its_problem(read, pool):
     assert not page.news.announces
 
 
-def test_sitemap_has_links_and_announces_nothing(read):
-    page = read(urlset(PLAIN, "<url><loc>/news/1.html</loc></url>"), f"{SITE}/map.xml", "text/xml")
-    assert (page.news.kind, page.news.announces, page.news.items) == (SITEMAP, False, [])
-    assert urls(page.links) == [f"{SITE}/about", FITTING]
-
-
-def test_news_sitemap_announces_its_news(read):
-    page = read(urlset(NEWS), f"{SITE}/news.xml", "text/xml")
-    assert (page.news.kind, page.news.announces, page.news.span_s) == (SITEMAP, True, HOUR_S)
-    assert [item.target.url for item in page.news.items] == [FITTING]
-
-
-def test_mixed_sitemap_announces_only_its_news(read):
-    page = read(urlset(PLAIN, NEWS), f"{SITE}/news.xml", "text/xml")
-    assert [item.target.url for item in page.news.items] == [FITTING]
-    assert page.news.span_s == HOUR_S, "of the news"
-    assert sorted(urls(page.links)) == [f"{SITE}/about", FITTING]
-
-
-def test_index_names_further_sitemaps(read):
-    body = f"<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>{FOREIGN}/2</loc></sitemap></sitemapindex>"
-    page = read(body, f"{SITE}/index.xml", "application/xml")
-    assert page.news.kind == SITEMAP
-    assert [target.url for target in page.news.feeds] == [f"{SITE}/1.xml", f"{FOREIGN}/2"]
-
-
 def test_text_is_a_sitemap_if_one_is_expected(read):
     text = f"{FITTING}\n{SITE}/about\n"
     assert read(text, f"{SITE}/sitemap.txt", "text/plain").news.kind == SITEMAP
     assert read(text, f"{SITE}/map", "text/plain", kind=SITEMAP).news.kind == SITEMAP
     assert read(text, f"{SITE}/readme", "text/plain").state is State.REFUSED
-
-
-@pytest.mark.parametrize("kind", [FEED, SITEMAP])
-def test_feed_that_became_a_page_has_a_problem(read, kind):
-    page = read(SECTION, f"{SITE}/rss", kind=kind)
-    assert (page.state, page.news.kind, page.news.problem) == (State.DONE, kind, f"not_a_{kind}")
-    assert read(SECTION, kind=PAGE).news.problem == ""
-
-
-def test_error_page_is_not_a_feed(read, pool):
-    page = read(RSS, f"{SITE}/rss", "application/rss+xml", kind=FEED, status=500)
-    assert (page.state, page.news.kind, pool.calls) == (State.REFUSED, FEED, [])
 
 
 def test_unchanged_response_is_not_read(read, pool):
@@ -207,41 +155,11 @@ def test_feeds_are_discovered_on_the_home_page_and_the_pages_that_it_links_to(re
     assert [target.url for target in page.news.feeds] == [f"{SITE}/en/rss"][:count]
 
 
-def test_feed_may_be_on_another_host(read):
-    page = read(f"{ALTERNATE}{FOREIGN}/rss>{ALTERNATE}{FOREIGN}/rss#new>", level=0)
-    assert [target.url for target in page.news.feeds] == [f"{FOREIGN}/rss"]
-
-
 def test_no_feeds_are_discovered_on_pages_that_match_a_rule(read):
     assert read(f"{ALTERNATE}/rss>", FITTING, level=1).news.feeds == ()
 
 
 # Articles
-
-
-def test_article_is_extracted_from_a_page_that_matches_a_rule(read, pool):
-    page = read(STORY, FITTING)
-    assert page.news.fits
-    assert page.news.article.title == "A bridge"
-    assert page.news.fingerprint is not None
-    assert pool.calls == [(SITE, "article_of")]
-
-
-def test_article_is_extracted_from_an_announced_page_whatever_its_url(read):
-    page = read(STORY, f"{SITE}/x", is_announced=True)
-    assert page.news.fits
-    assert page.news.article is not None
-
-
-def test_item_of_a_feed_is_likely_an_article(read):
-    odds = [read(STORY, f"{SITE}/x", is_announced=True, is_in_feed=said).news.odds for said in (False, True)]
-    assert odds[1] - odds[0] == IN_FEED
-
-
-def test_page_that_matches_a_rule_but_has_no_article_has_the_reason(read):
-    page = read("<title>Nothing</title><p>Nothing at all.", FITTING)
-    assert page.news.article is None
-    assert page.news.reason.startswith("no_text")
 
 
 def test_list_is_no_document_although_its_url_fits_unless_a_feed_announced_it(read, pool):
@@ -261,13 +179,6 @@ def test_short_article_among_many_links_is_not_a_list(read):
     assert page.news.reason != Reason.LIST_OF_LINKS
 
 
-def test_page_that_looks_like_an_article_needs_no_rule(read):
-    page = read(MARKED.replace("<h1>", "<meta property=article:published_time content=2026-11-20><h1>"), f"{SITE}/x")
-    assert not page.news.fits
-    assert page.news.odds > SURE
-    assert page.news.article is not None
-
-
 def test_promising_page_without_further_evidence_is_not_an_article(read, pool):
     page = read(MARKED, f"{SITE}/x")
     assert PROMISING <= page.news.odds <= SURE
@@ -281,28 +192,10 @@ def test_date_that_only_the_extraction_finds_counts(read):
     assert page.news.article.published == "2026-11-20"
 
 
-def test_no_article_is_extracted_from_lists_and_pages_without_evidence(read, pool):
-    for body in (SECTION, "<title>About</title><p>We write."):
-        page = read(body)
-        assert (page.news.fits, page.news.article, page.news.reason) == (False, None, "")
-    assert pool.calls == []
-
-
-def test_page_with_pages_below_it_is_probably_not_an_article(read):
-    below = "".join(f"<a href=/x/{n}>{n}</a>" for n in range(5))
-    assert read(STORY + below, f"{SITE}/x").news.odds == read(STORY, f"{SITE}/x").news.odds - 2.0
-
-
 def test_page_with_the_bytes_of_a_document_is_a_copy_and_not_extracted(read, pool):
     page = read(STORY, FITTING, copy=KnownCopy("same_bytes 3", False))
     assert (page.news.outcome, page.news.reason) == ("duplicate", "same_bytes 3")
     assert (page.news.article, pool.calls) == (None, [])
-
-
-def test_extraction_that_takes_too_long_is_the_reason(read, pool):
-    pool.fails = "took_too_long 30"
-    page = read(STORY, FITTING)
-    assert (page.state, page.news.article, page.news.reason) == (State.DONE, None, "took_too_long 30")
 
 
 # Hosts outside the scope
@@ -313,7 +206,3 @@ def test_host_that_only_serves_feeds_of_a_source_is_not_crawled(read):
     page = read(f"<a href=/x>x</a><a href={SITE}/y>y</a>", f"{FOREIGN}/page")
     assert page.links == ()
     assert urls(page.cross_site_links) == [f"{SITE}/y"]
-
-
-def test_subdomain_is_in_scope(read):
-    assert urls(read("<a href=/x>x</a>", f"{ELSEWHERE}/").links) == [f"{ELSEWHERE}/x"]

@@ -11,7 +11,6 @@ from crawlers.algorithms.topic.vectors import Topic
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.extraction import page_analysis
 from crawlers.extraction.page_analysis import PageAnalyzer
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import LinkPlace
@@ -37,11 +36,6 @@ def worth(page):
     return {values[key]: value for key, value in page.analysis.link_values.items()}
 
 
-def test_terms_come_from_title_and_text(analysis):
-    page = read(analysis, "<title>Unicode</title><p>Tables of <b>fonts</b> <script>var unicode</script>")
-    assert page.analysis.terms == {"unicod": 1, "tabl": 1, "font": 1}
-
-
 def test_similarity_depends_on_the_pages_read_so_far(analysis):
     assert read(analysis, "<p>unicode fonts").similarity == pytest.approx(1 / sqrt(2))
     # Both pages have "unicod", and only the second one has "tabl".
@@ -52,11 +46,6 @@ def test_similarity_depends_on_the_pages_read_so_far(analysis):
 def test_recalled_pages_count(analysis):
     analysis.recall([{"unicod": 3}])
     assert read(analysis, "<p>unicode tables").similarity == pytest.approx(1 / sqrt(1 + (1 + log(2)) ** 2))
-
-
-def test_page_without_terms_has_similarity_0(analysis):
-    page = read(analysis, "<p>1 2 3")
-    assert (page.similarity, page.analysis.terms) == (0.0, {})
 
 
 def test_relevance_of_a_link_is_that_of_its_text_and_context(analysis):
@@ -70,13 +59,6 @@ def test_relevance_of_a_link_is_that_of_its_text_and_context(analysis):
     )
 
 
-def test_best_of_several_links_to_a_page_counts(analysis):
-    links = "".join(f'<p><a href="/1">{text}</a></p>' for text in ("weather", "unicode", "unicode tables"))
-    page = read(analysis, links)
-    assert worth(page) == {"http://a.example/1": 1.0}
-    assert [text.anchor for text in page.analysis.link_texts] == ["weather", "unicode", "unicode tables"]
-
-
 def test_equal_link_texts_are_stored_once(analysis):
     page = read(analysis, '<p><a href="/1">unicode</a></p>' * 3)
     assert len(page.analysis.link_texts) == 1
@@ -88,13 +70,6 @@ def test_links_within_the_scope_are_analysed_and_external_ones_are_not(analysis)
     assert worth(page) == {"http://b.example/": 1.0}
     assert len(page.analysis.link_texts) == 1
     assert [link.url for link, _ in page.external] == ["http://c.example/"]
-
-
-def test_links_beyond_the_limit_have_no_relevance(analysis, monkeypatch):
-    monkeypatch.setattr(page_analysis, "MAX_TEXTS", 2)
-    page = read(analysis, "".join(f'<p><a href="/{n}">unicode</a></p>' for n in range(4)))
-    assert len(page.links) == 4
-    assert worth(page) == {"http://a.example/0": 1.0, "http://a.example/1": 1.0}
 
 
 def test_text_by_which_a_crawl_learns_is_that_of_the_most_relevant_link(analysis):

@@ -19,8 +19,6 @@ from pathlib import Path
 import pytest
 
 from crawlers.extraction import pool as pool_module
-from crawlers.extraction import worker
-from crawlers.extraction.article.article_reader import extract_article
 from crawlers.extraction.pool import REPEATS, ExtractionPool
 
 CRAWLER = """
@@ -52,15 +50,6 @@ def run(scenario, processes=1, timeout_s=30.0, **options):
     return asyncio.run(main())
 
 
-def test_functions_run_in_other_processes_of_lower_priority():
-    async def scenario(pool):
-        return await pool.run("site", os.getpid), await pool.run("site", os.nice, 0)
-
-    pid, niceness = run(scenario)
-    assert pid != os.getpid()
-    assert niceness == min(os.nice(0) + worker.NICENESS, 19)
-
-
 def test_module_in_the_folder_of_the_crawl_hides_none_of_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # as `python -m crawlers` does
@@ -70,18 +59,6 @@ def test_module_in_the_folder_of_the_crawl_hides_none_of_python(tmp_path, monkey
         return await pool.run("site", os.getcwd)
 
     assert Path(run(scenario)).samefile(sys.prefix)
-
-
-def test_article_is_returned_complete_by_the_pool():
-    page = b"<html><head><title>A title</title></head><body><h1>A title</h1><p>%s</p></body></html>" % (
-        b"Some words. " * 40
-    )
-
-    async def scenario(pool):
-        return await pool.run("site", extract_article, page, "http://a.test/x", "text/html", {}, 1e9)
-
-    article = run(scenario)
-    assert (article.title, article.extractor) == ("A title", "blocks")
 
 
 def test_timeout_yields_a_reason_and_other_calls_continue():
@@ -104,18 +81,6 @@ def test_call_whose_worker_was_killed_is_repeated_and_succeeds(tmp_path):
         return await pool.run("site", os.system, dying_once(tmp_path / "died"))
 
     assert run(scenario) == 0
-
-
-def test_call_whose_worker_is_killed_while_it_is_repeated_succeeds(tmp_path):
-    """The number of calls that die is that of the lines in the file."""
-    died = tmp_path / "died"
-    command = f"echo x >> {died}; test $(wc -l < {died}) -gt {REPEATS} || kill -9 $PPID"
-
-    async def scenario(pool):
-        return await pool.run("site", os.system, command)
-
-    assert run(scenario) == 0
-    assert len(died.read_text().splitlines()) == REPEATS + 1
 
 
 class LoopWorkers:

@@ -312,19 +312,6 @@ def test_robots_txt_is_not_asked_for_again_when_the_crawl_goes_on(tmp_path):
         assert sorted(web["rules"].paths) == sorted(wanted)
 
 
-def test_robots_txt_is_not_asked_for_when_it_is_not_obeyed(tmp_path):
-    project = Project(tmp_path, SITEMAPS_ENABLED=0)
-    with Web(rules=pages(BODIES, "User-agent: *\nDisallow: /")) as web:
-        assert project.crawl(web.hosts(), ROBOTSTXT_OBEY=False).status == 0
-        assert sorted(web["rules"].paths) == [
-            "/",
-            "/open.html",
-            "/secret/a.html",
-            "/secret/b.html",
-            "/secret/c.html",
-        ]
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 def test_client_errors_allow_everything(status):
     assert RobotsRules(status, None, TOKEN).reason_against("http://a.example/x") is None
@@ -334,12 +321,6 @@ def test_client_errors_allow_everything(status):
 def test_server_errors_forbid_everything(status):
     reason = RobotsRules(status, None, TOKEN).reason_against("http://a.example/")
     assert reason == f"robots_unread status {status}"
-
-
-@pytest.mark.parametrize("why", ["timeout", "connection_refused", "certificate_expired", "tls_failed"])
-def test_reason_names_the_failure_of_the_connection(why):
-    reason = RobotsRules(UNREACHABLE, why, TOKEN).reason_against("http://a.example/")
-    assert reason == f"robots_unread {why}"
 
 
 @pytest.mark.parametrize(
@@ -390,11 +371,6 @@ def test_file_with_a_million_wildcards_closes_the_site_at_once():
     rules = RobotsRules(200, text, TOKEN)
     assert rules.reason_against("http://a.example/x") == "robots_wildcards 2000"
     assert RobotsRules(200, f"User-agent: other\n{text}User-agent: crawlers\nAllow: /", TOKEN).size < 10
-
-
-def test_rules_that_are_repeated_count_once():
-    text = "User-agent: *\n" + "Disallow: /*x$\n" * (MAX_WILDCARDS + 1)
-    assert RobotsRules(200, text, TOKEN).reason_against("http://a.example/y") is None
 
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.news.article_labels import Evidence
 from crawlers.extraction.article.article_evidence import evidence
 from crawlers.extraction.html import parse_page
 
@@ -34,11 +33,6 @@ def test_list_of_articles_is_not_an_article(html):
     assert not seen(html).structured
 
 
-def test_open_graph_is_read():
-    assert seen('<head><meta property="og:type" content="Article">').og_article
-    assert seen('<head><meta property="og:type" content="website">').og_website
-
-
 @pytest.mark.parametrize(
     "html",
     [
@@ -48,12 +42,6 @@ def test_open_graph_is_read():
 )
 def test_date_is_recognised(html):
     assert seen(html).has_date
-
-
-def test_dates_of_teasers_are_ignored():
-    assert not seen(
-        "<body><div><h1>News</h1>" + '<p><time datetime="2024-05-03">May</time></p>' * 5 + "</div>"
-    ).has_date
 
 
 def test_block_of_text_under_one_heading_looks_like_an_article():
@@ -74,7 +62,3 @@ def test_the_density_of_links_is_a_share_of_the_letters():
 @pytest.mark.parametrize("html", ['<head><link rel="next" href="2">', '<body><a rel="prev" href="1">x</a>'])
 def test_pagination_is_recognised(html):
     assert seen(html).has_pagination
-
-
-def test_value_of_the_caller_is_passed_on():
-    assert seen("<body>x", is_prefix_of=7) == Evidence(is_prefix_of=7)

@@ -58,12 +58,6 @@ def test_all_parts_of_a_marked_up_page_are_extracted():
     )
 
 
-def test_page_without_metadata_has_title_and_text():
-    article = extract(page())
-    assert (article.title, article.published_at, article.published, article.authors) == ("A storm in May", None, "", ())
-    assert (article.section, article.language, article.canonical_url, article.image) == ("", "en", URL, "")
-
-
 def test_rule_of_the_site_takes_precedence():
     rules = {
         "title": "h1 b",
@@ -82,34 +76,6 @@ def test_rule_of_the_site_takes_precedence():
     assert (article.published, article.authors, article.section) == ("2024-05-02", ("Bo Ek", "Cy Fox"), "Town")
     assert (article.canonical_url, article.image) == ("https://www.post.test/2", "https://www.post.test/b.jpg")
     assert (article.language, article.extractor) == ("en", "rule")
-
-
-def test_rules_without_a_match_fall_back_to_the_page():
-    article = extract(page(json_ld()), dict.fromkeys(("title", "text", "published", "authors"), ".none"))
-    assert (article.title, article.authors, article.extractor) == ("A storm in May", ("Ann Lee",), "blocks")
-
-
-def test_machine_readable_text_is_used_if_the_page_shows_only_its_beginning():
-    whole = "\n".join([*PARAGRAPHS, *(f"{paragraph} So it is said." for paragraph in PARAGRAPHS)])
-    article = extract(page(json_ld(articleBody=whole)))
-    assert (article.text, article.extractor) == (whole, "json-ld")
-    article = extract(page(json_ld(articleBody=" ".join(PARAGRAPHS) + " Only said.")))
-    assert (article.text, article.extractor) == ("\n".join(PARAGRAPHS), "blocks")
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b" \n ", b"\0", b"<", b"plain words", b"<html></html>", b"\xff\xfe", b"GIF89a\x01"]
-)
-def test_body_that_is_not_a_page_has_no_text(body):
-    assert extract(body) == "no_text"
-
-
-def test_short_text_is_ignored_unless_accepted():
-    body = (
-        b"<html><head><title>Short</title></head><body><h1>Short</h1><p>It rained in May, they said.</p></body></html>"
-    )
-    assert extract(body) == "no_text"
-    assert extract(body, least_chars=10).title == "Short"
 
 
 def test_text_without_title_is_not_an_article():
@@ -144,20 +110,9 @@ def test_visible_date_is_found():
     assert extract(page(body="<p class=date>Published: 3 May 2024</p>")).published == "2024-05-03"
 
 
-def test_canonical_url_of_the_home_page_is_ignored():
-    assert extract(page('<link rel="canonical" href="https://www.post.test/">')).canonical_url == URL
-
-
 @pytest.mark.parametrize("href", ["javascript:void(0)", "http://[broken", "mailto:a@post.test", "#top", ""])
 def test_canonical_url_must_be_a_web_address(href):
     assert extract(page(f'<link rel="canonical" href="{href}">')).canonical_url == URL
-
-
-def test_texts_are_bounded(monkeypatch):
-    monkeypatch.setattr(module, "MAX_TEXT", 300)
-    monkeypatch.setattr(module, "MAX_TITLE", 7)
-    article = extract(page())
-    assert (len(article.text), article.title) == (300, "A storm")
 
 
 def test_page_is_read_up_to_the_limit(monkeypatch):
@@ -165,56 +120,10 @@ def test_page_is_read_up_to_the_limit(monkeypatch):
     assert extract(page()) == "no_text"
 
 
-def test_other_charsets_are_read():
-    text = "Гроза над городом была сильной, и крыши улетели далеко. " * 8
-    body = f"<html><head><title>Гроза</title></head><body><h1>Гроза</h1><p>{text}</p></body></html>".encode("koi8-r")
-    article = extract_article(body, URL, "text/html; charset=koi8-r", {}, NOW)
-    assert (article.title, article.text.splitlines()[-1]) == ("Гроза", text.strip())
-
-
-@pytest.mark.parametrize(
-    "piece", [b"<div>", b"<b>x", b"<p><font color=red>", b"<table><tr><td>", b'<a href="x">', b"<!--"]
-)
-def test_endless_nesting_does_not_crash(piece):
-    assert isinstance(extract(page() + piece * 20_000), Article | str)
-
-
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.lists(st.sampled_from(page(json_ld()).split(b">")) | st.binary(max_size=20), max_size=30))
 def test_broken_pages_do_not_crash(pieces):
     assert isinstance(extract(b">".join(pieces), least_chars=1), Article | str)
-
-
-@pytest.mark.parametrize(
-    ("language", "shown", "expected"),
-    [
-        ("hr", "3. listopada 2024.", "2024-10-03"),
-        ("pl", "3 listopada 2024", "2024-11-03"),
-        ("fi", "3. marraskuuta 2024", "2024-11-03"),
-        ("uk", "3 листопада 2024 р.", "2024-11-03"),
-    ],
-)
-def test_shown_date_is_read_in_the_language_of_the_page(language, shown, expected):
-    assert extract(page(f'<meta name="language" content="{language}">', body=f"<p>{shown}</p>")).published == expected
-
-
-FACTS = """<meta name=description content="In &lt;b&gt;short&lt;/b&gt;"><meta name=keywords content="storm, sea, Storm">
-<meta property="article:modified_time" content="2024-05-04T10:00:00+02:00">
-<meta property="article:published_time" content="2024-05-03T10:00:00+02:00">
-<meta property="article:content_tier" content={}>"""
-
-
-@pytest.mark.parametrize(("tier", "is_free"), [("free", True), ("locked", False), ("metered", False), ("other", None)])
-def test_facts_of_meta_tags_belong_to_the_article(tier, is_free):
-    article = extract(page(FACTS.format(tier)))
-    assert (article.description, article.keywords) == ("In short", ("storm", "sea"))
-    assert (article.modified_at, article.modified) == (1714809600.0, "2024-05-04T10:00:00+02:00")
-    assert article.is_free is is_free
-
-
-def test_change_before_the_publication_is_an_error_of_the_template():
-    article = extract(page(json_ld(dateModified="2024-04-03T10:00:00+02:00")))
-    assert (article.modified_at, article.modified) == (None, "")
 
 
 def test_facts_are_bounded():

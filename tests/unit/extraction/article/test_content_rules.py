@@ -4,7 +4,6 @@ import pytest
 from lxml import html
 
 from crawlers.errors import ConfigError
-from crawlers.extraction.article.article_parts import ArticleParts
 from crawlers.extraction.article.content_rules import PARTS, by_rules, check_rules
 
 PAGE = html.document_fromstring(
@@ -18,13 +17,10 @@ PAGE = html.document_fromstring(
     [
         ("title", "h1", "A title"),
         ("title", "//h1/i/text()", "title"),
-        ("title", "h1 i::text", "title"),
-        ("title", "string(//h1)", "A title"),
         ("title", "h2", ""),
         ("text", "div.story p", "One\ntwo\nThree"),
         ("text", "div.story", "One\ntwo\nThree"),
         ("published", "time", "2024-05-03"),
-        ("published", "time::text", "May"),
         ("authors", "a[rel=author]", ("Ann", "Bo")),
         ("section", "(//b)[1]/@data-s", "World"),
         ("image", "img.lead", "/a.png"),
@@ -33,10 +29,6 @@ PAGE = html.document_fromstring(
 def test_rules_find_parts(part, selector, expected):
     check_rules({part: selector})
     assert getattr(by_rules(PAGE, {part: selector}), part) == expected
-
-
-def test_without_rules_all_parts_are_empty():
-    assert by_rules(PAGE, {}) == ArticleParts()
 
 
 @pytest.mark.parametrize("selector", ["h1[", "//h1[", "p::nonsense(", "", "unknown-function(1)"])

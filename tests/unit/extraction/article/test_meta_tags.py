@@ -24,14 +24,5 @@ def test_profile_addresses_are_not_names():
     assert tags(head).authors == ("Ann Lee",)
 
 
-def test_most_reliable_name_of_a_part_is_preferred():
-    head = '<meta name="date" content="2020-01-01"><meta property="article:published_time" content="2024-05-03">'
-    assert tags(head).published == "2024-05-03"
-
-
-def test_locale_replaces_a_missing_language():
-    assert tags('<meta property="og:locale" content="de_AT">').language == "de_AT"
-
-
 def test_page_without_tags_has_no_parts():
     assert tags("<meta name=author><meta content=x><link rel=canonical>") == ArticleParts()

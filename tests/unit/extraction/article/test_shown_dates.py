@@ -40,24 +40,9 @@ def test_nearest_date_is_that_of_the_article():
     assert shown(f"<h1>Storm</h1>{gap}{gap}{other}") == ""
 
 
-def test_date_of_a_change_is_the_last_choice():
-    assert shown("<h1>Storm</h1><p>Updated 5 May 2024</p><p>3 May 2024</p>") == "3 May 2024"
-    assert shown("<h1>Storm</h1><p>Updated 5 May 2024</p>") == "Updated 5 May 2024"
-    assert shown("<h1>Storm</h1><p>Updated 5 May 2024</p>", with_changes=False) == ""
-
-
 def test_headline_with_the_title_is_that_of_the_article():
     teaser = "<h1>Another matter</h1><p>1 May 2024</p>"
     assert shown(f"{teaser}<p>x</p><p>x</p><h2><i>Sea</i> Storm</h2><p>x</p><p>3 May 2024</p>{TEXT}") == "3 May 2024"
-
-
-def test_without_a_headline_the_first_date_in_dated_markup_is_used():
-    assert shown("<p>7 May 2024</p><p class=post-date>3 May 2024</p>") == "3 May 2024"
-    assert shown("<p>7 May 2024</p><p>3 May 2024</p>") == "7 May 2024"
-
-
-def test_navigation_and_scripts_are_not_read():
-    assert shown("<h1>Storm</h1><nav>3 May 2024</nav><script>3 May 2024</script><footer>3 May 2024</footer>") == ""
 
 
 def test_search_is_bounded():

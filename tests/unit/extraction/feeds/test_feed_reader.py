@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import time
 
 import pytest
@@ -105,18 +104,6 @@ def test_older_formats_are_read(body: str, title: str, published_at: float | Non
     ]
 
 
-def test_atom_whose_elements_all_have_a_prefix_is_read() -> None:
-    entry = '<a:entry><a:title>T</a:title><a:link href="/x"/></a:entry>'
-    body = f'<a:feed xmlns:a="http://www.w3.org/2005/Atom">{entry}</a:feed>'
-    assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
-
-
-def test_titles_of_media_are_not_titles_of_the_item() -> None:
-    body = rss('<title>T</title><link>/x</link><media:content url="/y"><media:title>M</media:title></media:content>')
-    body = body.replace("<rss", '<rss xmlns:media="http://search.yahoo.com/mrss/"')
-    assert [(item.url, item.title) for item in read(body).items] == [("https://example.com/x", "T")]
-
-
 @pytest.mark.parametrize("doctype", ["<!DOCTYPE html>", '<!doctype HTML PUBLIC "-//W3C//DTD XHTML 1.0//EN" "x.dtd">'])
 @pytest.mark.parametrize("between", ["", "\n\n", "<!-- a page --> <!-- -->\n", '<?xml version="1.0"?>'])
 def test_feed_behind_the_doctype_of_html_is_read(doctype: str, between: str) -> None:
@@ -137,7 +124,6 @@ def test_many_comments_behind_the_doctype_take_no_time() -> None:
         ("<guid>4711</guid>", []),
         ('<guid isPermaLink="false">https://example.com/g</guid>', []),
         ("<link/><guid>https://example.com/g</guid>", ["https://example.com/g"]),
-        ("<guid>https://example.com/g</guid><link>/x</link>", ["https://example.com/x"]),
         ("<title>No link</title>", []),
         ("<link>mailto:editor@example.com</link>", []),
         ("<link>javascript:void(0)</link>", []),
@@ -183,10 +169,7 @@ def test_own_url_of_an_article_stands_in_for_the_link_of_a_proxy(
     ("link", "found"),
     [
         ('<link uri="/wrong">/a</link>', "/a"),
-        ('<link url="/wrong" type="x">\n/a</link>', "/a"),
         ('<link href="/wrong"><![CDATA[ /a ]]></link>', "/a"),
-        ('<link rel="alternate" href="/a"></link>', "/a"),
-        ('<link uri="/a"/>', "/a"),
         ("<link uri='/a' > </link>", "/a"),
     ],
 )
@@ -195,46 +178,11 @@ def test_link_of_rss_is_its_text_whatever_its_attributes_are(link: str, found: s
     assert [item.url for item in content.items] == [f"https://example.com{found}"]
 
 
-@pytest.mark.parametrize(
-    ("titles", "found"),
-    [
-        ("<media:title>M</media:title>", "M"),
-        ("<media:title type='plain'>M</media:title><title></title>", "M"),
-        ("<media:group><media:content url='/i.jpg'><media:title>M</media:title></media:content></media:group>", "M"),
-        ("<media:title>M</media:title><title>T</title>", "T"),
-        ("<title>T</title><media:title>M</media:title>", "T"),
-    ],
-)
-def test_title_of_media_stands_in_for_a_missing_title(titles: str, found: str) -> None:
-    media = 'xmlns:media="http://search.yahoo.com/mrss/"'
-    content = read(f"<rss {media}><channel><item><link>/a</link>{titles}</item></channel></rss>")
-    assert [item.title for item in content.items] == [found]
-
-
 def test_credentials_in_addresses_are_left_out() -> None:
     body = "<rss><channel><item><link>http://me:secret@example.com/a</link></item></channel></rss>"
     sitemap = "<sitemapindex><sitemap><loc>http://me:secret@example.com/b</loc></sitemap></sitemapindex>"
     assert urls(body) == ["http://example.com/a"]
     assert read(sitemap).further == ["http://example.com/b"]
-
-
-def test_repeated_items_are_merged() -> None:
-    body = rss(
-        "<link>/x</link>",
-        "<title>T</title><link>/x#2</link><pubDate>21 Nov 2026 12:00 GMT</pubDate>",
-        "<title>Later</title><link>/x</link><pubDate>21 Nov 2026 13:00 GMT</pubDate>",
-    )
-    assert [(item.url, item.published_at, item.title) for item in read(body).items] == [
-        ("https://example.com/x", NOON, "T")
-    ]
-
-
-def test_future_and_invalid_dates_are_unknown() -> None:
-    dates = ["Mon, 23 Nov 2026 01:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", "", "31 Feb 2026 10:00 GMT"]
-    content = read(rss(*(f"<link>/{i}</link><pubDate>{date}</pubDate>" for i, date in enumerate(dates))))
-    assert [item.published_at for item in content.items] == [None] * len(dates)
-    within_a_day = read(rss("<link>/x</link><pubDate>Sun, 22 Nov 2026 23:00:00 GMT</pubDate>"))
-    assert within_a_day.items[0].published_at == NOW + 23 * 3600
 
 
 BROKEN = {
@@ -274,11 +222,6 @@ def test_broken_feed_gives_its_readable_items(name: str) -> None:
     assert urls(body) == (found or urls(RSS))
 
 
-def test_damage_is_described() -> None:
-    assert read(rss("<p><link>/x</link>")).problem == "feed_broken mismatched tag"
-    assert "feed_broken" in read(RSS[:900]).problem
-
-
 @pytest.mark.parametrize(
     ("charset", "declared", "content_type"),
     [
@@ -297,52 +240,8 @@ def test_charset_is_detected_whatever_is_declared(charset: str, declared: str, c
     assert [(item.url, item.title) for item in content.items] == [("https://example.com/x", title)]
 
 
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ("<!DOCTYPE html><html><body><p>Not found</p></body></html>", "html_page"),
-        ("<html><head></head></html>", "html_page"),
-        ("<opml><outline/></opml>", "feed_other_root opml"),
-        ("", "feed_empty"),
-        ("Error 500", "feed_empty"),
-    ],
-)
-def test_document_that_is_not_a_feed_is_reported(body: str, problem: str) -> None:
-    assert read(body) == FeedContent(problem=problem)
-
-
 def test_invalid_address_is_a_problem_and_not_an_exception() -> None:
     assert read_feed(RSS.encode(), "no address", None, NOW).problem.startswith("feed_address ")
-
-
-def test_a_feed_within_gzip_is_inflated() -> None:
-    assert read(gzip.compress(RSS.encode())) == read(RSS)
-
-
-def test_growing_entities_are_not_expanded() -> None:
-    entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
-    doctype = (
-        f'<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a0 "ha">{entities}<!ENTITY f SYSTEM "file:///etc/passwd">]>'
-    )
-    content = read(doctype + rss("<title>&a11;&f;</title><link>/x</link>"))
-    assert [item.url for item in content.items] == ["https://example.com/x"]
-    assert len(content.items[0].title) < 20
-
-
-def test_titles_are_bounded_and_long_texts_are_not_read() -> None:
-    long = rss(
-        f"<title>{'word ' * 300}</title><link>/x</link><description><![CDATA[{'text ' * 10_000}]]></description>"
-    )
-    (item,) = read(long).items
-    assert len(item.title) == 499  # a blank at the cut
-    assert item.url == "https://example.com/x"
-
-
-def test_items_are_bounded() -> None:
-    body = "<rss><channel>" + "<item/>" * 10_000 + "<item><link>/x</link></item></channel></rss>"
-    content = read(body)
-    assert content.items == []
-    assert content.problem == "feed_cut"
 
 
 @pytest.mark.parametrize(
@@ -374,37 +273,19 @@ def test_elements_that_are_slow_in_feedparser_are_removed(item: str) -> None:
         (ATOM, None, True),
         ("\ufeff  <!-- long prolog --> <?xml?><rdf:RDF ", "text/plain", True),
         ("<urlset xmlns='x'>", "text/xml", True),
-        ("<sitemapindex>", "application/octet-stream", True),
         ('{"version": "https://jsonfeed.org/version/1.1",', "application/json", True),
-        (r'{"version": "https:\/\/jsonfeed.org\/version\/1",', "application/json", True),
         ('{"title": "X", "items": [', "application/feed+json; charset=utf-8", True),
         ('{"posts": []}', "application/json", False),
-        ("<!DOCTYPE html><html><body><rss>", "application/rss+xml", False),
-        ("<!DOCTYPE html><p>about <rss>", "text/html", False),
-        ("<!DOCTYPE html><!-- <rss> --><title>x", "text/html", False),
-        ("<!DOCTYPE html><rss version='2.0'>", "text/html", True),
         ("<html xmlns='http://www.w3.org/1999/xhtml'>", "application/xhtml+xml", False),
         ("<?xml version='1.0'?><!-- a long comment", "application/xml", True),
         ("<?xml version='1.0'?><svg>", "application/xml", False),
         ("", "application/atom+xml", True),
-        ("", "text/html", False),
         ("", None, False),
         ("https://example.com/a\n", "text/plain", False),
     ],
 )
 def test_feed_is_recognised_by_its_beginning(start: str, content_type: str | None, expected: bool) -> None:
     assert looks_like_feed(start.encode(), content_type) is expected
-
-
-def test_text_is_a_sitemap_only_if_one_is_expected() -> None:
-    assert looks_like_feed(b"https://example.com/a\n", "text/plain", is_sitemap=True)
-    assert not looks_like_feed(b"Not found", "text/plain", is_sitemap=True)
-
-
-def test_gzip_is_inspected() -> None:
-    sitemap = gzip.compress(b"<?xml version='1.0'?><urlset><url><loc>https://example.com/</loc></url></urlset>" * 100)
-    assert looks_like_feed(sitemap[:100], "application/gzip")
-    assert not looks_like_feed(gzip.compress(b"<html>"), "application/gzip")
 
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=20))
@@ -427,20 +308,3 @@ def test_damage_never_raises_or_invents_addresses(feed: str, data: st.DataObject
         )
     content = read(bytes(body))
     assert all(item.url.startswith(("https://", "http://")) for item in content.items)
-
-
-@pytest.mark.parametrize(
-    ("language", "url", "expected"),
-    [
-        ("<language>hr</language>", URL, "2026-10-21"),
-        ("<language>pl-PL</language>", URL, "2026-11-21"),
-        ("<language>en-US</language>", "https://example.hr/feed", "2026-10-21"),  # the default of a program
-        ("", URL, None),
-    ],
-)
-def test_language_of_a_feed_decides_the_month(language, url, expected):
-    rss = f"""<rss><channel>{language}<item><link>https://example.com/a</link>
-    <pubDate>21 listopada 2026 12:00</pubDate></item></channel></rss>"""
-    (item,) = read_feed(rss.encode(), url, None, NOW).items
-    found = item.published_at and time.strftime("%Y-%m-%d", time.gmtime(item.published_at))
-    assert found == expected

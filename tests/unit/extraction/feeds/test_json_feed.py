@@ -48,13 +48,6 @@ def found(content: FeedContent) -> list[tuple[str, float | None, str]]:
     return [(item.url, item.published_at, item.title) for item in content.items]
 
 
-def test_items_have_their_values_newest_first() -> None:
-    content = read(json.dumps(FEED))
-    assert (content.kind, content.problem, content.title, content.language) == ("json", "", "My feed", "en-US")
-    assert content.further == ["https://example.com/feed.json?page=2"]
-    assert found(content) == FOUND
-
-
 def test_truncated_feed_gives_the_items_before_the_cut() -> None:
     text = json.dumps(FEED)
     content = read(text[: text.index("external_url") + 20])
