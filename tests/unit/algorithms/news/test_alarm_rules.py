@@ -41,13 +41,6 @@ def test_source_is_unreachable_after_a_day(hours, found):
     assert kinds(feeds=[Failing("http://a.example", NOW - hours * HOUR, "timeout", UNREACHABLE)]) == found
 
 
-def test_message_names_the_problem_and_the_remedy():
-    (alarm,) = alarms_of([Failing("http://a.example/rss", 0.0, "status 404")], [], Limits(), NOW, Pause())
-    assert alarm.subject == "http://a.example/rss"
-    assert alarm.message.startswith("status 404; ")
-    assert "scrapy sites remove-feed" in alarm.message
-
-
 @pytest.mark.parametrize(("days", "said"), [(4, "4 days"), (100, "3 months"), (3587.2, "10 years")])
 def test_silence_is_said_in_the_unit_in_which_people_would_say_it(days, said):
     (alarm,) = alarms_of([], [SiteHealth("http://a.example", shifted(DAILY, days * DAY_S))], Limits(), NOW, Pause())

@@ -10,7 +10,6 @@ from crawlers.algorithms.news.archive_urls import is_archive
     [
         "/?page=2", "/news?p=3", "/sport/page/12/", "/sport/page-12.html", "/2026/", "/2026/11", "/2026/11/20/",
         "/2026-11-20", "/20261120/", "/archive/", "/archive.php?date=2026-11-20", "/archiv/2026", "/news/archive/x/y",
-        "/calendar/2026/11",
         "/list?offset=40&x=1", "/en/p2", "/News/PAGE/2", "/?Page=2", "/a/b/c/d/2026/11/20/",
         "/x;jsessionid=1?a=1;page=2",
     ],

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
-from crawlers.algorithms.news.article_labels import IN_FEED, WEAK, Evidence, Label, is_list, label, log_odds
+from crawlers.algorithms.news.article_labels import IN_FEED, Evidence, Label, is_list, label, log_odds
 
 
 @pytest.mark.parametrize(
@@ -33,11 +32,6 @@ def test_weak_evidence_gives_no_label() -> None:
     assert label(2.1) == Label(True)
 
 
-def test_page_without_any_evidence_is_a_weak_label_against_articles() -> None:
-    assert [label(odds) for odds in (0.0, -0.5, -1.9)] == [Label(False, WEAK)] * 3
-    assert 0.0 < WEAK < 0.5
-
-
 def test_content_is_a_list_unless_anything_speaks_for_an_article() -> None:
     teasers = Evidence(link_density=0.9)
     assert is_list(log_odds(teasers))
@@ -48,8 +42,3 @@ def test_content_is_a_list_unless_anything_speaks_for_an_article() -> None:
 def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence() -> None:
     assert label(IN_FEED) == Label(True)
     assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None
-
-
-def test_more_links_are_never_evidence_for_an_article() -> None:
-    odds = [log_odds(Evidence(link_density=share / 10)) for share in range(11)]
-    assert all(one >= other for one, other in pairwise(odds))

@@ -22,10 +22,6 @@ def test_merged_iterations_have_the_same_sums_and_are_few(rows, most):
     assert not rows or found[-1].total_documents == iterations[-1].total_documents
 
 
-def test_iteration_without_pages_has_no_useful_share():
-    assert Iteration(1, 0.0, 1.0, polls=5).useful_share == 0.0
-
-
 def test_iteration_is_described_in_one_line():
     assert str(Iteration(3, 10.0, 70.0, 700, 200, 90, 10, 680, 5, 1680)) == (
         "Iteration 3: 1,000 downloads in 60 s (700 fit, 200 not fit, 90 polls, 10 errors), 680 new documents "

@@ -24,31 +24,6 @@ def test_pages_of_a_form_are_expected_to_show_as_many_articles_as_the_ones_that_
     assert yields.expected(SITE, "/archive/19/") < GOOD
 
 
-def test_lists_that_run_dry_are_not_good_for_long() -> None:
-    yields = ListYields()
-    for number in range(5):
-        yields.read(SITE, f"/tag/{'abcde'[number]}/", 9)
-    changes = [yields.read(SITE, f"/tag/{'fghijklmnop'[number]}/", 0) for number in range(11)]
-    assert changes.count(True) == 1
-    assert yields.expected(SITE, "/tag/z/") < GOOD
-
-
-def test_form_whose_lists_are_mixed_stays_good() -> None:
-    yields = ListYields()
-    changes = [yields.read(SITE, "/tag/fire/", articles) for articles in (0, 5, 1, 4) * 10]
-    assert changes.count(True) == 1
-    assert yields.is_good(SITE, "/tag/storm/")
-
-
-def test_words_for_kinds_of_pages_mean_the_same_on_other_sites() -> None:
-    yields = ListYields()
-    for number in range(10):
-        yields.read(f"{number}.example", "/tag/storm/", 8)
-    assert yields.expected(SITE, "/etiquetas/tormenta/") >= GOOD
-    yields.forget("3.example")
-    assert yields.expected("3.example", "/tag/fire/") >= GOOD
-
-
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_yields, "MAX_FORMS", 10)
     yields = ListYields()

@@ -36,13 +36,6 @@ def test_first_polls_of_feeds_added_together_are_spread() -> None:
     assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
 
 
-def test_resumed_feed_is_due_in_time_and_does_not_delay_new_feeds() -> None:
-    plan = PollPlan(1.0)
-    assert plan.add(1, 1, 100.0, QUIET) == pytest.approx(6 * HOUR)
-    assert plan.add(2, 2, 100.0, BUSY) == pytest.approx(safe_s(BUSY.rate, 20), rel=1e-6)
-    assert [plan.add(feed, feed, 100.0) for feed in (3, 4)] == [100.0, 101.0]
-
-
 def test_budget_is_used_and_not_exceeded() -> None:
     rng = random.Random(1)
     polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
@@ -77,31 +70,6 @@ def test_safe_interval_prevents_overflow_of_the_window(items: float, seconds: fl
     assert safe_s(rate, window + 1) > safe_s(rate, window)
 
 
-def test_feed_is_polled_before_its_window_is_full_even_if_the_optimum_is_later() -> None:
-    plan = PollPlan(0.02)
-    for feed in range(100):
-        plan.add(feed, feed, 0.0, BUSY if feed == 0 else QUIET)
-    assert plan.warning == ""
-    assert plan.record_poll(0, HOUR, 15, 20) - HOUR <= 20 / 15 * HOUR / 2
-
-
-def test_warning_names_the_budget_that_would_suffice() -> None:
-    plan = PollPlan(0.001)
-    for feed in range(50):
-        plan.add(feed, feed, 0.0, BUSY)
-    for feed in range(50):
-        plan.record_poll(feed, HOUR, 15, 20)
-    assert plan.warning
-    needed = float(plan.warning.split("need ")[1].split()[0])
-    assert "FEED_POLLS_PER_SECOND=0.001" in plan.warning
-    enough = PollPlan(needed * 1.01)
-    for feed in range(50):
-        enough.add(feed, feed, 0.0, plan.state(feed))
-    for feed in range(50):
-        enough.record_poll(feed, 2 * HOUR, 15, 20)
-    assert enough.warning == ""
-
-
 def test_deadline_has_priority_over_windows_if_the_budget_is_too_small() -> None:
     plan = PollPlan(11 / (6 * HOUR))
     for feed in range(10):
@@ -126,14 +94,6 @@ def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows() -> Non
         plan.record_poll(feed, 2 * HOUR, 0, 50)
     assert plan.warning
     assert "that their feeds need: 1 (at worst, " in plan.warning
-
-
-def test_poll_with_only_new_items_shortens_the_interval() -> None:
-    plan = PollPlan(0.002)
-    for feed in range(20):
-        plan.add(feed, feed, 0.0, QUIET)
-    usual = plan.record_poll(1, 6 * HOUR, 1, 20) - 6 * HOUR
-    assert plan.record_poll(2, 6 * HOUR, 20, 20) - 6 * HOUR < usual / 5
 
 
 def test_dates_of_items_give_the_rate_at_the_first_poll() -> None:
@@ -169,22 +129,6 @@ def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
     plan.record_poll(1, 0.0, 0, 20)
     assert plan.record_failure(1, HOUR, 10) == 1.5 * HOUR
     assert plan.record_failure(1, 24 * HOUR, 10) == 30 * HOUR
-
-
-def test_plan_resumes_from_the_stored_states_of_feeds() -> None:
-    rng = random.Random(1)
-    plan, again = PollPlan(0.01), PollPlan(0.01)
-    for feed in range(30):
-        plan.add(feed, feed % 7, 0.0)
-        plan.record_poll(feed, 10.0 * feed, 20, 20, rng.uniform(HOUR, 9 * DAY))
-    for feed in range(30):
-        plan.record_poll(feed, 5 * HOUR + 10.0 * feed, rng.randint(0, 3), 20)
-    for feed in range(30):
-        again.add(feed, feed % 7, 6 * HOUR, plan.state(feed))
-        assert again.state(feed) == plan.state(feed)
-    for feed in range(30):
-        kept, resumed = (one.record_poll(feed, 7 * HOUR, 1, 20) for one in (plan, again))
-        assert resumed == pytest.approx(kept, rel=0.1)
 
 
 def test_polls_of_a_removed_feed_go_to_the_others() -> None:

@@ -18,12 +18,6 @@ Pages = list[tuple[float, float, int]]
 some = settings(max_examples=40, deadline=None, derandomize=True)
 
 
-def binary(weight: np.ndarray, rate: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """`harmonic` where only "as it is now, or not" counts (Azar et al.): none for pages that change too fast."""
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        return np.fmax(0.0, np.sqrt(weight * rate / price) - rate)
-
-
 def cost(weights: list[float], rates: list[float], visits: list[float]) -> float:
     rows = zip(weights, rates, visits, strict=True)
     return sum(weight * math.log((rate + visit) / visit) for weight, rate, visit in rows)
@@ -110,20 +104,8 @@ def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_sm
     assert (found.share, found.host_shares.tolist()) == (1.0, [0.25, 1.0])
 
 
-def test_every_page_gets_its_highest_rate_if_the_budget_suffices() -> None:
-    found = lambda_crawl([1, 2], [1, 2], 10.0, highest=[3.0, 4.0])
-    assert (found.rates.tolist(), found.price) == ([3.0, 4.0], 0.0)
-
-
 def test_page_without_changes_or_weight_gets_its_lowest_rate() -> None:
     assert lambda_crawl([1, 0, 1], [0, 1, 1], 1.0, lowest=0.125).rates == pytest.approx([0.125, 0.125, 0.75])
-
-
-def test_fast_changing_page_is_visited_although_binary_freshness_would_starve_it() -> None:
-    rates = [1.0, 1000.0]
-    assert lambda_crawl([1, 1], rates, 1.0, demand=binary).rates == pytest.approx([1.0, 0.0])
-    assert lambda_crawl([1, 1], rates, 1.0).rates.min() > 0.4
-    assert lambda_crawl([1, 0], [1, 1], 1.0, demand=binary).rates == pytest.approx([1.0, 0.0])
 
 
 @some
@@ -132,7 +114,3 @@ def test_formula_for_one_page_equals_that_for_many(weight: float, rate: float, p
     of_many = harmonic(np.array([weight]), np.array([rate]), np.array([price]))[0]
     assert best_visits(weight, rate, price) == pytest.approx(of_many, rel=1e-12)
     assert best_visits(weight, rate, 0.0) == math.inf
-
-
-def test_empty_set_of_pages_is_allowed() -> None:
-    assert lambda_crawl([], [], 1.0).rates.tolist() == []

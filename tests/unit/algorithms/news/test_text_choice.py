@@ -51,26 +51,6 @@ def test_extractor_that_found_something_else_is_overruled():
     assert set(article_blocks([*menu(), *paragraphs(), *comments()], found)) >= set(paragraphs())
 
 
-def test_extractor_decides_about_short_blocks():
-    blocks = [*menu(), *paragraphs()[:4], block("Fed up.", kind=Kind.ARTICLE), *paragraphs()[4:]]
-    text = "\n".join(one.text for one in blocks[3:])
-    assert article_blocks(blocks, text) == blocks[3:]
-
-
-def test_structured_data_counts():
-    columns = features([*menu(), *paragraphs()], "\n".join(STORY), "\n".join(STORY[:7]))
-    assert columns["declared"].tolist() == [0.0] * 3 + [1.0] * 7 + [0.0]
-    assert columns["not declared"][-1] > 0.5
-
-
-def test_lead_is_known_by_the_description():
-    lead = block("A storm took the roofs of the town, and nobody was there.", MENU, "div", "div x1")
-    columns = features([*menu(), lead, *paragraphs()], "\n".join(STORY), "", "A storm took the roofs of the town.")
-    assert columns["like the description"].argmax() == 3
-    assert columns["in the description"][3] == pytest.approx(7 / 11)
-    assert columns["words of votes"][3] > columns["words of votes"][0]
-
-
 @pytest.mark.parametrize(
     ("text", "other"), [("हिन्दी", "हादसा नदी"), ("ไทยรัฐที่นี่", "ไฟ น"), ("العَرَبِيَّة", "الع دار"), ("İzmir", "Zmir")]
 )
@@ -101,38 +81,8 @@ def test_words_of_large_pages_are_not_all_read(monkeypatch):
     assert columns["like the description"].tolist() == pytest.approx([1, 2 / 3, 0])
 
 
-def test_nothing_stands_after_votes_that_are_missing():
-    assert features(paragraphs(), "", "")["after the votes"].tolist() == [0] * len(STORY)
-
-
-def test_second_article_below_stands_after_the_votes():
-    other = [block(text.replace("roofs", "gardens")) for text in STORY[:5]]
-    columns = features([*paragraphs(), *other], "\n".join(STORY), "")
-    assert columns["votes before"].tolist() == pytest.approx([n / 8 for n in range(8)] + [1.0] * 5)
-    assert columns["after the votes"].tolist() == [0.0] * 11 + [1.0] * 2
-    assert columns["from the last vote"][8:].tolist() == sorted(columns["from the last vote"][8:])
-
-
-def test_neighbours_are_those_before_and_after():
-    blocks = [block("Wind", tag="h2", look="h2 "), *paragraphs()[:2], *menu()]
-    columns = features(blocks, "", "")
-    assert columns["heading, last"].tolist() == [0, 1, 0, 0, 0, 0]
-    assert columns["linked, next"].tolist() == [0, 0, 1, 1, 1, 0]
-    assert columns["linked, after next"].tolist() == [0, 1, 1, 1, 0, 0]
-    assert columns["looks like the next"].tolist() == [0, 1, 0, 1, 1, 0]
-    assert features(blocks[:1], "", "")["linked, after next"].tolist() == [0]
-
-
 def test_page_without_blocks_has_no_article():
     assert article_blocks([], "text") == []
-
-
-def test_no_block_is_likely_and_the_likeliest_is_chosen():
-    assert best_set(np.array([0.1, 0.3, 0.01]), np.ones(3)).tolist() == [False, True, False]
-
-
-def test_certain_blocks_are_chosen_alone():
-    assert best_set(np.array([0.99, 0.98, 0.3]), np.array([500.0, 500.0, 20.0])).tolist() == [True, True, False]
 
 
 @given(st.lists(st.tuples(st.floats(0.001, 0.999), st.integers(1, 9)), min_size=1, max_size=7))

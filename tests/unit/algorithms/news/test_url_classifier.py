@@ -64,27 +64,11 @@ def test_rules_are_learnt_from_enough_labels_and_kept():
     assert not learn(book, SITE, 0.0), "not before there are more labels"
 
 
-def test_labels_of_earlier_runs_count():
-    book = classifier(learns=True)
-    book.recall(
-        [StoredLabel(SITE, f"{SITE}/news/{n}-story-of-the-day.html", 5.0) for n in range(20)]
-        + [StoredLabel(SITE, f"{SITE}/tag/{n}", -2.0) for n in range(20)]
-    )
-    assert learn(book, SITE, 0.0)
-
-
 def test_nothing_is_learnt_if_learning_is_disabled():
     book = classifier()
     labelled(book, range(100))
     assert not learn(book, SITE, 0.0)
     assert not book.has_rules(SITE)
-
-
-def test_uncertain_evidence_gives_no_label():
-    book = classifier(learns=True)
-    for number in range(100):
-        book.label(SITE, f"{SITE}/{number}", 1.5)
-    assert not learn(book, SITE, 0.0)
 
 
 def test_next_run_learns_only_after_further_labels():
@@ -217,18 +201,6 @@ def with_prior(**more):
 
 
 TITLE = f"{SITE}/politics/mayor-wins-the-cup-after-all"
-
-
-def test_url_is_queued_by_the_prior_until_its_site_has_rules():
-    book = with_prior()
-    slot = book.slot(SITE, TITLE)
-    assert slot.queue == FIT
-    assert slot.value == pytest.approx(2.0 * book.prior(SITE, TITLE))
-    assert book.slot(SITE, f"{SITE}/tag/storm").queue == OTHER
-    assert book.weight(SITE, TITLE) == 0.0, "only rules classify"
-    book.replace("paper.example", [UrlRule("/news/.+", 1.0, HAND)])
-    assert book.slot(SITE, TITLE).queue == OTHER
-    assert (book.prior(SITE, TITLE), book.support(SITE, TITLE)) == (0.0, 0.0)
 
 
 def test_prior_supports_the_evidence_of_a_page_by_one_at_most():
