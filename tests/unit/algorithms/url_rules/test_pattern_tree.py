@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import uuid
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from crawlers.algorithms.url_rules.pattern_tree import ARTICLE, OTHER_PAGE, clos
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions, check_expression
 from crawlers.algorithms.url_rules.url_pattern import Counts, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import tokens_of
-from tests.support.expressions import matches
 
 segments = st.sampled_from(
     ["news", "tag", "print", "2024", "05", "20240501", "2024-05-01", "cup-final", "who-won-the-cup", "cup-123456",
@@ -136,43 +134,6 @@ def test_rule_is_readable() -> None:
     assert (rule.support, rule.precision_low) == (20, wilson_low(20, 20))
 
 
-def test_directories_are_merged_into_one_rule() -> None:
-    labels = {f"/{name}/the-title-{n}{n}{n}": name in ("news", "sport") for n in "abcdefghijkl" for name in
-              ("news", "sport", "tag", "video", "topic", "author")}  # fmt: skip
-    (rule,) = learn_patterns(labels)
-    assert rule.regex.startswith("/(?:news|sport)/")
-
-
-def test_only_directories_seen_at_least_twice_appear_in_rules() -> None:
-    labels = {f"/{name}/of-{name}-{n}": True for name in ("news", "sport", "world", "town") for n in (1, 2)}
-    labels |= {f"/{kind}/of-{kind}-1": False for kind in "abcdefghijklmnopqrstuvwxyz"}
-    (rule,) = learn_patterns(labels)
-    assert rule.regex.startswith("/(?:news|sport|town|world)/")
-    assert learn_patterns({url: is_article for url, is_article in labels.items() if url[-1] != "2"}) == []
-
-
-def test_years_are_not_literals_in_rules() -> None:
-    labels = {f"/2026/{n:02}/some-title-{n}": True for n in range(1, 29)}
-    labels |= {f"/archive/{n:02}/some-title-{n}": False for n in range(1, 29)}
-    (rule,) = learn_patterns(labels)
-    assert matches(rule.regex, "/2027/01/another-good-title")
-    assert not matches(rule.regex, "/archive/01/another-good-title")
-
-
-def test_words_with_numbers_are_distinguished_by_the_word() -> None:
-    labels = {f"/world/{kind}{n * 12_345}/title-of-{n}-it": kind == "article" for n in range(1, 30)
-              for kind in ("article", "gallery", "video")}  # fmt: skip
-    (rule,) = learn_patterns(labels)
-    assert rule.regex.startswith("/world/article[0-9]{4,}/")
-
-
-def test_last_segment_distinguishes_articles_at_any_depth() -> None:
-    folder = "/" + "/".join("abcdefgh")
-    labels = {f"{folder}/{10_000 + n}": True for n in range(30)} | {f"{folder}/about-{n}-it": False for n in range(30)}
-    (rule,) = learn_patterns(labels)
-    assert rule.regex == f"{folder}/[0-9]+/?"
-
-
 @pytest.mark.parametrize(("pages", "rules"), [(3, 0), (4, 1)])
 def test_rule_requires_a_significant_number_of_pages(pages: int, rules: int) -> None:
     labels = {f"/{kind}/{n}": kind == "news" for kind in ("news", "tag") for n in range(pages)}
@@ -182,46 +143,6 @@ def test_rule_requires_a_significant_number_of_pages(pages: int, rules: int) -> 
 def test_no_path_of_the_tree_is_longer_than_twelve_questions() -> None:
     labels = {f"/?p{group}={n}": group % 2 == 0 for group in range(30) for n in range(20)}
     assert max(len(leaf.path) for leaf in leaves(samples_of(labels))) == 12
-
-
-def test_urls_of_unseen_forms_are_not_matched() -> None:
-    labels = {f"/news/{10_000 + n}.html": True for n in range(30)} | {f"/tag/t{n}": False for n in range(30)}
-    (rule,) = learn_patterns(labels)
-    assert matches(rule.regex, "/news/5.html")
-    for target in (
-        "/news/5.jpg",
-        "/news/5",
-        "/news/5.html?print=1",
-        "/news/x/5.html",
-        "/news/index.html",
-        "/photo/5.html",
-    ):
-        assert not matches(rule.regex, target)
-
-
-@pytest.mark.parametrize("labels", [{}, {"/": False, "/a": False}, {"/a//b": True, "//": True}])
-def test_there_is_no_rule_without_articles(labels: dict[str, bool]) -> None:
-    assert learn_patterns(labels) == []
-
-
-def test_lower_bound_approaches_the_share_from_below() -> None:
-    bounds = [wilson_low(8 * count, 10 * count) for count in (1, 10, 100, 1_000)]
-    assert bounds == sorted(bounds)
-    assert 0.79 < bounds[-1] < 0.8
-    assert wilson_low(0, 10) == pytest.approx(0.0)
-
-
-def test_word_before_a_uuid_tells_articles_from_other_pages():
-    def url(word: str, rng: random.Random) -> str:
-        return f"/news/{word}_{uuid.UUID(int=rng.getrandbits(128), version=4)}.html"
-
-    rng = random.Random(5)
-    labels = {url("article", rng): True for _ in range(15)}
-    labels |= {url(word, rng): False for word in ("collection", "video") for _ in range(15)}
-    (rule,) = learn_patterns(labels)
-    expression = UrlExpressions([rule.regex])
-    assert all(expression.matching(url("article", rng)) for _ in range(50))
-    assert not any(expression.matching(url(word, rng)) for word in ("collection", "video", "image") for _ in range(50))
 
 
 def test_weak_labels_count_less_than_certain_ones():

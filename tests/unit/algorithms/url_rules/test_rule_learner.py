@@ -11,8 +11,7 @@ import pytest
 from bench.news.url_rules import SCHEMAS, labelled
 from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
-from crawlers.algorithms.url_rules.rule_learner import HAND, MAX_LABELS, RuleLearner, UrlRule, learn_rules
-from tests.support.expressions import matches
+from crawlers.algorithms.url_rules.rule_learner import HAND, RuleLearner, UrlRule, learn_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,13 +30,6 @@ def taught(articles: int, others: int) -> RuleLearner:
 
 def learn(learner: RuleLearner, now: float, known: Iterable[UrlRule] = ()) -> list[UrlRule]:
     return learn_rules(learner.task(known), now)
-
-
-def test_rules_have_the_number_of_their_labels_and_the_time_of_learning() -> None:
-    (rule,) = learn(taught(30, 30), 1_000.0)
-    assert (rule.regex, rule.origin, rule.support, rule.learnt_at) == (r"/news/[0-9]+\.html/?", "learnt", 30, 1_000.0)
-    assert (rule.weight, rule.is_pinned) == (0.9, False)
-    assert 0.9 < rule.precision_low < 1.0
 
 
 def test_a_manual_rule_was_not_learnt() -> None:
@@ -101,16 +93,6 @@ def test_failures_before_rules_were_learnt_do_not_count() -> None:
     assert learner.is_due
 
 
-def test_repeated_url_is_not_a_new_label_and_its_newest_label_counts() -> None:
-    learner = taught(10, 19)
-    for _ in range(50):
-        learner.label(f"{SITE}/tag/t0#top", False)
-    assert not learner.is_due
-    for number in range(10):
-        learner.label(f"{SITE}/news/{number + 10_000}.html", False)
-    assert learn(learner, 0.0) == []
-
-
 def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
     learner = taught(30, 30)
     learn(learner, 0.0)
@@ -142,36 +124,11 @@ def test_nothing_is_learnt_from_articles_alone() -> None:
     assert learn(learner, 0.0) == []
 
 
-def test_labels_of_articles_are_not_displaced_by_others() -> None:
-    learner = taught(100, 3 * MAX_LABELS)
-    (rule,) = learn(learner, 0.0)
-    assert rule.support == 100
-
-
-def test_newest_labels_count_when_a_site_changes_its_urls() -> None:
-    learner = taught(MAX_LABELS, MAX_LABELS)
-    for number in range(MAX_LABELS // 2):
-        learner.label(f"{SITE}/2026/the-new-title-{number}-of-it", True)
-    (rule,) = learn(learner, 0.0)
-    assert matches(rule.regex, "/2026/the-newest-title-of-all")
-    assert rule.support == MAX_LABELS // 2
-
-
 def test_manually_forbidden_rule_is_not_learnt_again() -> None:
     learner = taught(30, 30)
     (rule,) = learn(learner, 0.0)
     assert learn(learner, 0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []
     assert learn(learner, 0.0, [UrlRule(rule.regex, 0.7, "hand", is_pinned=True)]) == [rule]
-
-
-def test_rules_depend_on_the_labels_only() -> None:
-    labels = labelled("sections at two depths", 50, 150, 0.2, random.Random(0))
-    orders = [list(labels), list(reversed(labels))]
-    learners = [RuleLearner("example.org") for _ in orders]
-    for learner, order in zip(learners, orders, strict=True):
-        for target in order:
-            learner.label(SITE + target, labels[target])
-    assert learn(learners[0], 5.0) == learn(learners[1], 5.0) != []
 
 
 def test_rules_are_learnt_in_another_process_as_in_this_one() -> None:

@@ -102,39 +102,12 @@ def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypa
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "/news/.*",
-        "^/(?:news|politics)/[^/?]*-[^/?]*/?$",
-        r"/\d{4}/\d\d/\d\d/[\w-]+/",
-        r"/story\.php\?(?:.*&)?id=[0-9]+",
-        "(/news)?/[0-9]{2}/(?:[0-9]{2}/)+[^]/]+",
-        "(?i:/News/)[^/?]+",
-        "/(?P<id>[0-9]+)",
-        "/(?:[a-z]+-?)+/",
-        r"/\{,3}",
-        "/" + "x?" * 400,
-        "/" + "x" * 5_000,
-        f"/(?:{'|'.join(f'section{number}' for number in range(500))})/.*",
-    ],
-)
-def test_typical_manual_expressions_are_accepted(text: str) -> None:
-    check_expression(text)
-
-
-@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("/[a-", "'/[a-': RE2 cannot parse it: missing ] in '[a-'; correct it, see https://"),
-        ("/a)|(?:/b", "RE2 cannot parse it: unexpected ) in '/a)|(?:/b'; correct it"),
-        ("/(", "RE2 cannot parse it: missing ) in '/('; correct it"),
-        ("/a++", "RE2 cannot parse it: bad repetition operator in '++'; correct it"),
         ("/(?!video/).*", "RE2 does not support lookaheads and lookbehinds; append exceptions to the rule, as in"),
-        ("/(?=.*a).*", "RE2 does not support lookaheads"),
         (".*(?<!/print)", "RE2 does not support lookaheads"),
         (r"/(.)/\1", "RE2 does not support backreferences; repeat the text or the expression"),
-        ("/(?P<a>.)(?P=a)", "RE2 does not support backreferences"),
-        (r"/.*\Z", r"RE2 does not support \Z; omit it"),
         ("/x{1001}", "a repetition count is invalid or above 1,000; correct it, or write + or *"),
         ("/x{,3}", "'/x{,3}': RE2 treats {,3} as literal text; write {0,3}"),
         ("/news/.* except /(", "'/(': RE2 cannot parse it"),
@@ -154,8 +127,3 @@ def test_refusal_gives_the_reason_and_the_remedy(text: str, sentence: str, capfd
 def test_refusal_shows_the_first_200_characters(length: int, shown: str) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(shown)}"):
         check_expression("(" * length)
-
-
-def test_expression_refused_alone_is_refused_in_a_set() -> None:
-    with pytest.raises(ConfigError, match="lookaheads"):
-        UrlExpressions(["/a", "/(?!b)"])

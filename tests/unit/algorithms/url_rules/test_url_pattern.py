@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, Counts, UrlPattern, escaped, merged, regex_of
+from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, Counts, UrlPattern, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import KINDS, OTHER, Shape, kind_of
-from tests.support.expressions import matches
 
 TWO = Shape(2, "", None)
 
@@ -30,18 +29,11 @@ def no_kinds(*names: str) -> Condition:
     return UNBOUND.narrowed("kind", frozenset(names), False)
 
 
-def test_conditions_narrow_each_other() -> None:
-    assert only("news", "2024").narrowed("kind", frozenset({"word"}), True) == only("news")
-    assert only("news", "sport").narrowed("text", frozenset({"sport"}), False) == only("news")
-    assert but("news").narrowed("text", frozenset({"news", "sport"}), True) == only("sport")
-
-
 @pytest.mark.parametrize(
     ("one", "other", "both"),
     [
         (only("news"), only("sport"), only("news", "sport")),
         (only("news"), but("news"), UNBOUND),
-        (only("news"), but("news", "tag"), but("tag")),
         (but("news", "tag"), but("tag"), but("tag")),
         (kinds("word"), kinds("pair"), kinds("word", "pair")),
         (only("news"), kinds("word"), kinds("word")),
@@ -104,8 +96,3 @@ def test_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_othe
         if text or place == "id=":
             url = {0: f"/{text}/b.x?id=5", 1: f"/a/{text}.x?id=5", "id=": f"/a/b.x?id={text}"}[place]
             assert bool(expressions.matching(url)) == (kind_of(text) in names)
-
-
-def test_any_text_can_be_a_literal() -> None:
-    for text in ("a.b", "(a|b)*", "[x]{2}^$", "c:\\d", "%D0%BF-%D1%80"):
-        assert matches(escaped(text), text)

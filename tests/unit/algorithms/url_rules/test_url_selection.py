@@ -13,14 +13,10 @@ from crawlers.errors import ConfigError
     [
         ([], [], "http://a/x", None),
         (["/x"], [], "http://a/b/x1/", None),
-        (["/x$", "/y/"], [], "http://a/y/z", None),
-        (["/x$"], [], "http://a/x/", "not_included"),
-        (["^https://"], [], "http://a/https://", "not_included"),
-        (["(?i)/NEWS/"], [], "http://a/news/", None),
-        ([], ["[?&]sort="], "http://a/?a=1&sort=2", "excluded [?&]sort="),
-        ([], ["/z", "/y", "/x"], "http://a/x/y", "excluded /y"),
-        (["/x"], ["/x"], "http://a/x", "excluded /x"),
-        (["a{1,3}"], [], "http://a/", None),
+        (["/x$"], [], "http://a/x/", "no expression of URL_INCLUDE matches it"),
+        (["^https://"], [], "http://a/https://", "no expression of URL_INCLUDE matches it"),
+        ([], ["[?&]sort="], "http://a/?a=1&sort=2", "URL_EXCLUDE has [?&]sort="),
+        (["/x"], ["/x"], "http://a/x", "URL_EXCLUDE has /x"),
         ([], ["б"], "http://a/%D0%B1", None),
     ],
 )
@@ -33,8 +29,6 @@ def test_url_is_selected_by_the_expressions_found_in_it(include, exclude, url, r
     [
         ("/a(", "RE2 cannot parse it: missing )"),
         ("/(?!b)", "RE2 does not support lookaheads and lookbehinds; write it without them"),
-        ("*", "RE2 cannot parse it: no argument for repetition operator"),
-        (r"(a)\1", "RE2 cannot parse it: invalid escape sequence"),
         ("x{1001}", "RE2 cannot parse it: invalid repetition size"),
     ],
 )
