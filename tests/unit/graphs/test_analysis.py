@@ -11,8 +11,7 @@ import networkx as nx
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse, to_networkx
-from crawlers.graphs.files import write_graph
+from crawlers.graphs.analysis import MEASURES, analyse, to_networkx
 from crawlers.graphs.model import Column, MemoryGraph
 
 if TYPE_CHECKING:
@@ -41,20 +40,6 @@ PAIRS = MemoryGraph(
     [(1, [(2, 9)]), (2, [(1, 1)]), (3, [(4, 1)]), (4, [(3, 1)])],
     (),
 )
-
-
-def test_degrees_count_distinct_nodes_not_links() -> None:
-    assert values(PAIRS, "in_degree") == values(PAIRS, "out_degree") == {1: 1, 2: 1, 3: 1, 4: 1, 5: 0}
-
-
-def test_components_are_numbered_by_size_then_by_smallest_id() -> None:
-    graph = MemoryGraph(
-        [(number, "") for number in range(1, 8)],
-        [(1, [(2, 1), (7, 1)]), (2, [(4, 1)]), (3, [(6, 1)]), (4, [(5, 1)]), (5, [(2, 1)]), (6, [(3, 1)])],
-        (),
-    )
-    assert values(graph, "component") == {2: 1, 4: 1, 5: 1, 3: 2, 6: 2, 1: 3, 7: 4}
-    assert values(graph, "component_size") == {2: 3, 4: 3, 5: 3, 3: 2, 6: 2, 1: 1, 7: 1}
 
 
 def test_pagerank_is_the_fixed_point_of_its_equation() -> None:
@@ -102,13 +87,6 @@ def test_two_runs_give_identical_bytes(tmp_path: Path, request: pytest.FixtureRe
         subprocess.run(command, check=True, env={"PYTHONHASHSEED": run, "PYTHONPATH": ":".join(sys.path)})
     for name in ("pairs.gexf", "random.gexf"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
-
-
-def test_measures_become_further_columns_of_the_file(tmp_path: Path) -> None:
-    graph = MemoryGraph([(1, "a", "x", 7)], [(1, [(1, 2)])], (Column("t", "string"), Column("in_degree", "integer")))
-    write_graph(AnalysedGraph(graph, analyse(graph, ["in_degree", "pagerank"])), tmp_path / "a")
-    node = nx.read_gexf(tmp_path / "a.gexf", node_type=int, version="1.3").nodes[1]
-    assert dict(node) == {"label": "a", "t": "x", "in_degree": 7, "pagerank": 1.0}
 
 
 def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read() -> None:

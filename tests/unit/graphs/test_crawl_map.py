@@ -7,7 +7,7 @@ import pytest
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import ConfigError
 from crawlers.graphs import crawl_map as module
-from crawlers.graphs.crawl_map import MapRequest, crawl_graph, crawl_map, map_request, sites_by_pages
+from crawlers.graphs.crawl_map import crawl_graph, crawl_map, map_request, sites_by_pages
 from crawlers.storage.queries import crawl_named
 from tests.support.stored_crawl import stored_crawl
 
@@ -15,12 +15,6 @@ from tests.support.stored_crawl import stored_crawl
 @pytest.fixture
 def crawl(sqlite):
     return crawl_named(sqlite, str(stored_crawl(sqlite)))
-
-
-def test_a_request_without_words_draws_the_default_graph_by_community() -> None:
-    assert map_request({}, "http://a.test") == MapRequest("http://a.test", "community")
-    wanted = map_request({"graph": "host", "colour": "level", "size": "pagerank", "nodes": "500", "hops": "3"}, "")
-    assert wanted == MapRequest("host", "class", "pagerank", 500, "", 3)
 
 
 @pytest.mark.parametrize("given", [{"size": "beauty"}, {"nodes": "5001"}, {"hops": "0"}])

@@ -45,10 +45,3 @@ def test_measures_follow_the_importance_column(database, tmp_path):
     crawl = store(database, PAGES)
     written(database, tmp_path, crawl.id, ["pagerank"])
     assert (tmp_path / "a.test.nodes.csv").read_text().splitlines()[0].endswith(",importance,pagerank")
-
-
-def test_graphs_of_other_crawls_have_no_importance_column(database, tmp_path):
-    crawl = store(database, PAGES, order="bfs")
-    graph = written(database, tmp_path, crawl.id)
-    assert all("importance" not in node for _, node in graph.nodes(data=True))
-    assert "importance" not in (tmp_path / "a.test.gexf").read_text()

@@ -19,21 +19,6 @@ GRAPH = MemoryGraph(
 )
 
 
-def test_whole_graph_is_drawn_if_it_is_small() -> None:
-    drawn = graph_map(GRAPH, GraphLayout("community"))
-    assert [node.label for node in drawn.nodes] == [f"http://a.test/{n}" for n in range(1, SIZE + 1)]
-    assert len(drawn.edges) == drawn.all_edges == 15
-    assert drawn.subset == ""
-    assert (drawn.nodes[2].title, drawn.nodes[2].level, drawn.nodes[2].in_degree, drawn.nodes[2].out_degree) == (
-        "Page 3",
-        0,
-        3,
-        3,
-    )
-    assert drawn.legend[0].text == "around /1"
-    assert drawn == graph_map(GRAPH, GraphLayout("community"))
-
-
 def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain() -> None:
     drawn = graph_map(GRAPH, GraphLayout(), max_nodes=4, max_edges=3)
     assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4"]
@@ -75,44 +60,6 @@ def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separ
 def test_the_nearest_nodes_of_a_large_neighbourhood_remain_whatever_links_to_them() -> None:
     drawn = graph_map(GRAPH, GraphLayout(), max_nodes=2, around=Neighbourhood(6, 3))
     assert [node.label[-1] for node in drawn.nodes] == ["1", "6"]  # no node links to 6
-
-
-def test_pages_of_several_sites_are_coloured_by_host() -> None:
-    drawn = graph_map(CHAIN, GraphLayout("host"))
-    assert [node.group for node in drawn.nodes] == ["b.test", "a.test"] * 3
-    assert [meaning.text for meaning in drawn.legend] == ["a.test", "b.test"]
-    assert {node.group: node.colour for node in drawn.nodes} == {one.text: one.colour for one in drawn.legend}
-
-
-def test_more_hosts_than_colours_share_one() -> None:
-    hosts = MemoryGraph([Node(n, f"http://h{n:02}.test/", 0, 200, "", 0, 0, 0, 0) for n in range(1, 13)], [])
-    legend = graph_map(hosts, GraphLayout("host")).legend
-    assert [meaning.text for meaning in legend[-2:]] == ["h09.test", "other hosts"]
-
-
-def test_other_sites_are_coloured_by_the_number_of_crawled_sites_that_link_to_them() -> None:
-    columns = (Column("set", "string"), Column("class", "string"), Column("in_degree", "integer"))
-    sites = MemoryGraph(
-        [
-            (1, "a.test", "target", None, 0),
-            (2, "b.test", "accompanying", "10+", 10),
-            (3, "c.test", "accompanying", "1", 1),
-        ],
-        [(1, [(2, 5), (3, 1)])],
-        columns,
-    )
-    drawn = graph_map(sites, GraphLayout("class"))
-    assert [meaning.text for meaning in drawn.legend] == [
-        "crawled site",
-        "crawled sites that link to it: 1",
-        "crawled sites that link to it: 10+",
-    ]
-    assert [node.colour for node in drawn.nodes] == [drawn.legend[place].colour for place in (0, 2, 1)]
-
-
-def test_an_empty_graph_is_an_empty_map() -> None:
-    drawn = graph_map(MemoryGraph([], []), GraphLayout("community"))
-    assert (drawn.nodes, drawn.edges) == ([], [])
 
 
 def test_without_the_library_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from crawlers.errors import ConfigError
 from crawlers.graphs import looks
 from crawlers.graphs.export import write_laid_out
 from crawlers.graphs.looks import GraphLayout, graph_layout, laid_out
-from crawlers.graphs.model import Column, MemoryGraph
+from crawlers.graphs.model import MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
 
@@ -25,11 +25,6 @@ GRAPH = MemoryGraph(
     ],
     [(1, [(2, 3)]), (2, [(1, 1), (2, 1)]), (5, [(1, 2)])],
     name="a.test",
-)
-SITES = MemoryGraph(
-    [(1, "a.test", "target"), (2, "b.test", "accompanying"), (3, "c.test", None)],
-    [(1, [(2, 3)])],
-    (Column("set", "string"),),
 )
 
 
@@ -88,13 +83,6 @@ def test_look_of_a_node_is_that_of_its_level_and_degree() -> None:
     assert len({tuple(colour.items()) for colour in colours}) == 3
     assert [float(node.find(f"{VIZ}size").get("value")) for node in nodes] == [8.75, 7.0, 4.0]
     assert [child.tag for child in nodes[0]][1:] == [f"{VIZ}color", f"{VIZ}position", f"{VIZ}size"]
-
-
-def test_sites_have_colours_by_set_and_sizes_by_a_degree_that_is_computed() -> None:
-    found = laid_out(SITES, GraphLayout())
-    first, second, third = (found.look(row) for row in found.graph.nodes())
-    assert first.colour != second.colour == third.colour
-    assert second.size > first.size
 
 
 @pytest.mark.parametrize(("most_nodes", "most_edges"), [(2, 100), (100, 2)])

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from crawlers.graphs.model import EDGES_AT_ONCE, PAGE_COLUMNS, MemoryGraph, write_edges
-from crawlers.items import Node
+from crawlers.graphs.model import EDGES_AT_ONCE, MemoryGraph, write_edges
 from crawlers.storage.files.cells import cell, clean
 
 CONTROLS = (
@@ -20,10 +19,6 @@ CONTROLS = (
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
     *(0xD800, 0xDFFF, 0xFFFE, 0xFFFF),
 )
-
-
-def test_a_node_is_a_row_of_the_page_columns() -> None:
-    assert Node._fields == ("id", "url", *(column.name for column in PAGE_COLUMNS))
 
 
 @given(st.text(st.characters(exclude_categories=())))

@@ -136,17 +136,6 @@ def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(
     assert len(list(graph.nodes())) == 1
 
 
-def test_sites_of_other_crawls_are_ignored(database: Database) -> None:
-    store(database, [Stored("/other/", 0)])
-    _, nodes = graph_of(database, [Stored("/", 0)])
-    assert [node.url for node in nodes] == ["http://a.test/"]
-
-
-def test_site_without_pages_is_an_empty_graph(database: Database) -> None:
-    graph = SiteGraph(database, 99, "a.test")
-    assert (len(graph), list(graph.edges()), list(graph.nodes())) == (0, [], [])
-
-
 @st.composite
 def sites(draw: st.DrawFn) -> list[Stored]:
     size = draw(st.integers(1, 9))

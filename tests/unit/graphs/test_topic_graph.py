@@ -80,21 +80,3 @@ def test_gexf_is_valid_and_read_back(database, crawl_id):
     assert graph.nodes["4"]["title"] == 'Lists & "more"'
     assert graph.nodes["1"]["similarity"] == 1.0
     assert graph.edges["4", "3"]["weight"] == 5
-
-
-def test_equal_pages_in_another_order_give_equal_bytes(database, crawl_id):
-    other, (a, b) = begin_topic(database, "again", unicod=1.0)
-    add_page(database, 21, b, "http://b.test/alone", {}, 0.0)
-    add_page(database, 22, b, "http://b.test/same", {"unicod": 1}, 0.5, title="Кодировки")
-    add_page(database, 23, a, "http://a.test/same", {"unicod": 1}, 0.5)
-    add_page(database, 24, a, "http://a.test/best", {"unicod": 1}, 1.0)
-    add_page(database, 25, a, "http://a.test/", {"unicod": 1}, 0.25, level=0, title='Lists & "more"')
-    add_links(database, (25, 22, 5), (23, 24, 1), (24, 25, 1), (25, 24, 1))
-    assert text(TopicGraph(database, other, "unicode")) == text(TopicGraph(database, crawl_id, "unicode"))
-
-
-def test_crawl_that_read_nothing_has_an_empty_graph(database):
-    crawl_id, _ = begin_topic(database, unicod=1.0)
-    written = text(TopicGraph(database, crawl_id, "unicode"))
-    assert list(problems(written)) == []
-    assert nx.read_gexf(io.BytesIO(written)).number_of_nodes() == 0

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import csv
-import io
 import tracemalloc
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import pytest
 
 from crawlers.graphs.comparison import crawl_changes
-from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
 from crawlers.graphs.comparison.crawl_changes import PageChange, link_changes, page_changes
-from crawlers.graphs.looks import positions
 from crawlers.storage.queries import CrawledSite
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
 
@@ -69,14 +65,6 @@ def test_pages_appear_vanish_change_and_stay(database: Database, sites: tuple[in
     assert (rows["/fresh"].level_before, rows["/fresh"].title_before) == (None, None)
 
 
-def test_rows_are_the_reverse_if_the_crawls_are_exchanged(database: Database, sites: tuple[int, int]) -> None:
-    opposite = {"appeared": "vanished", "vanished": "appeared"}
-    for function in (page_changes, link_changes):
-        there = sorted(row.change for row in function(database, *sites))
-        back = sorted(opposite.get(row.change, row.change) for row in function(database, *reversed(sites)))
-        assert there == back
-
-
 def test_links_are_compared_by_page_and_target(database: Database, sites: tuple[int, int]) -> None:
     found = {
         (row.url.removeprefix(A), row.target.removeprefix(A)): (row.change, row.links_before, row.links_after)
@@ -103,42 +91,6 @@ def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(
     expected = list(link_changes(database, *sites))
     monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 2)
     assert list(link_changes(database, *sites)) == expected
-
-
-@pytest.mark.parametrize(("place", "change"), [(0, "vanished"), (1, "appeared")])
-def test_a_site_of_one_crawl_only_vanished_or_appeared(
-    database: Database, sites: tuple[int, int], place: int, change: str
-) -> None:
-    pair = (sites[0], None) if place == 0 else (None, sites[1])
-    for rows in (list(page_changes(database, *pair)), list(link_changes(database, *pair))):
-        assert rows
-        assert {row.change for row in rows} == {change}
-
-
-def test_graph_has_a_status_for_each_node_and_edge(database: Database, sites: tuple[int, int]) -> None:
-    graph = ComparedGraph(database, "a.test", "two crawls", *sites)
-    out = io.BytesIO()
-    size = write_compared(graph, out, io.BytesIO())
-    assert size == (7, 7)
-    network = nx.read_gexf(io.BytesIO(out.getvalue()), node_type=int, version="1.3")
-    label = {node: network.nodes[node]["label"].removeprefix(A) for node in network}
-    assert {label[node]: network.nodes[node]["change"] for node in network} == {
-        url: row.change for url, row in by_url(page_changes(database, *sites)).items()
-    }
-    edges = {(label[a], label[b]): (of["change"], of["weight"]) for a, b, of in network.edges(data=True)}
-    assert edges == {
-        ("/", "/same"): ("unchanged", 1),
-        ("/", "/gone"): ("vanished", 2),
-        ("/", "/edited"): ("changed", 3),
-        ("/", "/turned"): ("unchanged", 1),
-        ("/", "/fresh"): ("appeared", 2),
-        ("/same", "/"): ("unchanged", 1),
-        ("/gone", "/"): ("vanished", 1),
-    }
-    fresh = next(network.nodes[node] for node in network if label[node] == "/fresh")
-    assert fresh["viz"]["color"] == {"r": 0x2C, "g": 0xA2, "b": 0x5F, "a": 1.0}
-    assert fresh["first_seen"] == fresh["last_seen"] == "1970-01-01T00:00:00Z"
-    assert len(positions(graph) or ()) == 7
 
 
 def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple[int, int], tmp_path: Path) -> None:

@@ -143,18 +143,6 @@ def test_partitions_hold_whole_sites_and_a_bounded_number_of_urls(sqlite, tmp_pa
         assert places == {f"first_site={first}" for first in set(firsts.values())}
 
 
-def test_sites_are_read_with_their_addresses(sqlite, tmp_path):
-    site_id = store(sqlite, [Stored("/", 0)])
-    with sqlite.write() as connection:
-        connection.exec_driver_sql(
-            "UPDATE site SET aliases = 'http://a.test http://w.test', home_addresses = 'https://a.test http://a.test'"
-        )
-    (row,) = export(sqlite, tmp_path, [site_id])["sites"]
-    assert row["addresses"] == ["http://a.test", "http://w.test", "https://a.test"]
-    assert row["site"].startswith("http://host")
-    assert row["folder"] is row["availability"] is None
-
-
 def test_redirect_to_a_page_of_another_site_ends_there(sqlite, tmp_path):
     there, here = store(sqlite, [Stored("/", 0)]), store(sqlite, WEB)
     with sqlite.write() as connection:
@@ -186,8 +174,3 @@ def test_export_replaces_only_an_export(sqlite, tmp_path):
     with pytest.raises(ConfigError, match=r"contains thesis.txt, which no export wrote; choose another folder"):
         write_dataset(sqlite, [site_id], tmp_path / "a")
     assert (tmp_path / "a" / "thesis.txt").exists()
-
-
-def test_row_groups_of_all_tables_divide_their_files():
-    for table in TABLES.values():
-        assert table.file_rows % table.group_rows == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
@@ -85,12 +84,6 @@ def test_the_target_set_comes_first_by_name_then_the_most_linked_sites(database)
     assert list(counts.pairs) == [(1, 4, 2, 2), (2, 1, 1, 3), (2, 4, 1, 2), (2, 5, 2, 2)]
 
 
-def test_variants_of_a_url_are_one_url(database):
-    pages = [Stored(A, ((OUT, "x", 0, 1), (OUT, "x", 1, 2)), "a")]
-    counts = count_fragment(database, store(database, pages), host_group)
-    assert list(counts.pairs) == [(1, 2, 1, 3)]
-
-
 def test_equal_pages_count_once_whether_their_rows_are_kept_or_not(database):
     links = ((OUT, "x", 0, 2),)
     kept = store(database, [Stored(A, links, "same"), Stored(A, links, "same"), Stored(B, links, "same")])
@@ -101,25 +94,6 @@ def test_equal_pages_count_once_whether_their_rows_are_kept_or_not(database):
         assert counts.outward == [Outward(1, 1, 1), Outward(1, 0, 1)]
 
 
-def test_a_redirect_to_another_site_is_a_link(database):
-    pages = [Stored(A, ((OUT, "x", 0, 1),)), Stored(A, ((OUT, "x", 0, 1),))]
-    counts = count_fragment(database, store(database, pages), host_group)
-    assert list(counts.pairs) == [(1, 2, 1, 2)]
-    assert counts.outward == [Outward(0, 0, 1)]
-
-
-def test_both_schemes_of_a_host_are_one_site(database):
-    secure = "https://a.example"
-    pages = [
-        Stored(A, ((secure, "", 0, 1), (OUT, "x", 0, 1)), "1"),
-        Stored(secure, ((A, "", 0, 1), (OUT, "x", 0, 1), ("https://out.example", "x", 0, 1)), "2"),
-    ]
-    counts = count_fragment(database, store(database, pages), host_group)
-    assert counts.sites == ["a.example", "out.example"]
-    assert list(counts.pairs) == [(1, 2, 2, 3)]
-    assert counts.outward == [Outward(2, 0, 2)]
-
-
 def test_a_target_site_is_the_domain_that_holds_it(database):
     pages = [
         Stored("http://www.uni.ru", (("http://lib.uni.ru", "", 0, 1), ("http://news.far.ru", "", 0, 1)), "1"),
@@ -128,24 +102,6 @@ def test_a_target_site_is_the_domain_that_holds_it(database):
     counts = count_fragment(database, store(database, pages), domain_group)
     assert counts.sites == ["uni.ru", "far.ru"]
     assert list(counts.pairs) == [(1, 2, 2, 2)]
-
-
-def test_other_crawls_are_ignored(database):
-    store(database, [Stored(A, (("http://old.example", "", 0, 1), (B, "", 0, 1)), "a")])
-    counts = count_fragment(database, store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")]), host_group)
-    assert counts.sites == ["a.example", "out.example"]
-    assert list(counts.pairs) == [(1, 2, 1, 1)]
-
-
-@pytest.mark.both_stores
-def test_a_crawl_without_pages_has_its_sites(database):
-    counts = count_fragment(database, store(database, [], (A,)), host_group)
-    assert (counts.sites, counts.outward, list(counts.pairs)) == (["a.example"], [Outward()], [])
-
-
-def test_counting_leaves_no_tables_behind(database):
-    crawl_id = store(database, [Stored(A, ((OUT, "x", 0, 1),), "a")])
-    assert [list(count_fragment(database, crawl_id, host_group).pairs) for _ in range(2)] == [[(1, 2, 1, 1)]] * 2
 
 
 SITES = st.sampled_from([A, B, "https://a.example", "http://c.example", OUT, "https://out.example", FAR])

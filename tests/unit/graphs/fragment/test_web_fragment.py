@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 from crawlers.graphs.files import write_graph
-from crawlers.graphs.fragment.fragment_tables import NAMES_SHOWN, write_accompanying, write_pairs
+from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
 from crawlers.graphs.fragment.link_counts import FragmentCounts, Inward, Outward, Pair, Pairs
 from crawlers.graphs.fragment.web_fragment import ClassSize, WebFragment, class_sizes, link_class
 
@@ -48,16 +48,6 @@ def test_the_graph_has_both_sets_and_the_links_between_them(tmp_path):
     }  # fmt: skip
 
 
-def test_the_degrees_are_those_of_the_graph():
-    for targets_only in (False, True):
-        graph = WebFragment(COUNTS, "mine", targets_only=targets_only)
-        edges = [(source, target) for source, targets in graph.edges() for target, _ in targets]
-        for number, _, *values in graph.nodes():
-            node = dict(zip([column.name for column in graph.columns], values, strict=True))
-            assert node["in_degree"] == sum(target == number for _, target in edges)
-            assert node["out_degree"] == sum(source == number for source, _ in edges)
-
-
 def test_the_target_set_can_be_exported_alone():
     graph = WebFragment(COUNTS, "mine", targets_only=True)
     assert [(source, targets) for source, targets in graph.edges() if targets] == [(2, [(1, 3)])]
@@ -85,20 +75,6 @@ def test_the_table_of_the_accompanying_set_names_its_neighbours(tmp_path):
         ["out.example", "2", "2", "a.example b.example", "2", "4", "http://out.example/"],
         ["'=1+1.example", "1", "1", "b.example", "1", "1", "http://x"],  # no formula
     ]
-
-
-def test_a_table_names_a_limited_number_of_neighbours(tmp_path):
-    targets = range(1, NAMES_SHOWN + 6)
-    counts = FragmentCounts(
-        [*(f"t{number:02}" for number in targets), "out"],
-        [*(Inward() for _ in targets), Inward(len(targets), 1, 1, "http://out/")],
-        [Outward() for _ in targets],
-        Pairs(Pair(number, len(targets) + 1, 1, 1) for number in targets),
-    )
-    write_accompanying(counts, tmp_path / "accompanying.csv")
-    _, (_, class_, target_sites, linked_from, *_) = rows(tmp_path / "accompanying.csv")
-    assert (class_, target_sites) == ("10+", str(len(targets)))
-    assert linked_from.split() == counts.sites[:NAMES_SHOWN]
 
 
 def test_the_table_of_pairs_has_both_counts(tmp_path):

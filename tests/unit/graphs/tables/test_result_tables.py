@@ -85,16 +85,6 @@ def test_pages_have_status_degrees_duplicates_and_where_they_were_found(crawled)
     assert rows["/end"]["size_bytes"] == str(len(BODIES["/end"]))
 
 
-def test_degrees_are_those_of_the_graph(crawled):
-    ended = crawled.project.run("graph", "--format", "csv", "--folder", "graph")
-    assert ended.status == 0, ended.log
-    nodes = crawled.rows("nodes", "graph")
-    of_table = {row["url"]: row for row in crawled.rows("pages") if row["out_degree"]}
-    assert {row["Label"]: (row["in_degree"], row["out_degree"]) for row in nodes} == {
-        url: (row["in_degree"], row["out_degree"]) for url, row in of_table.items()
-    }
-
-
 def test_every_page_that_holds_a_broken_link_is_listed(crawled):
     columns = ("url", "status", "reason", "page", "anchor")
     assert [tuple(row[name] for name in columns) for row in crawled.rows("broken-links")] == [
@@ -156,13 +146,6 @@ def test_tables_are_written_again_from_the_store_with_the_same_bytes(crawled):
     assert ended.status == 0, ended.log
     assert crawled.files("again") == crawled.files()
     assert f"again/{crawled.stem}.broken-links.csv: 7 broken links" in ended.output
-
-
-def test_command_writes_the_tables_that_are_named(crawled):
-    ended = crawled.project.run("graph", "--folder", "some", "--table", "redirects")
-    assert ended.status == 0, ended.log
-    assert sorted(crawled.files("some")) == [f"{crawled.stem}.gexf", f"{crawled.stem}.redirects.csv"]
-    assert crawled.project.run("graph", "--table", "nothing").status == 2
 
 
 def test_setting_names_the_tables(tmp_path):

@@ -53,12 +53,6 @@ def test_every_type_keeps_its_values(type_: str, value: object) -> None:
     assert dict(network.nodes["2"]) == {"label": "b"}
 
 
-def test_a_date_is_written_only_if_given() -> None:
-    assert "date" not in nx.read_graphml(io.BytesIO(graphml(GRAPH))).graph
-    text = graphml(GRAPH, datetime.date(2026, 1, 2))
-    assert nx.read_graphml(io.BytesIO(text)).graph["date"] == "2026-01-02"
-
-
 @given(st.text(st.characters(exclude_categories=()), min_size=1))
 def test_any_text_round_trips(title: str) -> None:
     graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
