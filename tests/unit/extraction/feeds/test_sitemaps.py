@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.extraction.feeds import feed_bytes
-from crawlers.extraction.feeds.feed_items import FeedContent
 from crawlers.extraction.feeds.feed_reader import read_feed
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlers.extraction.feeds.feed_items import FeedContent
 
 NOON = 1795262400.0
 NAMESPACES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import io
 
 import networkx as nx
@@ -14,6 +13,10 @@ from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import datetime
 
 GRAPH = MemoryGraph(
     [
