@@ -71,22 +71,6 @@ def test_demo_reports_the_numbers_of_the_graph_files(demo, origins, site):
     assert pages > 10
 
 
-def test_demo_reports_why_other_urls_were_not_fetched(demo):
-    _, output = demo
-    for reason in (
-        "not requested: robots.txt disallows it",
-        "error: status 404",
-        "not requested: extension pdf",
-    ):
-        assert reason in output
-
-
-def test_tables_are_named_as_in_the_folder_of_their_command(demo):
-    lines = demo[1].splitlines()
-    assert "result/top.csv: the 10 most important pages" in lines
-    assert "result/topic.pages.csv: the pages by similarity to the topic" in lines
-
-
 @pytest.mark.parametrize("is_in_project", [True, False])
 def test_next_steps_fit_the_folder(tmp_path, is_in_project):
     if is_in_project:
@@ -111,15 +95,6 @@ def test_last_lines_say_how_to_look_at_it_in_a_browser(tmp_path, monkeypatch):
     assert "http://127.0.0.1:8060/" in words[place + 4]
     monkeypatch.setattr(sys, "executable", "/opt/python/bin/python")
     assert "  cd demo && scrapy web" in closing_words(folder, "http://a.test/").splitlines()
-
-
-def test_help_starts_nothing(tmp_path):
-    helped = subprocess.run(
-        [sys.executable, "-m", "examples.demo", "--help"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        text=True, capture_output=True, timeout=PATIENCE_S, check=True,
-    )  # fmt: skip
-    assert helped.stdout.startswith("usage: python -m examples.demo [-h] [folder]")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_that_the_demo_names_exist(demo):

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from examples.press.press import Press
@@ -77,15 +76,6 @@ def test_manual_rule_matches_articles_and_nothing_else(number):
         assert bool(expressions.matching(address)) == press.is_article(origin + address, NOW), address
 
 
-@walked
-def test_articles_a_month_old_are_five_clicks_away(number):
-    press, clicks = small(), walk(number)
-    articles = press.articles(press.hosts[number], NOW)
-    old = [urlsplit(one.url).path for one in articles if one.published_at < NOW - 30 * DAY_S and not one.copy_of]
-    deep = [address for address in old if clicks[address] >= 5]
-    assert len(deep) > 0.6 * len(old) > 0  # all of them on a site with more articles per day
-
-
 def test_rules_of_all_schemas_match_their_articles():
     press = small()
     for host in press.hosts[: len(SCHEMAS)]:
@@ -94,30 +84,6 @@ def test_rules_of_all_schemas_match_their_articles():
         for article in press.articles(host, NOW):
             assert expressions.matching(article.url.partition(host)[2])
             assert press.page(host, article.url.partition(host)[2], NOW).status == 200
-
-
-def test_texts_have_the_length_of_articles():
-    for host in small().hosts[:8]:
-        assert all(600 <= len(article.text) <= 3500 for article in small().articles(host, NOW))
-
-
-def test_variants_of_an_article_show_its_document():
-    press = small()
-    for number, host in enumerate(press.hosts[:16]):
-        plan, article = press.plans[number], press.articles(host, NOW)[0]
-        own = {"id": plan.first_id, "article": article.url.removeprefix(plan.origin)}
-        variants = [plan.schema.layout.address(kind, **own) for kind in ("print", "second")]
-        joined = "&" if "?" in own["article"] else "?"
-        variants = [variants[0], f"{own['article']}{joined}utm_source=main", *variants[1 : 1 + plan.has_second]]
-        for address in variants:
-            response = press.page(host, address, NOW)
-            shown = html.unescape(response.body.decode())
-            assert response.status == 200
-            assert all(paragraph in shown for paragraph in article.text.split("\n"))
-            assert press.document(plan.origin + address, NOW) == article.url
-        comments = plan.schema.layout.address("comments", **own)
-        assert press.page(host, comments, NOW).status == 200
-        assert press.document(plan.origin + comments, NOW) == ""
 
 
 def test_reprints_differ_by_few_words_and_different_documents_by_more():
@@ -168,18 +134,6 @@ def feed_links(press, plan, now):
     return [link.get("href") for link in tree.iter("{http://www.w3.org/2005/Atom}link")]
 
 
-def test_announced_articles_are_in_the_feed_or_news_sitemap():
-    press = small()
-    for plan in press.plans[:12]:
-        host = urlsplit(plan.origin).netloc
-        assert not press.announced(host, "/", NOW)
-        for place in (plan.feed.path if plan.feed else "", plan.sitemap):
-            body = press.page(host, place, NOW).body.decode()
-            announced = press.announced(host, place, NOW) if place else set()
-            assert len(announced) == len(re.findall(r'<item>|<entry>|<loc>|"content_text":', body))
-            assert all(url in html.unescape(body) for url in announced)
-
-
 def test_correction_changes_the_text_once():
     press = small()
     host = press.hosts[6]
@@ -192,33 +146,6 @@ def test_correction_changes_the_text_once():
     assert b"Correction" in texts[2]
 
 
-def test_sites_have_all_kinds_of_properties():
-    plans = small().plans
-    feeds = [plan.feed for plan in plans if plan.feed]
-    assert {plan.schema.name for plan in plans} == {schema.name for schema in SCHEMAS}
-    assert {plan.markup for plan in plans} == {"json-ld", "og", "time", "nothing"}
-    assert len(feeds) == 20
-    assert {feed.kind for feed in feeds} == {"rss", "atom", "json"}
-    assert {feed.flaw for feed in feeds} == {"", "ampersand", "cut", "dates"}
-    assert {feed.is_linked for feed in feeds} == {True, False}
-    assert sum(plan.sitemap != "" for plan in plans) == 10
-    assert sum("Sitemap:" in press_robots(plan) for plan in plans) == 5
-
-
-def press_robots(plan):
-    return small().page(urlsplit(plan.origin).netloc, "/robots.txt", NOW).body.decode()
-
-
-def test_broken_feeds_still_contain_their_items():
-    press = small()
-    for plan in press.plans:
-        if plan.feed and plan.feed.flaw in ("cut", "ampersand"):
-            body = press.page(urlsplit(plan.origin).netloc, plan.feed.path, NOW).body
-            with pytest.raises(ElementTree.ParseError):
-                ElementTree.fromstring(body)  # noqa: S314 - our own
-            assert body.count(b"/pubDate>") + body.count(b"/published>") == 20
-
-
 def test_every_response_depends_only_on_seed_and_time():
     one, other = (Press(7, ORIGINS[:3], NOW, **SMALL) for _ in range(2))
     for host in one.hosts:
@@ -226,14 +153,6 @@ def test_every_response_depends_only_on_seed_and_time():
         for address in ("/", "/robots.txt", one.articles(host, NOW)[3].url.partition(host)[2]):
             assert one.page(host, address, NOW) == other.page(host, address, NOW)
     assert Press(8, ORIGINS[:3], NOW, **SMALL).page(host, "/", NOW) != one.page(host, "/", NOW)
-
-
-def test_sources_file_has_the_sites_and_the_given_rules():
-    rules = {host: small().rules(host) for host in small().hosts[1:]}
-    plain, ruled = (yaml.safe_load(small().sources(given))["sources"] for given in (None, rules))
-    assert plain == [{"site": origin} for origin in ORIGINS]
-    assert ruled[0] == plain[0]
-    assert [site["rules"] for site in ruled[1:]] == list(rules.values())
 
 
 def test_server_distinguishes_its_sites_and_supports_conditional_requests(tmp_path):

@@ -18,7 +18,6 @@ from examples.server import ROOT, main, serve
 from examples.town.plan import SITES as TOWN
 from examples.town.responses import respond as respond_in_town
 from examples.webs import SITES, babel, respond
-from tests.support.demo_truth import truth
 
 END_S = 20
 
@@ -55,14 +54,6 @@ def test_server_returns_the_response_of_the_pure_function(web, site):
         assert headers["Content-Type"] == wanted.header("content-type")
 
 
-def test_every_page_of_the_mirror_is_served_as_in_the_truth(web):
-    found = truth("mirror", web.origins)
-    for url in found.pages:
-        parts = urlsplit(url)
-        assert get(url)[2] == respond("mirror", parts.path, parts.query, web.web).body
-    assert all(get(url)[0] == 301 for url in found.moved)
-
-
 def test_headers_are_sent_unchanged_and_a_missing_type_stays_missing(web):
     for path, (content_type, _) in babel.TYPES.items():
         assert get(web.origins["babel"] + path)[1].get("Content-Type", "") == content_type
@@ -89,22 +80,6 @@ def test_town_is_served_and_counts_requests():
             assert (status, body) == (wanted.status, wanted.body)
             assert headers.items() >= dict(wanted.headers).items()
         assert status == 200  # which is so after three requests for the front page only
-
-
-def test_town_responds_304_for_a_current_validator():
-    with serve(town=True) as town:
-        for site, name, condition in [
-            ("astronomy", "ETag", "If-None-Match"),
-            ("databases", "Last-Modified", "If-Modified-Since"),
-        ]:
-            mark = get(town.urls[site])[1][name]
-            status, headers, body = get(town.urls[site], **{condition: mark})
-            assert (status, headers[name], body) == (304, mark, b"")
-            assert "Content-Type" not in headers
-
-
-def test_each_site_has_a_port_of_its_own(web):
-    assert len({urlsplit(url).port for url in web.urls.values()}) == len(SITES) == 6
 
 
 def test_server_ends_with_its_block_and_frees_its_ports():
@@ -171,14 +146,6 @@ def test_kill_9_of_the_owner_ends_the_server():
             raise
 
 
-def test_ports_file_keeps_the_urls_between_runs(tmp_path):
-    file = tmp_path / "ports"
-    with serve(ports_file=file) as first:
-        assert file.read_text().split() == [word for item in first.urls.items() for word in item]
-    with serve(ports_file=file, scale=2) as second:
-        assert second.urls == first.urls
-
-
 def test_occupied_port_is_reported_in_one_sentence(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -186,11 +153,3 @@ def test_occupied_port_is_reported_in_one_sentence(tmp_path):
         file.write_text(f"faculty http://127.0.0.1:{port}/\n")
         with pytest.raises(SystemExit, match=rf"ports: port {port} of faculty is not available: .*in use"):
             main(["--ports-file", str(file)])
-
-
-@pytest.mark.parametrize("text", ["library\n", "library http://127.0.0.1:many/\n"])
-def test_invalid_ports_file_is_reported_in_one_sentence(tmp_path, text):
-    file = tmp_path / "ports"
-    file.write_text(text)
-    with pytest.raises(SystemExit, match="each line must be"):
-        main(["--ports-file", str(file)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 
 import networkx
@@ -26,27 +25,12 @@ def test_the_town_is_always_the_same():
 
 
 @pytest.mark.parametrize("scale", [1, 4])
-def test_the_town_grows_with_its_scale(scale):
-    counts = Counter(page.site for page in plan(scale).pages)
-    assert counts == {name: (site.pages - 1) * scale + 1 for name, site in SITES.items()}
-    assert len(plan(scale).numbers) == counts.total()  # no two pages share a URL
-
-
-@pytest.mark.parametrize("scale", [1, 4])
 def test_every_page_is_reachable_from_its_home_page_within_the_site(scale):
     found, graph = graph_of(scale)
     for site in SITES:
         own = [number for number, page in enumerate(found.pages) if page.site == site]
         within = networkx.descendants(graph.subgraph(own), found.numbers[site, "/"])
         assert len(within) == len(own) - 1
-
-
-def test_most_links_lead_to_other_sites_and_mostly_to_the_same_subject():
-    found, graph = graph_of(4)
-    across = [(found.pages[a], found.pages[b]) for a, b in graph.edges if found.pages[a].site != found.pages[b].site]
-    assert len(across) > graph.number_of_edges() / 2
-    assert sum(a.subject == b.subject for a, b in across) > len(across) / 2
-    assert {(a.site, b.site) for a, b in across} >= {(a, b) for a in SITES for b in OLDEST if a != b}
 
 
 def test_few_pages_of_mostly_old_sites_have_a_large_part_of_the_links():

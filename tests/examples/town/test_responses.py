@@ -48,15 +48,6 @@ def test_every_page_of_the_plan_always_exists(site):
             assert respond(WEB, site, page.path, requests).status == 200
 
 
-def test_front_page_of_the_news_changes_every_third_request():
-    visitor = Visitor()
-    bodies = [visitor.get("news", "/").body for _ in range(9)]
-    assert [bodies.index(body) for body in bodies] == [0, 0, 0, 3, 3, 3, 6, 6, 6]
-    assert b"story-0.html" in bodies[0]
-    assert b"story-0.html" not in bodies[3]
-    assert b"story-8.html" in bodies[3]
-
-
 def test_stories_appear_with_the_first_headline_and_vanish_long_after_the_last():
     visitor = Visitor()
     lives = []
@@ -67,26 +58,6 @@ def test_stories_appear_with_the_first_headline_and_vanish_long_after_the_last()
     first, later = zip(*lives, strict=True)
     assert first == (200,) * 7 + (404,) * 9
     assert later == (404,) + (200,) * 14 + (404,)
-
-
-def test_offer_vanishes_and_its_link_remains():
-    visitor = Visitor()
-    assert [visitor.status("gardening", "/offer.html") for _ in range(6)] == [200] * 4 + [404] * 2
-    assert b"/offer.html" in visitor.get("gardening", "/").body
-
-
-def test_new_page_of_the_diary_appears_with_its_link():
-    visitor = Visitor()
-    for _ in range(4):
-        assert visitor.status("diary", "/spring.html") == 404
-        assert b"/spring.html" not in visitor.get("diary", "/").body
-    assert visitor.status("diary", "/spring.html") == 200
-    assert b"/spring.html" in visitor.get("diary", "/").body
-
-
-def test_diary_counts_its_visitors():
-    visitor = Visitor()
-    assert len({visitor.get("diary", "/").body for _ in range(3)}) == 3
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -101,14 +72,3 @@ def test_unchanged_page_with_a_validator_is_not_sent_again(site):
         again = visitor.get(site, "/", **{condition: first.header(name)})
         assert (again.status, again.body, again.header(name)) == (304, b"", first.header(name))
         assert visitor.get(site, "/", **{condition: "another"}).status == 200
-
-
-def test_changed_page_has_another_validator():
-    visitor = Visitor()
-    marks = [visitor.get("news", "/").header("ETag") for _ in range(4)]
-    assert marks[0] == marks[2] != marks[3]
-    assert visitor.get("news", "/", If_None_Match=marks[0]).status == 200
-
-
-def test_all_three_kinds_of_validators_occur():
-    assert {site.validator for site in SITES.values()} == {"etag", "date", ""}

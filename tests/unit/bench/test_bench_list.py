@@ -47,9 +47,3 @@ def test_figures_are_those_of_the_last_line():
 def test_measurement_without_figures_failed(output):
     measured = Measurement(("x",), {"a": ("speed", "x")})
     assert rows_of(measured, 3, output) == [("x", "failed", "exit status 3, see bench-out")]
-
-
-def test_measurement_that_fails_with_figures_shows_both():
-    measured = Measurement(("x",), {"differences": ("differences", "")})
-    rows = rows_of(measured, 1, '{"differences": 2}')
-    assert rows == [("differences", "2", ""), ("x", "failed", "exit status 1")]

@@ -59,16 +59,3 @@ def test_copies_losses_and_pages_that_are_no_articles_are_counted(served):
     assert (worth.doubled, worth.lost, worth.no_articles) == (2, 1, 1)
     assert worth.documents == 3
     assert worth.points[0].useful == pytest.approx(3 / 7)
-
-
-def test_late_articles_and_requests_for_no_pages_are_told_apart(served):
-    host = next(host for host in served.press.hosts if served.press.in_feed(host))
-    new = [one for one in served.press.articles(host, BEGAN + DAY_S) if one.published_at > BEGAN and not one.copy_of]
-    seen = [
-        *asked([one.url for one in new]),
-        LoggedRequest(1024.0, 200, "application/rss+xml", f"http://{host}/rss.xml"),
-    ]
-    worth = compare(served, OPTIONS, seen, [stored(one, late_h=13) for one in new], 1)
-    assert worth.in_time == 0 < worth.announced
-    assert worth.other_requests == 1
-    assert worth.pages == len(new)

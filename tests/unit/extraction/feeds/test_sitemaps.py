@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,6 @@ from hypothesis import strategies as st
 
 from crawlers.extraction.feeds import feed_bytes
 from crawlers.extraction.feeds.feed_reader import read_feed
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crawlers.extraction.feeds.feed_items import FeedContent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
@@ -13,7 +14,6 @@ from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import datetime
