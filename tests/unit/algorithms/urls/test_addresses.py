@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.urls.addresses import AddressGuard, is_address, network_of
+from crawlers.algorithms.urls.addresses import AddressGuard, network_of
 
 NETWORKS = {
     "loopback": ["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "2002:7f00:1::1"],
@@ -146,10 +146,3 @@ def test_proxy_opens_neither_its_other_ports_nor_other_hosts():
     assert guard.admitted("other.corp", ["10.0.0.1"], 3128) == []
     assert guard.is_proxy("PROXY.corp", 3128)
     assert not guard.is_proxy("proxy.corp", 80)
-
-
-def test_addresses_are_told_from_names():
-    assert is_address("127.0.0.1")
-    assert is_address("::1")
-    assert not is_address("example.com")
-    assert not is_address("")

@@ -61,14 +61,6 @@ def test_cached_links_equal_newly_resolved_ones(pages, size):
                 assert plain(links[href]) == uncached(page, href, charset)
 
 
-def test_links_relative_to_the_page_are_not_shared():
-    resolver = LinkResolver()
-    first, second = resolver.directory("http://h/a/1?x"), resolver.directory("http://h/a/2")
-    for href in ("", "?q", "#top", "http:?q"):
-        assert first[href].url.startswith("http://h/a/1")
-        assert second[href].url.startswith("http://h/a/2")
-
-
 def test_pages_of_other_charsets_share_no_links():
     resolver = LinkResolver()
     for href in ("x?я", "/x?я"):
@@ -82,12 +74,6 @@ def test_same_link_of_two_pages_is_resolved_once():
     for href in ("b.html", "/b", "http://other.example/", "mailto:x"):
         assert resolver.directory("http://h/a/1")[href] is resolver.directory("http://h/a/2")[href]
     assert resolver.directory("http://h/a/1")["/b"] is resolver.directory("http://h/z/")["/b"]
-
-
-def test_error_of_a_link_names_its_scheme():
-    links = LinkResolver().directory("http://h/")
-    for scheme in ("mailto", "javascript", "data", "tel"):
-        assert str(links[f"{scheme}:x"]) == f"scheme {scheme}"
 
 
 def test_cached_errors_hold_no_frames():

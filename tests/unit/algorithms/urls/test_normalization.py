@@ -13,7 +13,6 @@ from crawlers.algorithms.urls.resolution import Normalization, normalize, resolv
 if TYPE_CHECKING:
     import random
 
-OTHERS = {"lower_case", "drop_final_slash"}  # BeeBot's
 ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.type == "bool"} | {
     "ignored_parameters": ()
 }
@@ -41,10 +40,6 @@ EXAMPLES = [
 ]
 
 
-def test_every_step_has_an_example():
-    assert {step for step, _, _ in EXAMPLES} == {name for name, value in ALL_OFF.items() if value is False} - OTHERS
-
-
 @pytest.mark.parametrize(("step", "url", "form"), EXAMPLES)
 def test_step_works_alone(step, url, form):
     assert normalize(url, Normalization(**(ALL_OFF | {step: True}))) == form
@@ -55,11 +50,6 @@ def test_step_switched_off_leaves_the_url(step, url, form):
     left = normalize(url, Normalization(**ALL_OFF))
     assert left != form
     assert left == (url if url.count("/") > 2 else f"{url}/")
-
-
-@pytest.mark.parametrize("path", ["f.html", "f/", "", "a.b/", "a.b"])
-def test_slash_is_added_to_folders_only(path):
-    assert normalize(f"http://h/{path}") == f"http://h/{path}"
 
 
 def test_known_ip_address_is_replaced_by_its_name():
@@ -86,17 +76,6 @@ def test_known_ip_address_is_replaced_by_its_name():
 )
 def test_well_known_parameters_of_visits_are_ignored(url, form):
     assert normalize(url) == form
-
-
-def test_names_of_ignored_parameters_may_begin_or_end_with_a_star():
-    options = Normalization(ignored_parameters=("*_ref", "x*"))
-    assert normalize("http://h/?my_ref=1&xyz=2&ref=3&X=4", options) == "http://h/?ref=3"
-
-
-def test_options_can_be_compared_and_hashed():
-    assert Normalization(ip_names={"1.2.3.4": "a"}) == Normalization(ip_names={"1.2.3.4": "a"})
-    assert hash(Normalization()) == hash(Normalization())
-    assert Normalization(merge_slashes=False) != Normalization()
 
 
 @pytest.mark.parametrize(
@@ -134,18 +113,6 @@ def test_beebot_folds_case_and_the_final_slash(url, form):
 )
 def test_different_pages_have_different_keys(one, other):
     assert normalize(one) != normalize(other)
-
-
-@pytest.mark.parametrize(
-    "url", ["http://h/?a=", "http://h/?", "http://h/?&", "http://h/?b=&a=&utm_source", "http://h/?utm%5Fsource=1"]
-)
-def test_parameters_with_an_empty_value_are_dropped(url):
-    assert normalize(url) == "http://h/"
-
-
-@pytest.mark.parametrize("url", ["http://h/?a", "http://h/?a&b=", "http://h/?&a&b"])
-def test_rccrawler_drops_parameters_without_a_value(url):
-    assert normalize(url, Normalization(drop_valueless_parameters=True)) == "http://h/"
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,6 @@ def test_redirect_without_location_has_no_target(status, location):
     assert redirect(status, location) == (None, f"status {status} without a location")
 
 
-def test_non_ascii_bytes_are_preserved():
-    assert redirect(302, "/\u00fc".encode()).target.url == "http://a.example/%C3%BC"
-    assert redirect(302, b"/\xfc").target.url == "http://a.example/%FC"
-
-
 def test_locations_are_read_as_the_url_standard_says():
     assert redirect(302, b"/x^y?^").target.url == "http://a.example/x%5Ey?^"
     assert redirect(302, "//FA\u1e9e.de/".encode()).target.url == "http://xn--fa-hia.de/"
@@ -40,10 +35,6 @@ def test_locations_are_read_as_the_url_standard_says():
 @pytest.mark.parametrize("location", [b"//a^b/", b"http://xn--0.pt/", b"http://fa\xdf.de/"])
 def test_location_without_a_valid_host_is_a_problem_with_its_reason(location):
     assert redirect(302, location) == (None, "redirect_to_bad_url not_a_url")
-
-
-def test_bad_url_is_a_problem_with_its_reason():
-    assert redirect(301, b"mailto:x@a.example") == (None, "redirect_to_bad_url other_scheme mailto")
 
 
 @given(location=st.binary(max_size=40))

@@ -19,12 +19,6 @@ def test_scope_of_the_list_holds_only_the_listed_sites(scope: str) -> None:
         assert not found.holds(site)
 
 
-def test_scope_of_all_holds_everything() -> None:
-    found = Scope(" ALL", [])
-    assert found.is_open
-    assert found.holds("https://anything.test:99")
-
-
 def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port() -> None:
     found = Scope(" Example.org., b.test", LISTED)
     assert found.is_open
