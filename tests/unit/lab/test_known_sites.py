@@ -19,8 +19,6 @@ from crawlers.storage.schema.tables import PageLinks, PullRow
 from tests.support.stored_links import LinkedPage, store_harvest
 from tests.support.stored_rows import write_rows
 
-pytestmark = pytest.mark.both_stores
-
 A, B = "http://a.test", "http://b.test"
 LINKED = LinkedPage("/news/", 1.0, "News")
 
@@ -33,6 +31,7 @@ def stored(database, **options):
     return crawl_id, {url.removeprefix(A): number for number, url in rows}
 
 
+@pytest.mark.both_stores
 def test_sites_have_their_pages_and_the_links_between_them(database):
     crawl_id, pages = stored(database)
     home, news, old = pages["/"], pages["/news/"], pages["/old"]

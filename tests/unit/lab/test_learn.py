@@ -92,32 +92,6 @@ def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
     assert json.loads((tmp_path / "mine.json").read_text())["url"]["news"] > 0
 
 
-def test_crawl_without_texts_of_links_teaches_less(learn, database_url):
-    store(database_url, SITES, order="groups")
-    output = learn()
-    note = (
-        "note: crawl extlinks (number 1, finished) has no texts of links, which ORDER=learnt stores: it teaches words"
-    )
-    assert note in output
-    assert read_link_prior("link-weights.json").keys() == {"level", "url"}
-
-
-def test_words_that_no_title_or_url_has_are_left_out(learn, database_url):
-    store(database_url, SITES)
-    with closing(Database(database_url)) as database, database.write() as connection:
-        connection.exec_driver_sql("UPDATE page SET title = NULL")
-    assert "note: 3 of 8 features left out, as no title or URL has the word" in learn()
-    assert read_link_prior("link-weights.json")["anchor"].keys() == {"news"}
-
-
-def test_text_without_blanks_has_the_weight_of_its_first_letters(learn, database_url):
-    pages = [*PAGES, *(LinkedPage(f"/long/{n}.html", 5.0, "新闻" * 75) for n in range(9))]
-    with closing(Database(database_url)) as database:
-        store_harvest(database, dict.fromkeys(SITES, pages))
-    learn()
-    assert "新闻新闻新" in read_link_prior("link-weights.json")["anchor"]
-
-
 @pytest.mark.parametrize("sites", [1, 2])
 def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, sites):
     store(database_url, SITES[:sites])

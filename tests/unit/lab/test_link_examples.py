@@ -10,8 +10,6 @@ from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.lab.link_examples import LinkExamples, names_of
 from tests.support.stored_links import LinkedPage, store_harvest
 
-pytestmark = pytest.mark.both_stores
-
 A, B = "http://a.test", "http://b.test"
 NEWS = LinkedPage("/misc/news.html", 7.0, "All the news")
 
@@ -47,17 +45,6 @@ def test_crawl_in_another_order_teaches_words_of_urls_and_levels(database, order
     assert names(database, examples, crawl_id) == [[({"news", "misc", "1"}, 7.0)]]
 
 
-def test_page_whose_row_was_deleted_still_teaches(database):
-    crawl_id = store_harvest(database, {A: [NEWS]})
-    other_id = store_harvest(database, {B: [NEWS]}, order="bfs")
-    with database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM page")
-    examples = LinkExamples(10)
-    assert examples.add(database, crawl_id)
-    assert not examples.add(database, other_id), "its features are not known any more"
-    assert [len(site) for site in examples.sites()] == [1]
-
-
 def test_pages_of_a_site_are_a_random_sample_and_always_the_same(database):
     web = {A: [LinkedPage(f"/p/{n}", float(n)) for n in range(300)], B: [NEWS]}
     crawl_id = store_harvest(database, web)
@@ -74,13 +61,7 @@ def test_pages_of_a_site_are_a_random_sample_and_always_the_same(database):
     assert abs(sum(chosen) / 40 - 149.5) < 4 * 86.6 / math.sqrt(40)
 
 
-def test_pages_of_one_site_in_several_crawls_are_those_of_one_site(database):
-    examples = LinkExamples(10)
-    for name in ("first", "second"):
-        examples.add(database, store_harvest(database, {A: [NEWS]}, name=name))
-    assert [len(site) for site in examples.sites()] == [2]
-
-
+@pytest.mark.both_stores
 def test_names_are_words_of_titles_and_urls(database):
     crawl_id = store_harvest(database, {A: [LinkedPage("/MiscThings/%D0%B4%D0%BE%D0%BC", 1.0, "Release_notes 5")]})
     texts = [("anchor", "relea"), ("url", "notes"), ("url", "misc"), ("anchor", "дом"), ("level", "8")]

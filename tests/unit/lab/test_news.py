@@ -84,16 +84,6 @@ def test_crawls_of_several_stores_are_labelled_with_the_stores(lab, tmp_path):
         lab("sqlite:///nowhere.sqlite")
 
 
-def test_several_crawls_are_drawn_in_one_picture(lab, tmp_path):
-    picture = tmp_path / "news.svg"
-    assert lab("bare", "ruled", picture=str(picture))[-1] == f"{picture}: 2 crawls"
-    text = picture.read_text("utf-8")
-    assert text.count(">bare</text>") == 1
-    assert "useful share of an iteration" in text
-    lab("ruled", picture=str(picture))
-    assert "new documents per download, without polls" in picture.read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [

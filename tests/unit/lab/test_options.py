@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.lab import PARTS
-from crawlers.lab.options import PARTS_WITH, LabOptions
+from crawlers.lab.options import LabOptions
 from tests.support.sites.project import Project
 
 PARSER = argparse.ArgumentParser()
@@ -31,15 +31,6 @@ def test_every_option_of_other_parts_is_refused(part):
                 ConfigError, match=f"^{option.option_strings[0]} does not apply to {part}; leave it out$"
             ):
                 OPTIONS.refuse_others(part, given(option))
-
-
-def test_options_of_one_part_and_shared_ones_are_known():
-    parts_with = {option.option_strings[0]: parts for option, parts in OPTIONS.parts_with.items()}
-    assert parts_with["--every"] == ("report",)
-    assert parts_with["--profile"] == ("simulate",)
-    assert parts_with["--raw-ucb-c"] == ("simulate", "replay")
-    assert parts_with["--out"] == tuple(PARTS)
-    assert {*PARTS_WITH} <= {option.dest for option in OPTIONS.parts_with}
 
 
 @pytest.mark.parametrize(

@@ -116,16 +116,6 @@ def test_full_crawl_contains_the_cases_that_are_hard_to_replay(web, full, sites)
     assert len({sum(each.yields) for each in sites}) == 3
 
 
-def test_without_recorded_pulls_the_order_is_the_same(web, project):
-    """Except for the first download of a page with two URL variants, which only pulls record."""
-    sites = yields_of(harvest(project, web).database_url)
-    with closing(Database(project.database_url)) as database, database.write() as connection:
-        connection.exec_driver_sql("DELETE FROM pull")
-    for each, other in zip(sites, yields_of(project.database_url), strict=True):
-        assert other.page_ids == [page for n, page in enumerate(each.page_ids) if page not in each.page_ids[n + 1 :]]
-        assert sum(other.yields) == sum(each.yields)
-
-
 @pytest.mark.parametrize("rule", sorted(set(CRAWL_RULES) & set(COMPARED)))
 def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
     real = real_run(rule)
@@ -168,19 +158,6 @@ def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
         assert int(table[rule].split()[-2]) == urls
 
 
-def test_every_rule_finds_everything_with_enough_pages(full, sites, lab):
-    output = lab(full, "replay", "--budget", "5000", "--rules", "auto, sequential", "--reward", "links")
-    rows = [line.split() for line in output.splitlines() if line.startswith(("auto", "sequential"))]
-    assert len(rows) == 2
-    urls = full.query(
-        "SELECT count(DISTINCT u.key) FROM external_link e JOIN external_url u ON u.id = e.url_id "
-        "JOIN page p ON p.id = e.page_id WHERE p.title <> ''"
-    )[0][0]
-    hosts = {key for each in sites for of_page in each.hosts for key in of_page}
-    assert {(row[-2], row[-1]) for row in rows} == {(str(urls), str(len(hosts)))}
-    assert {row[-3] for row in rows} == {"(1.000)"}
-
-
 def test_rewards_and_options_come_from_the_settings(full, lab):
     assert "new hosts\n" in lab(full, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
     small = ("--rules", "ucb1", "--budget", "20", "-s")
@@ -194,11 +171,6 @@ def table(output: str) -> list[list[str]]:
     return [line.split() for line in output.splitlines() if line.split()[0] in {*COMPARED, "oracle", "omniscient"}]
 
 
-def test_replay_in_the_order_of_the_crawl_is_the_same_by_its_links(full, lab):
-    for options in (("--budget", str(BUDGET)), ("--budget", "9", "--reward", "links")):
-        assert table(lab(full, "replay", *options, "--order", "bfs")) == table(lab(full, "replay", *options))
-
-
 def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_path_factory, lab):
     whole = harvest(project, web, ORDER="learnt", CONCURRENT_REQUESTS=1)
     for order in ("bfs", "groups", "learnt"):
@@ -207,14 +179,6 @@ def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_p
         output = lab(whole, "replay", "--order", order, "--budget", str(BUDGET), "--rules", "auto")
         assert f"replayed with ORDER={order}, by the links between the pages that the crawl read" in output
         assert abs(int(table(output)[0][-4]) - found) <= 0.05 * found
-
-
-def test_replay_of_a_crawl_that_learnt_learns_by_default(web, project, lab):
-    harvest(project, web, ORDER="learnt", **ONE_REQUEST)
-    options = ("--budget", str(BUDGET), "--rules", "auto,sequential")
-    output = lab(project, "replay", *options)
-    assert "replayed with ORDER=learnt, by the links between the pages that the crawl read" in output
-    assert output == lab(project, "replay", *options, "--order", "learnt")
 
 
 def test_replay_begins_with_the_weights_of_today(web, project, lab):
@@ -284,23 +248,6 @@ def test_errors_are_reported_before_anything_is_done(full, lab, arguments, sente
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert files(full.folder) == before
-
-
-def test_error_is_one_line_with_an_exit_status(full):
-    ended = full.run("lab", "replay", "--budget", "0", "--out", "new.csv")
-    assert (ended.status, ended.output) == (2, "")
-    assert ended.log.splitlines() == ["Error: --budget 0 is too small; expected at least 1"]
-    assert not (full.folder / "new.csv").exists()
-
-
-def test_picture_is_a_function_of_the_crawl(full, lab):
-    folder = full.folder
-    for name in ("a.svg", "b.svg"):
-        output = lab(full, "replay", "--budget", "30", "--rules", "auto,ucb1", "--picture", name)
-        assert output.splitlines()[-1] == f"{name}: 2 rules"
-    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
-    drawn = (folder / "a.svg").read_text()
-    assert all(f">{name}</text>" in drawn for name in ("auto", "ucb1", "oracle"))
 
 
 def test_crawl_that_read_nothing_can_not_be_replayed(project, lab):

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import sys
-from argparse import Namespace
 from contextlib import closing
 
 import pytest
-from scrapy.settings import Settings
 from sqlalchemy import update
 
-from crawlers import settings as defaults
 from crawlers.errors import ConfigError
 from crawlers.items import State
-from crawlers.lab import report
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -23,7 +18,6 @@ from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import PullRow, site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.processes import until
-from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.topic_store import add_page
 
@@ -123,26 +117,6 @@ def test_file_has_every_site_over_time(harvested, lab):
         assert float(row["index"]) > 0
 
 
-def test_picture_has_the_busiest_sites(harvested, lab):
-    project, origins = harvested
-    assert lab(project, "report", "--picture", "a.svg", "--every", "3").splitlines()[-1] == "a.svg: 3 sites"
-    drawn = (project.folder / "a.svg").read_text()
-    assert all(f">{origin}</text>" in drawn for origin in origins)
-
-
-def test_table_is_written_without_matplotlib(harvested, tmp_path, monkeypatch, capsys):
-    project, origins = harvested
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    settings = Settings({"DATABASE_URL": project.database_url})
-    settings.setmodule(defaults, priority="default")
-    opts = Namespace(every=50, crawl=None, out=str(tmp_path / "a.csv"), picture=str(tmp_path / "a.svg"))
-    with pytest.raises(ConfigError, match="matplotlib is missing: pip install matplotlib"):
-        report.run(opts, settings)
-    assert origins[0] in capsys.readouterr().out
-    assert origins[0] in (tmp_path / "a.csv").read_text()
-    assert not (tmp_path / "a.svg").exists()
-
-
 def test_report_works_while_the_crawl_runs(project, lab):
     async def stalls(exchange):
         if exchange.path == "/2":
@@ -185,12 +159,6 @@ def test_site_of_which_nothing_waits_is_read_completely(project, lab, level, tex
     about = {line.split()[0]: line for line in lab(project, "report").splitlines()}
     assert about["http://s00.example"].endswith(f"  {text}")
     assert not any("read" in about[f"http://s0{n}.example"] for n in (1, 2))
-
-
-@pytest.mark.parametrize(("rule", "index"), [("trivial", "due"), ("roundrobin", "-"), ("sequential", "-")])
-def test_rule_without_an_index_shows_none(project, lab, rule, index):
-    store(project, 2, [(0, 1.0), (1, 2.0)], RULE=rule, PAGE_BUDGET=100)
-    assert cells(lab(project, "report"))["http://s01.example"][-1] == index
 
 
 def test_only_the_busiest_of_many_sites_are_shown(project, tmp_path, lab):
@@ -242,26 +210,8 @@ def test_errors_are_reported_before_anything_is_done(harvested, lab, arguments, 
     assert files(project.folder) == before
 
 
-def test_error_is_one_line_with_an_exit_status(tmp_path):
-    ended = Project(tmp_path).run("lab", "report", "--out", "new.csv")
-    assert (ended.status, ended.output) == (2, "")
-    assert len(ended.log.splitlines()) == len(ended.errors) == 1
-    assert "crawl.sqlite" in ended.errors[0]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_error_for_a_crawl_without_pulls_says_which_crawls_have_some(project, tmp_path, lab):
     store(project, 1, RULE="auto")
     with pytest.raises(ConfigError, match="CRAWL=mine has no figures: it has just begun"):
         lab(project, "report", "--out", "new.csv")
     assert not (tmp_path / "new.csv").exists()
-
-
-def test_error_for_a_crawl_of_unavailable_sites_names_them(project, lab):
-    store(project, 2, RULE="auto")
-    database = Database(project.database_url)
-    with database.write() as connection:
-        connection.execute(update(site).where(site.c.site == "http://s01.example").values(availability="status 404"))
-    database.close()
-    with pytest.raises(ConfigError, match=r"no figures: http://s01.example is not available \(status 404\); name"):
-        lab(project, "report")

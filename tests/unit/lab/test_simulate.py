@@ -47,16 +47,6 @@ def test_figures_of_the_paper_are_shown_if_the_budget_is_the_same(project):
     assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
 
 
-@pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG")])
-def test_picture_is_a_function_of_the_figures(project, name, begins):
-    pictures = []
-    for _ in range(2):
-        simulated(project, *SMALL, "--picture", name)
-        pictures.append((project.folder / name).read_bytes())
-    assert pictures[0].startswith(begins)
-    assert pictures[0] == pictures[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -74,10 +64,3 @@ def test_errors_are_reported_in_one_sentence(project, arguments, sentence):
     assert len(outcome.errors) == 1
     assert sentence in outcome.errors[0]
     assert not outcome.output
-
-
-@pytest.mark.parametrize("arguments", [(), ("guess",), ("simulate", "more")])
-def test_unknown_part_is_refused(project, arguments):
-    outcome = project.run("lab", *arguments)
-    assert outcome.status == 2
-    assert "expected one of: simulate" in outcome.output + outcome.log

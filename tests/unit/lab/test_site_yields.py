@@ -7,15 +7,13 @@ import pytest
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import ExternalLink, Page, State
-from crawlers.lab.site_yields import SiteYields, site_yields
+from crawlers.lab.site_yields import site_yields
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
-
-pytestmark = pytest.mark.both_stores
 
 
 class Stored:
@@ -73,6 +71,7 @@ def test_without_pulls_downloads_follow_the_page_order(stored):
     assert site.yields == [1, 2, 0, 1]
 
 
+@pytest.mark.both_stores
 def test_recorded_pulls_define_the_order(stored):
     stored.page(1, "x.test/1", priority=0.0)
     stored.page(2, "x.test/1", "x.test/2", priority=1.0)
@@ -84,6 +83,7 @@ def test_recorded_pulls_define_the_order(stored):
     assert (site.page_ids, site.yields) == ([2, 1, 3], [2, 0, 1])
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("pulls", [(), (1, 2, 1, 3, 1)])
 def test_repeated_downloads_all_count_and_only_the_last_is_rewarded(stored, pulls):
     stored.page(1, "x.test/1", "x.test/2", attempts=3)
@@ -101,26 +101,6 @@ def test_download_that_is_not_a_page_counts_but_is_not_rewarded(stored, state):
     stored.page(2, "x.test/1", priority=1.0)
     (site,) = stored.yields()
     assert (site.page_ids, site.yields) == ([1, 2], [0, 1])
-
-
-def test_each_reward_counts_its_kind(stored):
-    stored.page(1, "x.test/1", "x.test/2", "y.test/1")
-    stored.page(2, "x.test/1", "z.test/1", "z.test/1", priority=1.0)
-    found = {name: stored.yields(name)[0].yields for name in REWARDS}
-    assert found == {"new_links": [3, 1], "links": [3, 2], "new_hosts": [2, 1]}
-
-
-def test_urls_and_hosts_do_not_depend_on_the_reward(stored):
-    stored.page(1, "x.test/1", "x.test/2")
-    stored.page(2, "x.test/2", "y.test/1", priority=1.0)
-    for name in REWARDS:
-        (site,) = stored.yields(name)
-        assert site.urls == [
-            frozenset({page_key("http://x.test/1"), page_key("http://x.test/2")}),
-            frozenset({page_key("http://y.test/1")}),
-        ]
-        assert [len(hosts) for hosts in site.hosts] == [1, 1]
-        assert site.hosts[0].isdisjoint(site.hosts[1])
 
 
 def test_site_is_rewarded_for_urls_that_another_site_also_has(database):
@@ -143,14 +123,6 @@ def test_sites_of_other_crawls_are_excluded(database):
     assert [site.page_ids for site in one.yields()] == [[1]]
     (site,) = two.yields()
     assert (site.parallel, site.page_ids, site.yields) == (8, [3, 2], [2, 1])
-
-
-def test_site_that_was_never_read_has_no_downloads(database):
-    stored = Stored(database, sites=("http://a.test", "http://b.test"))
-    stored.page(1, state=State.WAITING)
-    assert stored.yields() == [
-        SiteYields(name, 1, 0, False, [], [], [], []) for name in ("http://a.test", "http://b.test")
-    ]
 
 
 def test_deleted_duplicates_are_counted(stored):

@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.errors import ConfigError
-from crawlers.lab.topic_runs import as_they_ran, replayed
+from crawlers.lab.topic_runs import replayed
 from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
@@ -65,11 +65,6 @@ def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, d
     assert runs.unknown == {strategy: 0}
 
 
-def test_strategies_read_different_pages(stored):
-    first = {tuple(urls[:25]) for name, urls in stored[1].items() if name != "whole"}
-    assert len(first) == len(STRATEGIES)
-
-
 @pytest.mark.parametrize("strategy", ["anchor", "learnt"])
 def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(stored, database, strategy):
     """Link texts decide; among equal ones, the order of a page's links differs from that of a real run."""
@@ -98,20 +93,6 @@ def test_pages_that_the_crawl_never_read_are_skipped_and_counted(stored, lab):
     assert lines[4] == f"note: nothing was left to read after: breadth {number}, anchor {number} pages"
 
 
-def test_another_topic_gives_another_order(stored, lab, tmp_path):
-    project, _ = stored
-    topic = tmp_path / "other.yaml"
-    topic.write_text("{keywords: [kitchen, weather], roots: [http://a.example/]}", "utf-8")
-    options = ("--crawl", "whole", "--strategies", "anchor", "--pages", "20")
-    own = lab(project, "topic", *options)
-    other = lab(project, "topic", *options, "--topic", str(topic))
-    assert "topic: kitchen 0.71, weather 0.71" in other
-    assert cells(own, "average similarity") != cells(other, "average similarity")
-    topic.write_text("{examples: [a.html], roots: [http://a.example/]}", "utf-8")
-    with pytest.raises(ConfigError, match="a replay does not read examples; describe the topic by keywords"):
-        lab(project, "topic", *options, "--topic", str(topic))
-
-
 # Crawls as they ran
 
 
@@ -133,35 +114,6 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     assert list(rows[0]) == ["run", "pages", "similarity", "authorities", "hubs", "nearest"]
     at_10 = next(row for row in rows if row["run"] == "anchor" and row["pages"] == "10")
     assert cells(output, "average similarity")["anchor"][0] == f"{float(at_10['similarity']):.4f}"
-
-
-def test_page_of_two_crawls_counts_once(stored, database):
-    project, read = stored
-    runs = as_they_ran(database, ["anchor", "mixed"])
-    assert urls(project, runs.read["anchor"]) == read["anchor"]
-    assert urls(project, runs.read["mixed"]) == read["mixed"]
-    numbers = {number for pages in runs.read.values() for number in pages}
-    assert len(numbers) == len({*read["anchor"], *read["mixed"]})
-    assert sorted(number for number, _ in runs.documents()) == sorted(numbers)
-    assert {page for link in runs.links for page in link} <= numbers
-
-
-def test_full_crawl_reads_all_important_pages(stored, lab):
-    whole = str(len(stored[1]["whole"]))
-    output = lab(stored[0], "topic", "--crawls", "whole", "--authorities", "5", "--points", whole)
-    for kind in ("best authorities", "best hubs", "most similar pages"):
-        assert cells(output, f"share of the 5 {kind}")["whole"] == ["1.0000"]
-
-
-def test_pictures_are_a_function_of_the_crawls(stored, lab):
-    project, _ = stored
-    folder = project.folder
-    for name in ("a.svg", "b.svg"):
-        output = lab(project, "topic", "--crawls", "anchor,links", "--picture", name)
-        assert output.splitlines()[-1] == f"{name}: 2 runs"
-    assert (folder / "a.svg").read_bytes() == (folder / "b.svg").read_bytes()
-    drawn = (folder / "a.svg").read_text()
-    assert all(f">{label}</text>" in drawn for label in ("anchor", "links", "share of the 100 best authorities read"))
 
 
 # Errors

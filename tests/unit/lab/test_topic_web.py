@@ -7,13 +7,10 @@ from sqlalchemy import insert
 
 from crawlers.items import State
 from crawlers.lab.simulation.topic_replay import FetchOutcome
-from crawlers.lab.topic_web import links_between, links_of, stored_web, terms_of_page
+from crawlers.lab.topic_web import links_between, stored_web
 from crawlers.storage.schema.score_tables import link_text, relevance
 from crawlers.storage.schema.tables import link_context, page
-from crawlers.storage.topic.topics import read_pages
 from tests.support.topic_store import add_links, add_page, begin_topic
-
-pytestmark = pytest.mark.both_stores
 
 
 @pytest.fixture
@@ -42,6 +39,7 @@ def crawl_id(database):
     return crawl_id
 
 
+@pytest.mark.both_stores
 def test_outcomes_are_the_stored_states(database, crawl_id):
     with stored_web(database, crawl_id, len) as web:
         assert web.roots == [1], "the target of a redirect on level 0 is not a root"
@@ -62,22 +60,7 @@ def test_links_are_in_order_of_discovery_with_the_value_of_their_best_text(datab
         assert web.links(5) == {}
 
 
-def test_texts_of_links_have_the_url_of_the_target(database, crawl_id):
-    with database.read() as connection:
-        found = links_of(connection, 1)
-    assert found[2].url == "http://b.test/read"
-    assert set(found[2].texts) == {("here", "fonts here"), ("there", "more fonts")}
-    assert set(found[3].texts) == set()
-
-
-def test_pages_are_in_the_order_of_their_downloads(database, crawl_id):
-    assert list(read_pages(database, crawl_id)) == [
-        (2, "http://b.test/read", {"font": 2}),
-        (1, "http://a.test/", {"unicod": 1}),
-    ]
-    assert terms_of_page(database, 2) == {"font": 2}
-
-
+@pytest.mark.both_stores
 def test_links_between_pages_lead_to_redirect_targets(database, crawl_id):
     assert list(links_between(database, crawl_id)) == [(1, 2), (1, 2), (2, 1), (2, 2)]
 

@@ -9,7 +9,6 @@ from crawlers.lab.simulation.experiment import (
     BASELINE,
     OMNISCIENT,
     ORACLE,
-    SCENARIOS,
     SUITES,
     Measured,
     checkpoints,
@@ -42,12 +41,6 @@ def test_every_web_is_measured_with_every_rule_and_the_baseline(suite):
     assert measured != measure(tasks(suite, 3, ["auto", "ucb1"], FEW, seed=2)[2])
 
 
-def test_checkpoints_end_with_the_budget():
-    assert checkpoints(2000)[:2] == [50, 100]
-    assert checkpoints(2000)[-1] == 2000
-    assert checkpoints(3) == [1, 2, 3]
-
-
 def test_row_compares_with_the_baseline_and_the_oracle():
     rows = compare([web(0, auto=6, trivial=4, oracle=8), web(1, auto=10, trivial=4, oracle=10)])
     assert [row.rule for row in rows] == ["oracle", "auto", "trivial"]
@@ -61,12 +54,3 @@ def test_groups_of_webs_have_equal_weights():
     assert row(compare(webs), "auto").of_baseline == pytest.approx(301 / 101)
     assert row(compare(webs, groups=2), "auto").of_baseline == 2.0
     assert row(compare(webs[:1], groups=2), "auto").of_baseline == 3.0
-
-
-def test_share_of_the_oracle_is_one_if_nothing_can_be_found():
-    assert row(compare([web(0, auto=0, trivial=0, oracle=0)]), "auto").of_oracle == 1.0
-
-
-def test_there_are_48_scenarios():
-    assert SCENARIOS == 48
-    assert SUITES["scenarios"].webs == 16 * 48

@@ -71,15 +71,6 @@ def test_orders_that_learn_follow_links_like_those_that_paid(order):
 
 
 @pytest.mark.parametrize("make", ORDERS)
-def test_pages_wait_from_when_a_link_to_them_was_read_and_each_is_read_once(make):
-    pages, _ = read(TREE, make())
-    assert len(pages) == len(set(pages)) == 6
-    assert pages[0] == 0
-    assert pages.index(1) < pages.index(4)
-    assert pages.index(2) < pages.index(5)
-
-
-@pytest.mark.parametrize("make", ORDERS)
 def test_what_the_crawl_never_read_is_left_out(make):
     known = site(p0=home(1, 2, 7), p1=page(3, downloads=0), p2=page(keys={1}), p3=page(keys={2}))
     assert read(known, make()) == ([0, 2], [0, 0, 1])
@@ -94,14 +85,6 @@ def test_pages_are_read_up_to_the_deepest_level_of_their_site(make):
     pages, _ = read(known, make())
     assert sorted(pages) == [0, 1, 2, 9]
     assert len(read(replace(known, max_level=None), make())[0]) == 10
-
-
-@pytest.mark.parametrize("make", ORDERS)
-def test_page_that_was_too_deep_is_read_when_a_nearer_link_is_found(make):
-    known = KnownSite(SITE, 0, {0: home(1, 2), 1: page(3), 2: page(4), 3: page(4, keys={1}), 4: page(keys={2})}, 2)
-    pages, _ = read(known, make())
-    assert sorted(pages) == [0, 1, 2, 3, 4]
-    assert pages.index(2) < pages.index(4)
 
 
 @pytest.mark.parametrize("make", ORDERS)
@@ -128,26 +111,6 @@ def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing()
     assert (first.page, len(order)) == (0, 1)
     order.record_reward(first, 1000)
     assert values.parts([int(one) for one in features("news")]) == (0.0,) * len(features("news"))
-
-
-def test_link_has_the_features_of_the_page_and_the_level_where_the_replay_found_it():
-    seen = []
-
-    class Watched(ByValue):
-        def push(self, waiting):
-            seen.append(waiting)
-            super().push(waiting)
-
-    read(site(p0=home(1), p1=page(2, word="old"), p2=page(word="news")), Watched(LinkValues()))
-    expected = link_features(SITE, f"{SITE}/news", 2, 1, LinkPlace("ul/li", "ul/li", "news"))
-    assert seen[2].features.tolist() == [*expected]
-    assert (seen[2].level, seen[2].page) == (2, 2)
-
-
-def test_links_that_promise_nearly_as_much_are_followed_in_the_order_in_which_they_were_found():
-    links = range(1, 200)
-    known = site(p0=home(*links), **{f"p{n}": page(word="old") for n in links})
-    assert read(known, ByValue(LinkValues()))[0] == [0, *links]
 
 
 def test_sites_share_what_is_learnt_and_their_budget():

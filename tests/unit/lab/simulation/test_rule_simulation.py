@@ -49,13 +49,3 @@ def test_run_spends_its_budget_and_reads_each_site_in_order(name, web, budget):
         read[site] += 1
     assert all(found <= most for found, most in zip(run.found, oracle(web, budget), strict=False))
     assert oracle(web, budget)[budget] <= omniscient(web, budget)[budget]
-
-
-def test_site_without_pages_is_never_chosen():
-    assert simulate(rule("auto"), [[], [1, 2], []], 12).choices == [1, 1]
-
-
-def test_runs_are_reproducible():
-    web = [[1, 0, 2] * 20, [0, 3] * 30, [1] * 40]
-    for name in RULES:
-        assert simulate(rule(name, 80), web, 80) == simulate(rule(name, 80), web, 80)
