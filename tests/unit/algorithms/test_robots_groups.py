@@ -127,10 +127,6 @@ def test_rules_before_the_first_user_agent_apply_to_nobody():
     assert lines_for("Disallow: /\nUser-agent: *\nAllow: /", "mybot") == ["Allow: /"]
 
 
-def test_rules_for_everybody_apply_without_a_token_of_our_own():
-    assert lines_for("User-agent: a\nDisallow: /a\nUser-agent: *\nDisallow: /b", "*") == ["Disallow: /b"]
-
-
 @given(
     st.lists(st.sampled_from(["User-agent: a", "User-agent: b", "User-agent: *", "Disallow: /x", "Foo: 1", "", "\x00"]))
 )

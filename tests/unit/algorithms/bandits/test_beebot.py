@@ -178,21 +178,6 @@ def test_batch_is_continued_when_its_site_is_available_again() -> None:
     assert pulls(rule, 5) == "aabba", "both batches are completed, then the site with the best mean is chosen"
 
 
-def test_batch_continues_while_its_pages_are_in_flight() -> None:
-    rule = awake(3, "abc")
-    for _ in range(3):
-        assert rule.select(0.0) == "a"
-        rule.record_pull("a")
-    assert rule.select(0.0) == "b"
-
-
-def test_new_site_is_read_before_the_batch_continues() -> None:
-    rule = awake(2, "ab")
-    assert pulls(rule, 1) == "a"
-    rule.wake("c")
-    assert pulls(rule, 2) == "cc"
-
-
 def test_cancelled_pull_does_not_count_in_a_batch() -> None:
     rule, undisturbed = awake(3, "abc"), awake(3, "abc")
     assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"

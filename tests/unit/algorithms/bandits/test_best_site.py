@@ -71,16 +71,6 @@ def test_choice_equals_that_of_a_scan_of_all_sites(events: list[tuple]) -> None:
         assert rule.select(0.0) == naive.best()
 
 
-@given(events)
-def test_choice_does_not_depend_on_earlier_selections(events: list[tuple]) -> None:
-    rule, naive = Best(), Naive()
-    for name, *arguments in events:
-        getattr(rule, name)(*arguments)
-        naive.happens(name, *arguments)
-    assert rule.select(0.0) == naive.best()
-    assert rule.select(0.0) == naive.best(), "selecting changes nothing"
-
-
 def test_memory_stays_bounded_when_values_change_often() -> None:
     rule = Best()
     for arm in range(10):
@@ -89,19 +79,6 @@ def test_memory_stays_bounded_when_values_change_often() -> None:
         rule.set_value(turn % 10, float(turn))
     assert rule.select(0.0) == 9
     assert len(rule._heap) <= 8 * 10 + 65
-
-
-def test_ties_go_to_the_site_with_the_fewest_pulls_and_then_to_the_oldest() -> None:
-    rule = Best()
-    for arm in "abc":
-        rule.wake(arm)
-        rule.set_value(arm, 1.0)
-    chosen = []
-    for _ in range(6):
-        arm = rule.select(0.0)
-        chosen.append(arm)
-        rule.record_pull(arm)
-    assert chosen == list("abcabc")
 
 
 @given(events, arms)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.ranking.gittins_index import gittins_poisson
-from crawlers.algorithms.bandits.gittins_rule import GittinsIndex, OptimismTable, optimism_table
-from tests.support.fragments import Crawl
+from crawlers.algorithms.bandits.gittins_rule import OptimismTable, optimism_table
 
 ERROR = 0.02  # standard deviations of the posterior mean
 
@@ -43,9 +42,3 @@ def test_index_exceeds_the_mean_rises_with_links_and_falls_with_pages(a: float, 
     assert table.index(a, b) > a / b
     assert table.index(a + 1, b) > table.index(a, b) > table.index(a, b + 1)
     assert table.index(a, b) > table.index(2 * a, 2 * b)
-
-
-def test_rule_prefers_the_richer_site() -> None:
-    crawl = Crawl(GittinsIndex(), [[0, 1] * 500, [2, 1] * 500])
-    crawl.run(500)
-    assert crawl.read[1] > 450

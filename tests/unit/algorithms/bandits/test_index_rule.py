@@ -52,21 +52,6 @@ def test_sites_that_sleep_do_not_count(event: str) -> None:
     assert rule.is_close_to_best("b", 1.0)
 
 
-def test_awake_sites_count_as_well() -> None:
-    rule = greedy(a=10.0, b=1.0)
-    assert rule.is_close_to_best("a", 1.0)
-    assert not rule.is_close_to_best("b", 0.5)
-
-
-def test_resting_site_is_chosen_again_when_it_wakes() -> None:
-    rule = greedy(a=10.0, b=1.0)
-    rule.pause("a")
-    rule.pause("a")
-    assert rule.select(0.0) == "b"
-    rule.wake("a")
-    assert rule.select(0.0) == "a"
-
-
 @pytest.mark.parametrize("name", sorted(set(RULES) - set(INDEX_RULES)))
 def test_rules_without_an_index_never_wait(name: str) -> None:
     rule = RULES[name](OPTIONS)
@@ -128,30 +113,6 @@ def test_first_results_of_a_site_are_waited_for() -> None:
     assert not rule.is_close_to_best("a", 0.9)
     rule.record_reward("new", 0.0)
     assert rule.is_close_to_best("a", 0.9)
-
-
-def test_cancelled_pull_is_not_waited_for() -> None:
-    rule = greedy(a=3.0, b=2.9)
-    rule.record_pull("a")
-    assert rule.select(0.0) == "b"
-    assert not rule.is_close_to_best("b", 1.0)
-    rule.cancel_pull("a")
-    assert rule.select(0.0) == "a"
-    assert rule.is_close_to_best("a", 1.0)
-
-
-def test_batch_that_has_begun_waits_for_nothing() -> None:
-    rule = BatchGreedy(4)
-    for arm, reward in (("a", 5.0), ("b", 4.0)):
-        rule.wake(arm)
-        for _ in range(4):
-            rule.record_reward(arm, reward)
-    for _ in range(4):
-        assert rule.select(0.0) == "a"
-        assert rule.is_close_to_best("a", 1.0)
-        rule.record_pull("a")
-    assert rule.select(0.0) == "b"
-    assert not rule.is_close_to_best("b", 1.0)
 
 
 @every_index_rule
@@ -307,15 +268,6 @@ def test_best_index_is_the_largest_of_the_wanted_arms(name: str, arms: int) -> N
     assert rule.best_index(lambda arm: False) is None
 
 
-def test_best_index_counts_arms_that_sleep() -> None:
-    rule = greedy(a=10.0, b=1.0)
-    rule.sleep("a")
-    assert rule.best_index(lambda arm: True) == 10.0
-    assert rule.best_index(lambda arm: arm == "b") == 1.0
-    rule.sleep("new")
-    assert rule.best_index(lambda arm: True) == float("inf"), "it has initial pages left"
-
-
 def test_equal_shares_prefer_unspent_ones() -> None:
     rule = RULES["trivial"](RuleOptions(page_budget=2))
     for arm in "ab":
@@ -332,11 +284,3 @@ def test_equal_shares_prefer_unspent_ones() -> None:
     rule.sleep("b")
     rule.wake("b")
     assert rule.best_index(lambda arm: True) == 5.0, "they are wanted again"
-
-
-@pytest.mark.parametrize("name", ["roundrobin", "sequential"])
-def test_all_arms_are_equal_to_rules_without_an_index(name: str) -> None:
-    rule = RULES[name](OPTIONS)
-    rule.wake("a")
-    rule.record_reward("a", 3.0)
-    assert rule.best_index(lambda arm: True) == 0.0

@@ -25,14 +25,6 @@ def test_first_item_has_the_least_priority_and_then_the_least_number(changes: li
         assert len(line) == len(places)
 
 
-def test_replacing_removes_the_previous_items() -> None:
-    line = IndexedHeap()
-    line.put(1, (1.0,))
-    line.replace({2: (5.0,), 3: (4.0,)})
-    assert line.first() == 3
-    assert len(line) == 2
-
-
 def test_heap_stays_small_when_priorities_change_often() -> None:
     line = IndexedHeap()
     line.put(0, (0.0,))

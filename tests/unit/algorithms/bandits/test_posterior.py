@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.index_rule import Pool
-from crawlers.algorithms.bandits.posterior import KLUCB, Thompson, dispersion, gamma_quantile, poisson_bound, uniform
+from crawlers.algorithms.bandits.posterior import Thompson, dispersion, gamma_quantile, poisson_bound, uniform
 from tests.support.fragments import Crawl, rotting
 
 
@@ -58,12 +58,6 @@ def test_choices_are_those_of_the_published_measurements() -> None:
     assert chosen == [0, 1, 2, 3, 4, 5, 3, 5, 1, 1, 2, 3, 1, 3, 0, 4, 1, 1, 0, 1, 4, 0, 1, 1]
 
 
-def test_thompson_sampling_depends_on_the_seed() -> None:
-    yields = rotting(2, 6)
-    runs = [Crawl(Thompson(seed), yields).run(150) for seed in (1, 1, 2)]
-    assert runs[0] == runs[1] != runs[2]
-
-
 def pool(*rewards: float) -> Pool:
     found = Pool(len(rewards))
     found.total, found.total_sq = sum(rewards), sum(reward**2 for reward in rewards)
@@ -74,21 +68,6 @@ def test_dispersion_is_the_ratio_of_variance_to_mean_and_at_least_one() -> None:
     assert dispersion(pool(0, 0, 0)) == 1.0
     assert dispersion(pool(1, 1, 1)) == 1.0, "at least that of a Poisson count"
     assert dispersion(pool(*[0] * 9, 50)) == pytest.approx((250 - 25) / 5)
-
-
-@pytest.mark.parametrize("make", [KLUCB, Thompson])
-def test_richer_of_two_sites_is_read_more(make: type[KLUCB | Thompson]) -> None:
-    rng = random.Random(0)
-    rich, poor = ([rng.choice(rewards) for _ in range(2000)] for rewards in ([0, 2, 4], [0, 0, 1]))
-    crawl = Crawl(make(), [poor, rich])
-    crawl.run(1000)
-    assert crawl.read[1] > 800
-
-
-def test_first_pull_of_a_site_counts_as_one() -> None:
-    rule = Thompson()
-    rule.record_reward("a", 3.0)
-    assert (rule._arms[0].discounted_total, rule._arms[0].discounted_pulls) == (3.0, 1.0)
 
 
 def test_thompson_sampling_discounts_old_rewards() -> None:

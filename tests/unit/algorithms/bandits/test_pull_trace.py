@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.algorithms.bandits.pull_trace import Indexed, Moment, trace
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin
+from crawlers.algorithms.bandits.turns import RoundRobin
 
 histories = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9).map(float)), max_size=25)
 
@@ -27,25 +27,11 @@ def test_every_snapshot_has_every_arm_with_its_pulls_and_rewards(history, every)
         assert moment.index is None, "round robin has no index"
 
 
-def test_there_are_no_snapshots_without_pulls():
-    assert list(trace(UCB1(2), "ab", [], 1)) == []
-    assert list(trace(UCB1(2), [], [], 1)) == []
-
-
-def test_last_snapshot_is_not_taken_twice():
-    assert [m.pulls for m in trace(RoundRobin(), "a", [("a", 0.0)] * 4, 2)] == [2, 4]
-
-
 def test_arm_that_was_never_pulled_is_due():
     moments = list(trace(UCB1(1), "ab", [("a", 3.0)], 1))
     assert moments[0].index is not None
     assert math.isfinite(moments[0].index)
     assert moments[1] == Moment(1, "b", 0, 0.0, math.inf)
-
-
-def test_arms_are_known_to_the_rule_before_their_first_pull():
-    moments = list(trace(EqualShares(6), "abc", [("a", 1.0)] * 4, 4))
-    assert moments[0].index == 2.0, "the share of each of three arms is two pulls"
 
 
 @pytest.mark.parametrize("name", RULES)

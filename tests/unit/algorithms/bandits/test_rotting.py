@@ -38,11 +38,6 @@ def test_index_does_not_fall_with_c(pulls: list[tuple[str, int]], c: float, more
         assert low.index(arm) <= high.index(arm)
 
 
-def test_exhausted_site_is_judged_by_its_last_pages() -> None:
-    rule = told(RAWUCB(0.1), [("dry", 20)] * 200 + [("dry", 0)] * 64 + [("poor", 1)] * 50)
-    assert rule.index("dry") < rule.index("poor")
-
-
 def test_window_excludes_earlier_rewards() -> None:
     pulls = [("late", 5)] * WINDOW
     short, long = told(SlidingWindowUCB(), pulls), told(SlidingWindowUCB(), [("late", 0)] * 500 + pulls)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import pytest
@@ -35,29 +34,6 @@ def test_nothing_is_chosen_while_all_sites_sleep(name: str) -> None:
     rule.sleep("a")
     rule.sleep("unknown")
     assert rule.select(0.0) is None
-
-
-@every_rule
-def test_pull_of_a_sleeping_site_wakes_no_site(name: str) -> None:
-    rule = made(name)
-    rule.wake("a")
-    rule.sleep("a")
-    rule.record_pull("a")
-    rule.record_reward("a", 1.0)
-    rule.cancel_pull("a")
-    assert rule.select(0.0) is None
-
-
-@every_rule
-def test_reward_without_a_started_pull_counts_as_a_pull(name: str) -> None:
-    rule, other = made(name), made(name)
-    for one in (rule, other):
-        for arm in "ab":
-            one.wake(arm)
-    rule.record_reward("a", 2.0)
-    other.record_pull("a")
-    other.record_reward("a", 2.0)
-    assert rule.select(0.0) == other.select(0.0)
 
 
 @every_rule
@@ -172,13 +148,6 @@ def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name
     assert chosen == [0, 1, 2, 3] * 2
 
 
-@pytest.mark.parametrize("name", INDEX_RULES)
-@few
-@given(webs)
-def test_first_page_of_every_site_is_read_before_any_second_page(name: str, yields: list[list[int]]) -> None:
-    assert Crawl(made(name), yields).run(len(yields)) == list(range(len(yields)))
-
-
 # Not auto: the cap of a page's reward depends on the pages before it, and so on the order of the first ones.
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"thompson", "auto"}))
 @few
@@ -225,19 +194,6 @@ def test_page_without_links_never_raises_the_index(name: str, rewards: list[int]
     assert rule.index("b") <= rule.index("a") * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("name", [*INDEX_RULES, "trivial"])
-def test_site_with_the_largest_index_is_chosen(name: str) -> None:
-    crawl = Crawl(made(name, gittins_batch=1), [rewards * 20 for rewards in rotting(5, 9)])
-    assert crawl.rule.index("unknown") == crawl.rule.index(3) == math.inf
-    crawl.run(250)
-    for _ in range(100):
-        awake = [site for site, read in enumerate(crawl.read) if read < len(crawl.yields[site])]
-        best = max(crawl.rule.index(site) for site in awake)
-        assert best == crawl.rule.index(crawl.rule.select(0.0))
-        assert best < math.inf or name == "auto", "which reads sites that were hardly read"
-        crawl.step()
-
-
 @pytest.mark.parametrize("name", INDEX_RULES)
 def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -250,11 +206,6 @@ def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(
     ranked.run(4000)
     found, ranked_found = (sum(reward for _, reward in crawl.pulls) for crawl in (exact, ranked))
     assert ranked_found == pytest.approx(found, rel=0.05)
-
-
-@pytest.mark.parametrize("name", sorted(set(RULES) - {"trivial"}))
-def test_default_options_suffice(name: str) -> None:
-    assert len(Crawl(RULES[name](RuleOptions()), rotting(3, 4)).run(40)) == 40
 
 
 def test_trivial_requires_a_budget() -> None:

@@ -69,12 +69,6 @@ def test_history_of_turns_is_bounded() -> None:
     assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in (*rule._arms, *plain._arms))
 
 
-def test_timed_turn_begins_with_its_first_pull() -> None:
-    rule = awake(TimedRoundRobin(10.0), "ab")
-    assert rule.select(0.0) == "a"
-    assert [pull(rule, now) for now in (5.0, 14.0, 15.0, 24.0, 25.0)] == ["a", "a", "b", "b", "a"]
-
-
 def test_timed_turn_continues_after_a_short_sleep_only() -> None:
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert pull(rule, 0.0) == "a"
@@ -86,14 +80,6 @@ def test_timed_turn_continues_after_a_short_sleep_only() -> None:
     assert pull(rule, 3.0) == "b"
     rule.wake("a")
     assert pull(rule, 10.5) == "b", "a's seconds are over, b's are not"
-
-
-def test_cancelled_pull_takes_no_time_from_a_timed_turn() -> None:
-    rule = awake(TimedRoundRobin(10.0), "ab")
-    assert rule.select(0.0) == "a"
-    rule.record_pull("a")
-    rule.cancel_pull("a")
-    assert [pull(rule, now) for now in (15.0, 24.0, 25.0)] == ["a", "a", "b"]
 
 
 def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
@@ -108,16 +94,6 @@ def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
 def test_sequential_finishes_one_site_before_the_next(yields: list[list[int]]) -> None:
     chosen = Crawl(Sequential(), yields).run(10_000)
     assert chosen == [site for site, rewards in enumerate(yields) for _ in rewards]
-
-
-def test_sequential_returns_to_a_site_that_wakes() -> None:
-    rule = Sequential()
-    for arm in "ab":
-        rule.wake(arm)
-    rule.sleep("a")
-    assert rule.select(0.0) == "b"
-    rule.wake("a")
-    assert rule.select(0.0) == "a"
 
 
 def _published(yields: list[list[int]], budget: int) -> list[int]:
@@ -139,19 +115,6 @@ def test_equal_shares_are_those_of_the_published_rule(yields: list[list[int]], b
     crawl = Crawl(EqualShares(budget), yields)
     crawl.run(budget)
     assert crawl.read == _published(yields, budget)
-
-
-@given(st.integers(1, 8), st.integers(1, 30))
-def test_equal_shares_of_a_divisible_budget_alternate_between_the_sites(sites: int, share: int) -> None:
-    yields = [[site] * 100 for site in range(sites)]
-    assert Crawl(EqualShares(sites * share), yields).run(sites * share) == list(range(sites)) * share
-
-
-def test_best_site_is_determined_by_the_pages_of_the_shares() -> None:
-    yields = [[1, 1, 0, 0, 0, 0], [1, 0, 9, 9, 9, 9]]
-    crawl = Crawl(EqualShares(5), yields)
-    assert crawl.run(5) == [0, 1, 0, 1, 0]
-    assert crawl.rule.index(0) == 2.0
 
 
 def test_shares_are_fixed_when_the_first_pull_starts() -> None:

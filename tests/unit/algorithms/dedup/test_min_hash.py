@@ -46,11 +46,6 @@ def test_different_texts_in_one_language_share_no_band():
     assert not any(shared(one, other) for one in texts for other in texts if one is not other)
 
 
-def test_texts_of_other_domains_share_no_band():
-    text = prose(random.Random(5), 100)
-    assert not set(bands("a.org", text)) & set(bands("b.org", text))
-
-
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(VOCABULARY[:20]), min_size=5, max_size=30))
 def test_text_that_is_repeated_adds_only_the_shingles_at_the_seams(text):

@@ -42,16 +42,6 @@ def test_both_cases_agree_at_the_length_of_the_window() -> None:
     assert shorter == pytest.approx(cash, abs=before * 1e-8)
 
 
-def test_first_fetch_of_a_page_has_no_history_to_discount() -> None:
-    scores = AdaptiveOPIC(window=4.0)
-    for page in (1, 2):
-        scores.add_waiting(page, 0)
-    scores.fetched(1, {2: 1.0})
-    assert scores.history(1) == pytest.approx(0.5)
-    assert 0.0 < scores.importance(2) < 1.0, "as if it was fetched now"
-    assert scores.importance(3) == 0.0
-
-
 def test_window_forgets_removed_links() -> None:
     rng = random.Random(1)
     web = copy_model(1000, rng)

@@ -58,9 +58,3 @@ def test_iteration_ends_after_a_thousand_steps_if_two_communities_are_almost_equ
     scores = hits(links)
     assert scores.steps == MAX_STEPS == 1000
     assert scores.hubs[1] > 100 * scores.hubs[0]
-
-
-@pytest.mark.parametrize("links", [{}, {1: []}, {1: [1]}])
-def test_scores_are_zero_without_links(links):
-    scores = hits(links)
-    assert scores == ({page: 0.0 for page in links}, {page: 0.0 for page in links}, 0)

@@ -77,13 +77,6 @@ def test_uncertainty_counts_for_all_links_their_site_and_their_group():
     assert [feature.kind for feature in FEATURES[OPTIMISTIC]] == ["all links", "site", "group"]
 
 
-def test_links_of_one_list_share_place_and_group_but_not_words():
-    one = link_features(SITE, f"{SITE}/1/ant.html", 2, 5, PLACE)
-    other = link_features(SITE, f"{SITE}/2/bee.html", 2, 5, PLACE._replace(anchor="Bees"))
-    same = {feature.kind for feature, a, b in zip(FEATURES, one, other, strict=True) if a == b != NONE}
-    assert same == {"all links", "site", "group", "place", "path", "directory", "page", "level"}
-
-
 def test_words_are_without_case_numbers_stop_words_and_repetition():
     anchor = "The whatsNew of 3.11: NEW in a_module, and new again"
     assert named("anchor", place=PLACE._replace(anchor=anchor)) == ["whats", "new", "modul", "again"]
@@ -104,10 +97,6 @@ def test_words_of_a_url_are_those_of_its_name_and_query_then_of_its_directories(
     assert named("url", f"{SITE}/docs/library/") == ["docs", "libra"]
     assert named("url", f"{SITE}/?show=all") == ["show", "all"]
     assert named("url", SITE) == []
-
-
-def test_numbers_in_directories_do_not_distinguish():
-    assert named("directory", f"{SITE}/2024/05/a.html?b=/c/") == ["http://a.test/0/0/"]
 
 
 def test_lengths_of_anchors_are_in_classes():

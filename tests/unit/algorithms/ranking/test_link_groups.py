@@ -66,11 +66,6 @@ def test_ties_go_to_the_group_with_the_oldest_page():
     assert fresh.choose([(8, 2), (9, 1)]) == 9, "groups never tried are equals, too"
 
 
-def test_nothing_is_chosen_if_no_group_waits():
-    with pytest.raises(ValueError, match="empty"):
-        GroupBandit().choose([])
-
-
 def test_pulls_in_flight_count_as_pulls_without_reward():
     begun = [(1, 2.0), (2, 2.0)]
     flying, answered = told([*begun, (1, None), (1, None)]), told([*begun, (1, 0.0), (1, 0.0)])
@@ -122,17 +117,6 @@ def test_resumed_bandit_makes_identical_choices(seed, first):
     )
 
 
-def test_single_page_with_a_thousand_links_loses_its_influence():
-    history = [(1, 1000.0), *[(1, 0.0)] * 9, *[(2, 8.0)] * 5]
-    assert told(history).choose([(1, 0), (2, 1)]) == 2
-
-
-def test_unknown_group_is_preferred_to_a_poor_one_but_not_to_a_rich_one():
-    poor, rich = [(0, 5.0), *[(1, 0.0)] * 4], [(0, 0.0), *[(1, 9.0)] * 4]
-    assert told(poor).choose([(1, 0), (2, 1)]) == 2
-    assert told(rich).choose([(1, 1), (2, 0)]) == 1
-
-
 # Names
 
 
@@ -149,13 +133,6 @@ def test_unknown_group_is_preferred_to_a_poor_one_but_not_to_a_rich_one():
 )
 def test_digits_are_folded_and_the_last_part_and_the_query_dropped(place, url, name):
     assert group_name(place, url) == name
-
-
-def test_pages_of_one_list_share_a_group_and_those_of_another_do_not():
-    names = {group_name("ul/li", f"http://a.test/news/{year}/{n}.html?p={n}") for year in range(3) for n in range(9)}
-    assert len(names) == 1
-    assert group_name("ul/li", "http://a.test/staff/1.html") not in names
-    assert group_name("div/p", "http://a.test/news/1/1.html") not in names
 
 
 @given(st.text(max_size=600), st.text(max_size=900))

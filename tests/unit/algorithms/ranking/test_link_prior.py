@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from crawlers.algorithms.ranking.link_features import FEATURES, TABLE_SIZE, link_features
 from crawlers.algorithms.ranking.link_prior import KINDS, prior_of
-from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights
 from crawlers.items import LinkPlace
 
@@ -14,14 +13,6 @@ def test_shipped_weights_are_few_and_moderate():
     assert 100 <= len(weights) <= 200
     assert all(0 < feature < TABLE_SIZE for feature in weights)
     assert all(abs(weight) < 3.0 for weight in weights.values())
-
-
-def test_shipped_weights_prefer_what_pays_in_documentation():
-    def value(anchor: str) -> float:
-        row = link_features("http://a.test", "http://a.test/x", 1, 1, LinkPlace("ul/li", "ul/li", anchor))
-        return sum(LinkValues(prior_of(shipped_weights(OF_LINKS))).parts(row))
-
-    assert value("Changelog") > value("Chapter")
 
 
 def test_weights_are_those_of_features_of_all_sites():

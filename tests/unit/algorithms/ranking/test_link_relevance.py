@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.link_table import NO_FEATURES
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
@@ -31,18 +30,6 @@ def relevances(learner: LinkRelevance, *words: str) -> list[float]:
 @pytest.fixture
 def learner() -> LinkRelevance:
     return LinkRelevance(TopicScores(STRATEGIES["learnt"]))
-
-
-def test_before_anything_is_known_every_link_may_be_relevant(learner):
-    assert relevances(learner, "a", "b") == [1.0, 1.0]
-    learner.learn(features("a"), 0.0)
-    assert relevances(learner, "a", "b") == [1.0, 1.0], "no page was similar yet"
-
-
-def test_link_of_which_nothing_is_known_promises_an_average_page(learner):
-    learner.learn([], 0.8)
-    learner.learn([], 0.2)
-    assert learner.relevances(NO_FEATURES[None]).tolist() == [0.5 / 0.8]
 
 
 def test_relevance_is_the_expected_similarity_as_a_share_of_the_greatest(learner):

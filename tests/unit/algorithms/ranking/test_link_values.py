@@ -86,12 +86,6 @@ def test_predictions_and_steps_are_bounded(history, row):
     assert values.values(rows(row))[0] == pytest.approx(math.exp(min(MAX_ETA, max(MIN_ETA, sum(parts)))))
 
 
-@given(histories)
-def test_absent_feature_is_not_learnt(history):
-    values = told(history)
-    assert values.parts([NONE] * WIDTH) == (0.0,) * WIDTH
-
-
 def test_step_follows_the_formula():
     row = list(range(1, WIDTH + 1))
     values = LinkValues({1: 0.5})
@@ -113,33 +107,8 @@ def test_page_without_links_is_a_step_down():
     assert values.parts(row) == pytest.approx([-feature.variance / total for feature in FEATURES])
 
 
-def test_links_like_those_that_paid_come_first():
-    values = LinkValues()
-    for _ in range(5):
-        values.learn(link("good"), 20.0)
-        values.learn(link("bad"), 0.0)
-    scores = values.scores(rows(link("bad"), link("new"), link("good")))
-    assert scores.argmax() == 2
-    assert scores[0] < scores[1], "what is unknown is worth a try"
-
-
-def test_word_that_paid_on_one_site_counts_on_others():
-    values = LinkValues()
-    for _ in range(3):
-        values.learn(link("x", anchor="Changelog"), 30.0)
-        values.learn(link("x", anchor="Licence"), 0.0)
-    other = "http://b.test"
-    scores = values.scores(rows(link("y", other, "Licence"), link("y", other, "Changelog")))
-    assert scores[1] > scores[0]
-
-
 def test_prior_decides_before_anything_is_learnt():
     word = link("x", anchor="Changelog")[7]
     values = LinkValues({word: 1.0})
     scores = values.scores(rows(link("x", anchor="Licence"), link("x", anchor="Changelog")))
     assert scores[1] - scores[0] == pytest.approx(1.0)
-
-
-def test_no_links_have_no_scores():
-    assert LinkValues().scores(rows()).shape == (0,)
-    assert LinkValues().values(rows()).shape == (0,)

@@ -27,13 +27,6 @@ def test_score_is_the_factor_times_the_importance_passed_on_by_pages():
     assert scores.score(3) == pytest.approx(0.01 * 0.5)
 
 
-def test_score_without_links_is_the_factor():
-    scores = scores_of(1, 2, weighs_links=False)
-    scores.queued(2, QueueSlot(FIT, 0.8))
-    assert scores.fetched(1, {2: 1.0}) == ()
-    assert scores.score(2) == 0.8
-
-
 def test_due_pages_precede_fresh_ones_and_these_all_others():
     scores = scores_of(1, 2, 3, 4)
     scores.queued(2, QueueSlot(FRESH, 1.8e9))
@@ -100,24 +93,6 @@ def test_small_gains_are_withheld_until_they_matter_and_none_is_lost():
     assert rises[:6] == [True, True, True, False, True, False]
     assert sum(rises) < 20
     assert 0.8 * 0.01 < scores.score(101) <= 0.01  # the factor is 0.01, and the OPIC of all pages together 1
-
-
-def test_withheld_gains_are_passed_on():
-    scores = scores_of(1, 2, 3, 4, 5)
-    scores.fetched(1, {2: 1.0, 3: 1.0})
-    scores.recall(4, OTHER, (0.01, 0.1))
-    assert scores.fetched(4, {2: 1.0}) == []  # 0.1 is less than a quarter of 0.5
-    assert scores.score(2) == pytest.approx(0.01 * 0.5)
-    assert scores.fetched(2, {5: 1.0}) == [5]
-    assert scores.score(5) == pytest.approx(0.01 * 0.6)
-
-
-def test_fresh_page_is_fresh_again_at_its_revisit():
-    scores = scores_of(1, 2)
-    scores.queued(2, QueueSlot(FRESH, 1.7e9))
-    scores.remove_page(2)
-    scores.add_waiting(2, level=1)
-    assert (scores.queue(2), scores.record(2)[0]) == (FRESH, 1.7e9)
 
 
 def test_records_have_the_columns_of_the_table_in_the_store():

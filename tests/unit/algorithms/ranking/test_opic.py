@@ -139,24 +139,6 @@ def test_nothing_is_known_before_the_first_fetch() -> None:
         assert (scores.cash(1), scores.importance(1), scores.error_bound()) == (0.0, 0.0, math.inf)
 
 
-def test_unknown_and_gone_pages_and_the_page_itself_are_not_paid() -> None:
-    scores = OPIC()
-    happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3)])
-    scores.remove_page(3)
-    assert list(scores.fetched(1, {1: 1.0, 2: 1.0, 3: 1.0, 9: 1.0})) == [2]
-    assert scores.cash(2) == pytest.approx(0.5 + 0.5 * 0.85 + 0.5 * 0.15 / 2)
-    assert (scores.queue(1), scores.queue(2), scores.queue(3), scores.queue(9)) == (1, 0, GONE, GONE)
-
-
-def test_second_fetch_without_cash_changes_nothing() -> None:
-    scores = OPIC(uncrawled_weight=math.inf)
-    happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
-    before = [(scores.cash(page), scores.history(page)) for page in (1, 2)]
-    scores.fetched(1, {2: 1.0})
-    assert [(scores.cash(page), scores.history(page)) for page in (1, 2)] == before
-    assert before[0][0] == 0.0, "the virtual page pays only the page that was never fetched"
-
-
 # Pages that move -------------------------------------------------------------------------------------
 
 
@@ -171,26 +153,6 @@ def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
         scores.add_waiting(page, 0)
     scores.fetched(1, {})
     assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
-
-
-def test_moved_page_transfers_its_cash_and_later_links_to_its_target() -> None:
-    scores = OPIC()
-    happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3, 4)] + [("fetched", 1, {2: 1.0})])
-    paid, cash = scores.history(1), scores.cash(1) + scores.cash(3)
-    assert list(scores.record_alias(1, 3)) == [3]
-    assert (scores.cash(3), scores.history(3), scores.cash(1), scores.queue(1)) == (cash, paid, 0.0, GONE)
-    assert list(scores.record_alias(3, 4)) == [4]
-    assert list(scores.fetched(2, {1: 1.0, 3: 1.0, 4: 1.0})) == [4], "three URLs of one page"
-
-
-def test_cash_of_a_page_that_moved_to_an_unknown_one_goes_to_all_pages() -> None:
-    scores = OPIC()
-    happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
-    assert scores.record_alias(2, 9) == ()
-    scores.fetched(1, {})
-    assert scores.cash(1) == pytest.approx(1.0)
-    scores.add_waiting(9, 1)
-    assert list(scores.fetched(1, {2: 1.0})) == [9]
 
 
 def test_pages_that_move_in_a_circle_are_gone() -> None:
@@ -304,41 +266,10 @@ def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
 # Importance ------------------------------------------------------------------------------------------
 
 
-@given(events, windows, weights)
-def test_importance_of_all_pages_adds_up_to_1(events: list[Event], window: float, weight: float) -> None:
-    for scores in (OPIC(uncrawled_weight=weight), AdaptiveOPIC(window=window, uncrawled_weight=weight)):
-        happen(scores, events)
-        if scores.pages and scores.ticks:
-            assert sum(map(scores.importance, PAGES)) == pytest.approx(1.0)
-            assert all(0.0 <= scores.importance(page) <= 1.0 + 1e-12 for page in PAGES)
-
-
 @given(webs, walks)
 def test_infinite_window_equals_none(web: dict[int, dict[int, float]], walk: list[int]) -> None:
     adaptive, plain = walked(AdaptiveOPIC(window=math.inf), web, walk), walked(OPIC(), web, walk)
     assert [adaptive.history(page) for page in PAGES] == [plain.history(page) for page in PAGES]
-
-
-@given(webs, walks, st.sampled_from(["greedy", "cyclic"]))
-def test_numbers_of_pages_do_not_matter(web: dict[int, dict[int, float]], walk: list[int], policy: str) -> None:
-    def renamed(page: int) -> int:
-        return 1_000_000 - 7 * page
-
-    other = {renamed(page): {renamed(target): 1.0 for target in targets} for page, targets in web.items()}
-    one = walked(AdaptiveOPIC(policy), web, walk)
-    two = walked(AdaptiveOPIC(policy), other, [renamed(page) for page in walk])
-    for page in PAGES:
-        assert one.importance(page) == pytest.approx(two.importance(renamed(page)), abs=1e-12)
-        assert one.score(page) == pytest.approx(two.score(renamed(page)), abs=1e-12)
-
-
-@pytest.mark.parametrize("make", [OPIC, AdaptiveOPIC])
-def test_pages_of_a_ring_are_equally_important(make: type[OPIC]) -> None:
-    ring = {page: [page % 50 + 1] for page in range(1, 51)}
-    scores = make()
-    Walk(scores, ring).fetch(5000)
-    whole = sum(scores.history(page) for page in ring)
-    assert [scores.history(page) / whole for page in ring] == pytest.approx([1 / 50] * 50, rel=0.03)
 
 
 def test_greedy_crawl_approaches_pagerank_faster_than_a_random_one() -> None:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
-from crawlers.algorithms.ranking.link_groups import GroupBandit
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS, ORDERS, BreadthFirst, OrderOptions
@@ -42,10 +41,6 @@ def test_priorities_are_finite_numbers(name: str) -> None:
     priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
-
-
-def test_breadth_first_finishes_a_level_before_the_next() -> None:
-    assert BreadthFirst.finishes_each_priority
 
 
 def history(scores: PageScores) -> list[object]:
@@ -87,12 +82,3 @@ def test_shares_of_the_queues_are_those_of_the_options(name: str) -> None:
         taken.append(shares.choose([(OTHER, 1), (ARCHIVE, 2), (FIT, 3)]))
         shares.record_request(taken[-1])
     assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)
-
-
-def test_only_some_orders_have_groups_or_scores() -> None:
-    orders = {name: make(OPTIONS) for name, make in ORDERS.items()}
-    assert {name for name, order in orders.items() if order.groups()} == {"groups", "fit", "fit*opic"}
-    assert isinstance(orders["groups"].groups(), GroupBandit)
-    assert {name for name, order in orders.items() if order.scores is None} == {"bfs", "groups", "learnt"}
-    assert {name for name, order in orders.items() if order.link_values is not None} == {"learnt"}
-    assert {name for name, order in orders.items() if order.finishes_each_priority} == {"bfs"}

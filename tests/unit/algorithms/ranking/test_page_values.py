@@ -32,12 +32,6 @@ def test_many_values_are_those_of_one_after_the_other(numbers: dict[int, float],
     assert values[1] == 3.0
 
 
-def test_blocks_do_not_share_values() -> None:
-    values = PageValues(array("b", [-2]))
-    values[5], values[5000] = 1, 0
-    assert (values[5], values[5000], values[6], values[5001]) == (1, 0, -2, -2)
-
-
 def test_number_takes_only_the_bytes_of_its_type() -> None:
     tracemalloc.start()
     values = PageValues(array("d", [0.0]))

@@ -45,13 +45,6 @@ def test_queue_with_a_share_of_zero_is_chosen_only_if_no_other_waits():
     assert taken(shares, [(OTHER, 1)], 2) == {OTHER: 2}
 
 
-def test_cancelled_downloads_do_not_count():
-    shares = QueueShares(explore=0.5, archive=0.0)
-    shares.record_request(OTHER)
-    shares.cancel_request(OTHER)
-    assert shares.choose(EVERYTHING) == OTHER
-
-
 @given(st.lists(st.sets(st.sampled_from([OTHER, REVISIT, ARCHIVE, FIT, FRESH]), min_size=1)))
 def test_only_queues_with_waiting_pages_are_chosen(rounds):
     shares = QueueShares(explore=0.05, archive=0.1)

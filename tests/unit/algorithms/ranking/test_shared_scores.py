@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.page_scores import GONE, Part, SharedScores
+from crawlers.algorithms.ranking.page_scores import GONE, Part
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
 from tests.support.divided_opic import DividedOPIC
@@ -194,9 +194,3 @@ def test_pages_of_a_topic_come_and_leave() -> None:
     first.remove_pages([2])
     assert first.queue(2) == GONE
     assert first.hand_out({1: Part(first.totals(), True)}) == {}
-
-
-def test_orders_whose_pages_can_be_divided() -> None:
-    for scores, carries_cash in ((OPIC(), True), (AdaptiveOPIC(), True), (TopicScores(Weights(0.5, 0.3, 0.2)), False)):
-        assert isinstance(scores, SharedScores)
-        assert scores.carries_cash is carries_cash

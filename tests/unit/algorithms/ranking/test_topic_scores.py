@@ -83,18 +83,6 @@ def test_ranks_are_the_sums_of_the_paper(history):
         assert scores.parts(page)[2] == pytest.approx(log1p(rank) / log1p(most))
 
 
-def test_greatest_rank_is_kept_when_its_page_is_read():
-    scores = TopicScores(STRATEGIES["links"])
-    for page in (1, 2, 3, 4):
-        scores.add_waiting(page, 0)
-    scores.fetched(1, {2: 0.0})
-    before = scores.score(4)
-    scores.fetched(2, {})
-    assert scores.score(4) == before
-    scores.fetched(3, {4: 0.0})
-    assert scores.score(4) == 1.0, "2, too"
-
-
 def test_ranks_of_a_complete_graph_neither_overflow_nor_hide_each_other():
     """TR doubles with every page read, and is 2^1099 in the end, more than a double holds."""
     scores = TopicScores(STRATEGIES["links"])
@@ -137,14 +125,6 @@ def test_scores_rise_with_each_part(weights, anchors, levels, ranks):
     scores.recall(2, 0, (max(anchors), min(levels), max(ranks)))
     assert scores.score(1) <= scores.score(2)
     assert all(worse <= better for worse, better in zip(scores.parts(1), scores.parts(2), strict=True))
-
-
-@given(events)
-def test_strategy_breadth_is_breadth_first(history):
-    scores = told(STRATEGIES["breadth"], history)
-    waiting = [page for page in PAGES if scores.queue(page) == 0]
-    by_level = sorted(waiting, key=lambda page: (scores.record(page)[1], page))
-    assert sorted(waiting, key=lambda page: (-scores.score(page), page)) == by_level
 
 
 @given(st.integers(0, 10_000))
@@ -209,17 +189,6 @@ def test_page_waits_until_it_is_read_moved_or_gone():
     assert scores.offset(0) == 0.0
 
 
-def test_links_to_unknown_pages_and_to_the_page_itself_do_not_count():
-    scores = TopicScores(STRATEGIES["mixed"])
-    scores.add_waiting(1, 0)
-    before = scores.totals()
-    assert not scores.fetched(1, {1: 1.0, 2: 1.0})
-    assert scores.record(1) == (0.0, 0, 0.0)
-    scores.add_waiting(2, 1)
-    assert scores.record(2) == (0.0, 1, 0.0)
-    assert scores.totals() == before
-
-
 def test_target_inherits_the_better_parts():
     scores = TopicScores(STRATEGIES["mixed"])
     scores.recall(1, 0, (0.9, 5, 0.1))
@@ -232,18 +201,6 @@ def test_target_inherits_the_better_parts():
     assert not scores.record_alias(2, 77)
     assert scores.queue(77) == GONE, "an unknown target stays unknown"
     assert scores.queue(2) == GONE
-
-
-def test_events_of_unknown_pages_are_ignored():
-    scores = TopicScores(STRATEGIES["mixed"])
-    scores.add_waiting(1, 0)
-    before = scores.record(1)
-    scores.remove_page(9)
-    assert not scores.record_alias(9, 1)
-    assert not scores.fetched(9, {1: 1.0})
-    assert scores.record(1) == before
-    scores.add_waiting(9, 2)
-    assert scores.queue(9) == 0
 
 
 def test_records_have_the_columns_of_the_table_in_the_store():

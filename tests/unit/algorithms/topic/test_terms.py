@@ -38,19 +38,11 @@ def test_japanese_terms_are_katakana_words_and_pairs_of_characters():
     assert auto("データベースの索引について") == {"データベース": 1, "索引": 1}
 
 
-def test_languages_may_be_mixed_in_one_text():
-    assert auto("Unicode стандарты 标准") == {"unicod": 1, "стандарт": 1, "标准": 1}
-
-
 @pytest.mark.parametrize(
     "text", ["", "of the and it's don't", "и в не которых", "1991 12 ½ 10", "C b я", "… — +", "_ __"]
 )
 def test_function_words_numbers_and_single_letters_are_not_terms(text):
     assert auto(text) == {}
-
-
-def test_letters_with_digits_are_terms():
-    assert auto("utf8 and SHA256, win32") == {"utf8": 1, "sha256": 1, "win32": 1}
 
 
 def test_equivalent_spellings_are_one_term():
@@ -82,11 +74,6 @@ def test_configured_language_determines_the_stemmer():
     assert Terms("zh")("编码 encodings") == {"编码": 1, "encodings": 1}
 
 
-def test_only_function_words_of_the_configured_language_are_left_out():
-    assert Terms("de")("the и 的")["the"] == 1
-    assert Terms("de")("的") == {}, "Chinese is recognised with any language"
-
-
 @pytest.mark.parametrize("code", [AUTO, "zh", *LANGUAGES])
 def test_every_supported_language_counts_words(code):
     assert sum(Terms(code)("computer компьютер 电脑").values()) == 3
@@ -99,20 +86,11 @@ def test_languages_are_accepted_by_code_and_by_english_name(name, code):
     assert language_code(name) == code
 
 
-def test_every_supported_language_is_accepted_by_its_name():
-    assert {language_code(name) for name in LANGUAGES.values()} == set(LANGUAGES)
-
-
 @pytest.mark.parametrize("name", ["", "klingon", "xx", "русский"])
 def test_message_about_an_unknown_language_lists_the_supported_ones(name):
     with pytest.raises(ConfigError) as caught:
         Terms(name)
     assert str(caught.value).startswith(f"language: unknown language {name!r}; choose one of: auto zh ar ")
-
-
-def test_message_about_an_unknown_language_shows_its_first_40_characters():
-    with pytest.raises(ConfigError, match=f"language '{'x' * 40}'; choose"):
-        language_code("x" * 41)
 
 
 @given(st.text(max_size=200))

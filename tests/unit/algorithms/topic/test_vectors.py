@@ -14,7 +14,6 @@ from crawlers.algorithms.topic.vectors import (
     DocumentFrequencies,
     Topic,
     Weights,
-    distance_relevance,
     topic_of,
 )
 from crawlers.errors import ConfigError
@@ -64,12 +63,6 @@ def test_length_of_a_text_and_norm_of_a_topic_do_not_matter(topic, text, times):
     assert Topic(heavier).anchor_relevance(longer) == pytest.approx(Topic(topic).anchor_relevance(text))
 
 
-def test_topic_is_sorted_by_weight_and_has_length_one():
-    topic = Topic({"b": 1.0, "a": 1.0, "c": 2.0})
-    assert list(topic.terms) == ["c", "a", "b"]
-    assert sum(weight**2 for weight in topic.terms.values()) == pytest.approx(1.0)
-
-
 def test_weight_of_a_term_grows_with_its_inverse_document_frequency():
     seen = DocumentFrequencies([["a", "b"], ["a"], ["a"], ["a", "a"]])
     assert seen.documents == 4
@@ -88,10 +81,6 @@ def test_topic_of_examples_is_the_mean_of_their_directions():
     assert topic.terms["a"] / topic.terms["b"] == pytest.approx(1.6 / 0.8)
 
 
-def test_keywords_have_the_same_weight_as_all_examples():
-    assert topic_of({"a": 5}, [{"b": 1}] * 10).terms == pytest.approx({"a": sqrt(0.5), "b": sqrt(0.5)})
-
-
 def test_strongest_terms_of_examples_and_all_keywords_are_kept():
     page = {f"word{number:03}": 1 + (number == 70) for number in range(100)}
     keywords = {f"key{number}": 1.0 for number in range(60)}
@@ -99,17 +88,9 @@ def test_strongest_terms_of_examples_and_all_keywords_are_kept():
     assert kept == keywords.keys() | {"word070"} | {f"word{number:03}" for number in range(49)}
 
 
-def test_examples_without_text_do_not_count():
-    assert topic_of({"a": 2}, [{}, {}]).terms == {"a": 1.0}
-
-
 def test_topic_without_terms_is_refused():
     with pytest.raises(ConfigError, match="no terms; give keywords, or example pages with text"):
         topic_of({}, [{}])
-
-
-def test_roots_are_at_distance_one():
-    assert [distance_relevance(level) for level in range(4)] == [1.0, 1 / 2, 1 / 3, 1 / 4]
 
 
 def test_strategies_are_those_of_the_paper_and_one_that_learns():

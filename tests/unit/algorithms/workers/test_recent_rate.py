@@ -27,8 +27,3 @@ def test_memory_is_bounded_by_the_window():
     for second in range(1000):
         rate.at(float(second), second)
     assert len(rate._readings) <= 12
-
-
-def test_clock_that_stands_still_is_no_error():
-    rate = RecentRate()
-    assert [rate.at(5.0, total) for total in (1, 2, 3)] == [0.0, 0.0, 0.0]
