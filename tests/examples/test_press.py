@@ -9,7 +9,6 @@ import time
 import urllib.error
 import urllib.request
 from collections import deque
-from difflib import SequenceMatcher
 from functools import cache
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -84,25 +83,6 @@ def test_rules_of_all_schemas_match_their_articles():
         for article in press.articles(host, NOW):
             assert expressions.matching(article.url.partition(host)[2])
             assert press.page(host, article.url.partition(host)[2], NOW).status == 200
-
-
-def test_reprints_differ_by_few_words_and_different_documents_by_more():
-    press = Press(3, ORIGINS[:8], NOW, per_day=4, archive_days=30)
-    for host in press.hosts:
-        articles = press.articles(host, NOW)
-        texts = {article.url: article.text.split() for article in articles}
-        copies = [article for article in articles if article.copy_of]
-        assert copies or len(articles) < 18
-        for copy in copies:
-            both = zip(texts[copy.url], texts[copy.copy_of], strict=True)
-            assert 2 <= sum(one != other for one, other in both) <= 5
-            assert press.document(copy.url, NOW) == copy.copy_of
-        reports = [article for article in articles if "millimetres of rain" in article.text][:6]
-        for at, one in enumerate(reports):
-            for other in reports[:at]:
-                ratio = SequenceMatcher(None, texts[one.url], texts[other.url], autojunk=False).ratio()
-                assert 0.5 < ratio < 0.93
-                assert not one.copy_of
 
 
 def test_new_articles_appear_on_the_home_page_and_in_the_feed_and_none_disappear():

@@ -45,31 +45,6 @@ def test_normalisation_does_not_change_the_merged_graph(site):
     assert sorted(plain.nodes.values()) == sorted(normalized.nodes.values())
 
 
-def test_faculty_redirects_end_where_they_should():
-    found = truth("faculty")
-    assert found.moved[f"{FACULTY}/go/5"] == f"{FACULTY}/go/end.html"
-    assert found.moved[f"{FACULTY}/dean"] == f"{FACULTY}/staff/person-0.html"
-    assert found.loops == {f"{FACULTY}/loop/{name}" for name in ("a", "b", "into", "self")}
-    assert found.off_site == dict.fromkeys([f"{FACULTY}/off", f"{FACULTY}/off/again"], f"{LIBRARY}/heron-2/")
-    assert found.refused == {f"{FACULTY}/no-such-page.html": 404, f"{FACULTY}/lost": 302}
-
-
-def test_links_of_a_copy_count_for_its_representative():
-    found = truth("mirror", normalize=normalize)
-    group = next(group for group in found.groups if f"{MIRROR}/read/1.html" in group)
-    assert f"{MIRROR}/print/1.html" in group
-    for kind in ("read", "print"):
-        assert (group[0], f"{MIRROR}/{kind}/notes/1.html") in found.edges
-
-
-def test_without_normalisation_all_variants_are_copies():
-    plain, normalized = truth("mirror"), truth("mirror", normalize=normalize)
-    assert len(plain.pages) > 2 * len(normalized.pages)
-    spelt = [urls for urls in normalized.variants.values() if len(urls) > 1]
-    linked = " ".join(url for urls in spelt for url in urls)
-    assert all(mark in linked for mark in ("sid=", "utm_", "test//article//", "b=2&a=1", "c=", "ref="))
-
-
 def test_normalisation_that_merges_different_pages_is_an_error():
     with pytest.raises(AmbiguousSiteError, match="/list"):
         truth("mirror", normalize=lambda url: normalize(url).partition("?")[0])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from examples.webs import SITES, Web, archive, babel, grumpy, mirror, respond
+from examples.webs import SITES, Web, babel, mirror, respond
 from examples.webs.pages import LANDMARKS
 from examples.webs.prose import words
 
@@ -72,25 +72,7 @@ def test_all_variants_of_a_key_give_the_same_bytes():
     assert respond("mirror", "/list", "a=1&b=2") != respond("mirror", "/list", "a=2&b=1")
 
 
-@settings(derandomize=True, deadline=None, database=None)
-@given(PATHS.map("/".join).map("/".__add__), st.text(alphabet="ab=&1%sidutm_"))
-def test_key_is_idempotent(path, query):
-    key = mirror.key_of(path, query)
-    assert mirror.key_of(*key) == key
-
-
 # archive
-
-
-def test_all_sixty_records_are_reachable_without_a_trap():
-    known, waiting = set(), ["/"]
-    while waiting:
-        path = waiting.pop()
-        if path not in known and (path == "/" or path.startswith("/records/")):
-            known.add(path)
-            found = [urljoin("http://archive.test" + path, href) for href in hrefs(respond("archive", path).body)]
-            waiting += [urlsplit(url).path for url in found if url.startswith("http://archive.test/")]
-    assert len(known) == 1 + archive.RECORDS == 61
 
 
 @pytest.mark.parametrize(
@@ -123,29 +105,6 @@ def test_text_is_in_the_encoding_of_the_table(path):
 
 
 # grumpy
-
-
-def test_statuses_of_the_grumpy_site():
-    wanted = {"/missing": 404, "/gone": 410, "/forbidden": 403, "/broken": 500, "/busy": 503, "/hurried": 429}
-    wanted |= {
-        "/soft/lost.html": 200,
-        "/empty.html": 200,
-        "/private/1.html": 200,
-        "/chain/30": 302,
-        "/chain/0": 200,
-    }
-    assert {path: respond("grumpy", path).status for path in wanted} == wanted
-    assert respond("grumpy", "/busy").header("retry-after") == "1"
-    assert respond("grumpy", "/empty.html").body == b""
-
-
-def test_flaky_pages_refuse_their_first_visitor_only():
-    refusal = grumpy.flaky_refusal("/flaky/3", 0)
-    assert refusal is not None
-    assert (refusal.status, refusal.header("Retry-After")) == (503, "1")
-    assert grumpy.flaky_refusal("/flaky/3", 1) is None
-    assert grumpy.flaky_refusal("/ok/3.html", 0) is None
-    assert respond("grumpy", "/flaky/3").status == 200
 
 
 # faculty

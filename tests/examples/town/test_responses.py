@@ -48,18 +48,6 @@ def test_every_page_of_the_plan_always_exists(site):
             assert respond(WEB, site, page.path, requests).status == 200
 
 
-def test_stories_appear_with_the_first_headline_and_vanish_long_after_the_last():
-    visitor = Visitor()
-    lives = []
-    for _ in range(16):
-        lives.append([visitor.status("news", f"/story-{number}.html") for number in (0, 8)])
-        for _ in range(3):
-            visitor.get("news", "/")
-    first, later = zip(*lives, strict=True)
-    assert first == (200,) * 7 + (404,) * 9
-    assert later == (404,) + (200,) * 14 + (404,)
-
-
 @pytest.mark.parametrize("site", SITES)
 def test_unchanged_page_with_a_validator_is_not_sent_again(site):
     name, condition = {"etag": ("ETag", "If_None_Match"), "date": ("Last-Modified", "If_Modified_Since"), "": ("", "")}[

@@ -10,7 +10,7 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.redirect_targets import Redirect
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.html import parse_page
-from crawlers.extraction.page_links import ANCESTORS, ID_CHARS, position
+from crawlers.extraction.page_links import ANCESTORS, position
 from crawlers.extraction.response import ResponseReader, WebResponse
 from crawlers.items import LinkPlace, State
 
@@ -113,19 +113,6 @@ def places(body: str) -> dict[str, LinkPlace]:
     page = read(body, places=True)
     assert page.link_places is not None
     return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
-
-
-@pytest.mark.parametrize(
-    ("body", "wanted"),
-    [
-        ("<a href=x>x</a>", ""),
-        ("<div id=main class='c d'><ul><li class=item><a href=x>x</a></ul></div>", "div#main.c/ul/li.item"),
-        (f"<nav id={'i' * 500}><a href=x>x</a></nav>", f"nav#{'i' * ID_CHARS}"),
-        ("<frameset><frame src=x></frameset>", "frameset"),
-    ],
-)
-def test_path_of_a_link_is_given_by_its_ancestors(body, wanted):
-    assert places(body)["/dir/x"].path == wanted
 
 
 def test_place_is_that_of_the_first_link_to_a_target_with_its_text():

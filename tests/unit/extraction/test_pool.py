@@ -213,13 +213,6 @@ def test_result_of_a_cancelled_call_is_discarded():
     assert run(scenario) == 3.0
 
 
-def test_output_of_libraries_is_not_a_result():
-    async def scenario(pool):
-        return await pool.run("site", print, "hello"), await pool.run("site", math.sqrt, 9.0)
-
-    assert run(scenario) == (None, 3.0)
-
-
 def test_timeout_of_a_slow_site_shrinks_until_a_page_is_read():
     async def scenario(pool):
         late = [await pool.run("slow", time.sleep, 60) for _ in range(2)]

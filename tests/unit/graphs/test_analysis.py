@@ -101,10 +101,6 @@ def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read() -> None:
         analyse(Endless([], [], (), name="a.test"), max_edges=11)
 
 
-def test_a_graph_of_exactly_the_limit_is_analysed() -> None:
-    assert analyse(PAIRS, ["in_degree"], max_edges=4).values
-
-
 def test_an_unknown_measure_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="unknown measure 'beauty'; choose from in_degree, out_degree"):
         analyse(PAIRS, ["beauty"])

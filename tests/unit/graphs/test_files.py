@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.graphs.files import FORMATS, graph_paths, write_graph
+from crawlers.graphs.files import FORMATS, write_graph
 from crawlers.graphs.model import Column, MemoryGraph
 from crawlers.storage.files.atomic import replacing
 
@@ -58,13 +58,6 @@ write_graph(Killed(), pathlib.Path(base), format_)
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_writes_the_files_it_names_and_no_others(name: str, tmp_path: Path) -> None:
-    base = tmp_path / "new" / "folder" / "apache2.test_8600"
-    assert write_graph(GRAPH, base, name) == (2, 1)
-    assert sorted(base.parent.iterdir()) == sorted(graph_paths(base, name))
 
 
 @pytest.mark.parametrize("place", ["edges", "nodes", "replace"])

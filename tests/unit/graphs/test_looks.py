@@ -115,12 +115,3 @@ def test_without_the_library_a_graph_has_colours_and_sizes(monkeypatch) -> None:
 
 def _unlimited(graph: MemoryGraph):
     return looks._drawn(graph, GraphLayout(), {}).look
-
-
-def test_without_a_layout_and_in_other_formats_files_are_as_before(tmp_path) -> None:
-    write_laid_out(GRAPH, tmp_path / "plain", "gexf", None)
-    assert b"viz" not in (tmp_path / "plain.gexf").read_bytes()
-    for layout in (None, GraphLayout()):
-        write_laid_out(GRAPH, tmp_path / str(layout), "graphml", layout)
-    first, second = (path.read_bytes() for path in sorted(tmp_path.glob("*.graphml")))
-    assert first == second

@@ -42,17 +42,6 @@ def text(graph):
     return out.getvalue()
 
 
-def test_nodes_are_the_pages_read_by_similarity_then_url(database, crawl_id):
-    graph = TopicGraph(database, crawl_id, "unicode")
-    assert [(node, url, level, title, similarity) for node, url, level, title, similarity, *_ in graph.nodes()] == [
-        (1, "http://a.test/best", 1, "", 1.0),
-        (2, "http://a.test/same", 1, "", 0.5),
-        (3, "http://b.test/same", 1, "Кодировки", 0.5),
-        (4, "http://a.test/", 0, 'Lists & "more"', 0.25),
-        (5, "http://b.test/alone", 1, "", 0.0),
-    ]
-
-
 @pytest.mark.parametrize("at_once", [1, 256])
 def test_edges_follow_redirects_and_omit_pages_that_were_not_read(database, crawl_id, monkeypatch, at_once):
     monkeypatch.setattr(topic_graph, "SOURCES_AT_ONCE", at_once)

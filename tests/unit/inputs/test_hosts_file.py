@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.inputs import hosts_file
 from crawlers.inputs.hosts_file import hosts_line, parse_host_list, parse_hosts
 from crawlers.items import SiteLimits
 from crawlers.storage.files.names import file_stem
@@ -79,15 +78,6 @@ def test_fault_is_reported_with_line_text_and_remedy(line, what):
 def test_alias_is_an_address_or_a_host_with_both_protocols(line, aliases):
     (limits,) = parse_hosts(line, "hosts.txt")
     assert limits.aliases == aliases
-
-
-def test_named_fields_have_known_names_and_values(monkeypatch):
-    monkeypatch.setattr(hosts_file, "OPTIONS", {"colour": ("red", "blue")})
-    (limits,) = parse_hosts("a.example; colour = red ", "hosts.txt")
-    assert limits.options == {"colour": "red"}
-    assert "colour is 'green', expected one of: red, blue" in problems("a.example;colour=green")
-    assert "colour is given twice" in problems("a.example;colour=red;colour=blue")
-    assert "unknown field 'color=red'; known are colour" in problems("a.example;color=red")
 
 
 @pytest.mark.parametrize(

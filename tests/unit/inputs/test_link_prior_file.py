@@ -36,10 +36,6 @@ def test_setting_names_the_weights(tmp_path):
         chosen("")
 
 
-def test_shipped_weights_would_be_accepted_as_a_file(tmp_path):
-    assert read_link_prior(write(tmp_path, shipped_weights(OF_LINKS))) == shipped_weights(OF_LINKS)
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

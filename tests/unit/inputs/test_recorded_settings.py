@@ -30,13 +30,6 @@ def test_texts_are_read_as_values():
     assert settings.getdict("URL_IP_NAMES") == {"[::1]": "a.test"}
 
 
-def test_others_have_their_defaults():
-    settings = RecordedSettings({})
-    assert (settings.get("ORDER"), settings.getint("UCB1_INITIAL_PAGES")) == ("bfs", 5)
-    assert (settings.getlist("URL_EXCLUDE"), settings.getdict("URL_IP_NAMES")) == ([], {})
-    assert settings.get("NO_SUCH_SETTING") is None
-
-
 @pytest.mark.parametrize("name", LAB_RULES)
 def test_crawl_with_a_rule_of_the_laboratory_is_still_explained(name):
     rules = crawl_rules({"RULE": name, "RAW_UCB_C": "0.3"})

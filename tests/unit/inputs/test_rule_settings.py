@@ -7,9 +7,9 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, LAB_RULES, RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import LAB_RULES, RULES, RuleOptions
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import PROFILES, chosen_patience, chosen_rule, rule_name, rule_options
+from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
 
 
 def given(**values: object) -> Settings:
@@ -23,11 +23,6 @@ def given(**values: object) -> Settings:
 def test_profiles_select_the_published_rules(profile, rule):
     assert rule_name(given(PROFILE=profile)) == rule
     assert type(chosen_rule(given(PROFILE=profile))) is type(RULES[rule](RuleOptions()))
-
-
-def test_rule_takes_precedence_over_profile():
-    assert rule_name(given(RULE="auto", PROFILE="universities")) == "auto"
-    assert set(PROFILES.values()) <= set(CRAWL_RULES)
 
 
 @pytest.mark.parametrize("name", LAB_RULES)

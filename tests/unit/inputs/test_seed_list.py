@@ -41,13 +41,6 @@ def test_columns_may_be_in_any_order_and_omitted():
     ]
 
 
-def test_an_empty_cell_is_not_a_missing_column():
-    (change,) = parse_seeds("start_url,short_name,enabled,parallel\na.example,,no,\n", "seeds.csv")
-    assert change["short_name"] is change["parallel"] is None
-    assert change["enabled"] is False
-    assert "max_level" not in change
-
-
 def test_text_without_a_header_is_a_hosts_file():
     assert parse_seeds("# my sites\nhttps://a.example;4;;500\n", "hosts.txt") == [
         {"site": "https://a.example", "enabled": True, "parallel": 4, "max_level": None, "delay_s": 0.5}

@@ -40,21 +40,3 @@ def test_a_seed_is_found_by_number_short_name_host_or_url(text, seed):
 def test_host_of_two_seeds_raises_an_error_with_their_numbers():
     with pytest.raises(ConfigError, match=r"'bin.example' matches several seeds: 2 \(https.*, 3 \(http"):
         find_seed(SEEDS, "bin.example")
-
-
-def discovered(number, site, **more):
-    """A host discovered by a crawl."""
-    return Seed(number, site, f"{site}/", **{"enabled": False, "is_found": True, **more})
-
-
-def named(number, site, **more):
-    return Seed(number, site, f"{site}/", **more)
-
-
-def test_domain_of_two_named_seeds_raises_an_error_with_their_numbers():
-    seeds = [named(1, "http://paper.example"), named(2, "https://www.paper.example", enabled=False)]
-    with pytest.raises(ConfigError, match=r"several seeds: 1 \(http://paper.example\), 2 \(https://www.p.*; give"):
-        find_seed(seeds, "paper.example")
-    assert (
-        find_seed([seeds[0], discovered(2, "https://www.paper.example", enabled=True)][1:], "paper.example").number == 2
-    )

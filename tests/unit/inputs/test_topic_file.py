@@ -43,15 +43,6 @@ def test_keywords_are_split_into_terms_whose_weights_add_up():
     assert spec.roots == ("http://a.example/",), "a host without a scheme means http, a single value is a list"
 
 
-def test_words_that_yaml_reads_as_values_remain_words():
-    assert parse_topic("{keywords: [null, true, 0x1F, no way], roots: a.example}", "t").keywords == {
-        "null": 1.0,
-        "true": 1.0,
-        "0x1f": 1.0,
-        "way": 1.0,
-    }
-
-
 def test_missing_weights_are_zero():
     assert parse_topic(LEAST + "alpha: 0.25\ngamma: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.75)
     assert parse_topic(LEAST + "alpha: 0.25\ndelta: 0.75", "topic.yaml").weights == Weights(0.25, 0.0, 0.0, 0.75)

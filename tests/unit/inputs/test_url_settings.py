@@ -24,12 +24,6 @@ def test_every_setting_on_which_keys_depend_is_recorded() -> None:
     assert set(recorded(of())) == of_keys
 
 
-def test_notations_of_one_value_are_recorded_alike() -> None:
-    one = of(URL_NORMALIZATION="default, lower_case", URL_IGNORED_PARAMETERS="utm_*,ref", URL_IP_NAMES="{}")
-    other = of(URL_NORMALIZATION=["lower_case", "default"], URL_IGNORED_PARAMETERS=["utm_*", "ref"])
-    assert recorded(one) == recorded(other) != recorded(of())
-
-
 def test_profiles_are_those_of_the_sources() -> None:
     assert of() == Normalization()
     assert of(URL_NORMALIZATION="beebot") == Normalization(lower_case=True, drop_final_slash=True)

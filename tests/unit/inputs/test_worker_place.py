@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_place_is_passed_through_the_environment():
-    place = WorkerPlace(2, 4, Path("a b=c/summary.txt"))
-    assert worker_place(place.environment()) == place
-    assert all(isinstance(value, str) for value in place.environment().values())
-
-
 def test_process_that_a_person_started_has_no_place():
     assert worker_place({}) is None
     assert crawl_to_join({}) is None

@@ -17,7 +17,6 @@ from crawlers.inputs.yaml_reader import (
     Problem,
     Unreadable,
     items_of,
-    line_of,
     read_entries,
     read_fields,
 )
@@ -95,12 +94,6 @@ def test_nesting_up_to_the_limit_is_read():
     assert list(read_fields(f"roots: {'[' * depth}{']' * depth}", NAMES)) == ["roots"]
     with pytest.raises(Unreadable):
         read_fields(f"roots: {'[' * DEEPEST}{']' * DEEPEST}", NAMES)
-
-
-@pytest.mark.parametrize("fault", ["", "- [\n"])
-def test_values_within_an_entry_have_lines(fault):
-    (_, first), (_, second), *_ = read_entries(f"all:\n- a: x\n\n- b: 1\n  c: 2\n{fault}", "all", lambda node: node)
-    assert [line_of(first), line_of(second.value[1][0])] == ([2, 5] if not fault else [2, 3])
 
 
 def test_error_in_the_reader_is_not_reported_as_a_fault_of_the_file():

@@ -6,7 +6,7 @@ import pytest
 from lxml import html
 
 from crawlers.extraction.article.article_parts import ArticleParts
-from crawlers.extraction.article.json_ld import is_article, json_ld, microdata, statements
+from crawlers.extraction.article.json_ld import json_ld, microdata
 
 ARTICLE = {
     "@context": "https://schema.org",
@@ -53,23 +53,6 @@ def test_article_that_names_the_page_is_preferred():
     this = ARTICLE | {"headline": "This", "mainEntityOfPage": {"@id": "http://a.test/this#article"}}
     assert parts([other, this], urls=["http://a.test/this"]).title == "This"
     assert parts([other, this]).title == "Other"
-
-
-def test_articles_in_lists_are_ignored():
-    listed = {"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": ARTICLE}]}
-    assert parts(listed) is None
-    assert not any(map(is_article, statements([json.dumps(listed)])))
-
-
-@pytest.mark.parametrize("relation", ["about", "founder", "mentions", "publisher"])
-def test_the_only_person_is_not_the_author(relation):
-    person = {"@type": "Person", "name": "Ada"}
-    article = {name: value for name, value in ARTICLE.items() if name != "author"}
-    assert parts(article | {relation: person}).authors == ()
-    assert parts({"@graph": [article, {"@type": "Organization", relation: person}]}).authors == ()
-    assert parts({"@graph": [{"@type": "WebPage", "datePublished": "2024-05-03"}, person]}) == ArticleParts(
-        published="2024-05-03"
-    )
 
 
 def test_organisations_are_authors_if_no_person_is_named():

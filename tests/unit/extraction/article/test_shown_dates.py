@@ -32,14 +32,6 @@ def test_date_under_the_headline_is_found_in_its_language(body, languages, expec
     assert shown(f"{body}{TEXT}", *languages) == expected
 
 
-def test_nearest_date_is_that_of_the_article():
-    issue, other = "<p>7 May 2024</p>", "<ul><li>Older: 1 May 2024</li></ul>"
-    gap = "<p>x</p>" * 30
-    assert shown(f"{issue}<p>x</p>{gap}<h1>Storm</h1><p>x</p><p>3 May 2024</p>{TEXT}{gap}{other}") == "3 May 2024"
-    assert shown(f"<p class=date>3 May 2024</p><h1>Storm</h1>{TEXT}{gap}{other}") == "3 May 2024"
-    assert shown(f"<h1>Storm</h1>{gap}{gap}{other}") == ""
-
-
 def test_headline_with_the_title_is_that_of_the_article():
     teaser = "<h1>Another matter</h1><p>1 May 2024</p>"
     assert shown(f"{teaser}<p>x</p><p>x</p><h2><i>Sea</i> Storm</h2><p>x</p><p>3 May 2024</p>{TEXT}") == "3 May 2024"

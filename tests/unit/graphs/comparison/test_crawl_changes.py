@@ -114,16 +114,6 @@ def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple
     assert found.paths[2].read_bytes() == again
 
 
-def test_sites_of_both_crawls_are_paired_by_name() -> None:
-    before = [CrawledSite(1, "http://a.test", None), CrawledSite(2, "http://b.test", None, "/x/")]
-    after = [CrawledSite(7, "http://b.test", None), CrawledSite(8, "http://c.test", None)]
-    assert compared_sites(before, after) == [
-        ("http://a.test", None, 1, None),
-        ("http://b.test", None, 2, 7),
-        ("http://c.test", None, None, 8),
-    ]
-
-
 def test_memory_does_not_grow_with_the_site(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 16)
     peaks = []

@@ -143,17 +143,6 @@ def test_partitions_hold_whole_sites_and_a_bounded_number_of_urls(sqlite, tmp_pa
         assert places == {f"first_site={first}" for first in set(firsts.values())}
 
 
-def test_redirect_to_a_page_of_another_site_ends_there(sqlite, tmp_path):
-    there, here = store(sqlite, [Stored("/", 0)]), store(sqlite, WEB)
-    with sqlite.write() as connection:
-        (home,) = connection.exec_driver_sql(f"SELECT id FROM page WHERE site_id = {there}").fetchone()
-        connection.exec_driver_sql(f"UPDATE page SET moved_to = {home} WHERE url LIKE '%/again/'")
-    for sites, representative in (([there, here], home), ([here], None)):  # the other site may be left out
-        found = {row["url"]: row for row in export(sqlite, tmp_path, sites)["pages"] if row["site_id"] == here}
-        moved = found["http://a.test/moved/"]
-        assert (moved["final_id"], moved["representative_id"]) == (home, representative)
-
-
 def test_equal_stores_of_both_kinds_give_equal_files(sqlite, postgresql_url, tmp_path):
     other = Database(postgresql_url)
     try:

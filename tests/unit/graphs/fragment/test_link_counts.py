@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert
 
-from crawlers.algorithms.urls.domains import domain_group, host_group
+from crawlers.algorithms.urls.domains import host_group
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.items import State
 from crawlers.storage.database import Database
@@ -92,16 +92,6 @@ def test_equal_pages_count_once_whether_their_rows_are_kept_or_not(database):
         counts = count_fragment(database, crawl_id, host_group)
         assert list(counts.pairs) == [(1, 3, 1, 2), (2, 3, 1, 2)]
         assert counts.outward == [Outward(1, 1, 1), Outward(1, 0, 1)]
-
-
-def test_a_target_site_is_the_domain_that_holds_it(database):
-    pages = [
-        Stored("http://www.uni.ru", (("http://lib.uni.ru", "", 0, 1), ("http://news.far.ru", "", 0, 1)), "1"),
-        Stored("http://lib.uni.ru", (("http://sport.uni.ru", "", 0, 1), ("http://far.ru", "", 0, 1)), "2"),
-    ]
-    counts = count_fragment(database, store(database, pages), domain_group)
-    assert counts.sites == ["uni.ru", "far.ru"]
-    assert list(counts.pairs) == [(1, 2, 2, 2)]
 
 
 SITES = st.sampled_from([A, B, "https://a.example", "http://c.example", OUT, "https://out.example", FAR])

@@ -23,13 +23,6 @@ def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
     return read[0], read[1]
 
 
-def test_headings_are_those_of_gephi() -> None:
-    columns = (Column("level", "integer"), Column("own", "boolean"))
-    nodes, edges = tables(MemoryGraph([(1, "a,b", -2, None), (2, "b", 0, True)], [(1, [(2, 3)])], columns))
-    assert nodes == [["Id", "Label", "level", "own"], ["1", "a,b", "-2", ""], ["2", "b", "0", "true"]]
-    assert edges == [["Source", "Target", "Type", "Weight"], ["1", "2", "Directed", "3"]]
-
-
 @pytest.mark.parametrize("start", list("=+-@\t\r\n＝＋－＠"))
 def test_no_text_begins_like_a_formula(start: str) -> None:
     graph = MemoryGraph([(1, f"{start}1", f"{start}2")], [], (Column("title", "string"),))

@@ -190,11 +190,6 @@ def test_the_structure_check_finds_mistakes(right: str, wrong: str) -> None:
     assert list(problems(text.replace(right, wrong).encode()))
 
 
-def test_equal_graphs_give_equal_bytes_and_no_date() -> None:
-    assert gexf(GRAPH) == gexf(GRAPH)
-    assert b"lastmodifieddate" not in gexf(GRAPH)
-
-
 def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
     network = nx.read_gexf(io.BytesIO(gexf(GRAPH)), node_type=int, version="1.3")
     assert network.is_directed()
