@@ -13,7 +13,8 @@ from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.extraction.news_reader import LARGE_BYTES, PROMISING, NewsReader
 from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.items import FEED, HOME, LIST, SITEMAP, KnownCopy, State
+from crawlers.items import FEED, HOME, SITEMAP, KnownCopy, State
+from crawlers.reasons import Reason
 
 NOW = 1795262400.0  # 2026-11-21T12:00:00Z
 HOUR_S = 3600.0

@@ -13,10 +13,10 @@ from crawlers.errors import ConfigError
     [
         ([], [], "http://a/x", None),
         (["/x"], [], "http://a/b/x1/", None),
-        (["/x$"], [], "http://a/x/", "no expression of URL_INCLUDE matches it"),
-        (["^https://"], [], "http://a/https://", "no expression of URL_INCLUDE matches it"),
-        ([], ["[?&]sort="], "http://a/?a=1&sort=2", "URL_EXCLUDE has [?&]sort="),
-        (["/x"], ["/x"], "http://a/x", "URL_EXCLUDE has /x"),
+        (["/x$"], [], "http://a/x/", "not_included"),
+        (["^https://"], [], "http://a/https://", "not_included"),
+        ([], ["[?&]sort="], "http://a/?a=1&sort=2", "excluded [?&]sort="),
+        (["/x"], ["/x"], "http://a/x", "excluded /x"),
         ([], ["б"], "http://a/%D0%B1", None),
     ],
 )
