@@ -42,6 +42,7 @@ from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
 
     from crawlers.crawl.membership import Membership
     from crawlers.crawl.policy import CrawlPolicy
@@ -106,6 +107,7 @@ class Crawl:
         trials = self._trials = Trials(self._most_leases)
         self._certificates: set[str] = set()  # addresses whose certificates were checked
         self._badly_certified: set[int] = set()  # sites with a bad one
+        self._looking_up = 0  # sites that wait for the store
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         options = normalization(settings)
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
@@ -285,7 +287,12 @@ class Crawl:
                     self._put_off(lease, now, Wait.SITEMAP if is_sitemap else Wait.ROBOTS)
                     self._rests = self._rests and not is_sitemap
                     return needed
-            reason = self._policy.reason_to_skip(lease) or self.sites.reason_against(lease)
+            reason = self._policy.reason_to_skip(lease)
+            if reason is None and (look_up := self.sites.look_up(lease)) is not None:
+                self._put_off(lease, now, Wait.RESPONSE)
+                self._look_up(lease.site_id, look_up)
+                continue
+            reason = reason or self.sites.reason_against(lease)
             if reason is not None:
                 self.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason=reason))
             elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
@@ -310,6 +317,25 @@ class Crawl:
         self.frontier.release(lease, now)
         self.frontier.pause(lease.site_id, is_awaited=True, wait=wait)
 
+    def _look_up(self, site_id: int, query: Callable[[], Callable[[], None]]) -> None:
+        """Let a site wait for *query*, whose result is taken up."""
+
+        def take_up(found: Future[Callable[[], None]]) -> None:
+            self._looking_up -= 1
+            if self.control.failure is not None or self.session.writer.is_closed:
+                return
+            self.sites.fetching.discard(site_id)
+            try:
+                found.result()()
+                self.frontier.resume(site_id, self.clock())
+            except Exception as error:
+                self.control.abort_for("a look-up failed", error)
+            self.control.resume()
+
+        self._looking_up += 1
+        self.sites.fetching.add(site_id)
+        self.session.reader.call(query, take_up)
+
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
         if not self._policy.is_ready or not self.may_request or self._is_full(in_flight):
@@ -322,7 +348,7 @@ class Crawl:
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
-        if not self._policy.is_ready or self.frontier.leases or self.sitemaps.in_flight:
+        if not self._policy.is_ready or self.frontier.leases or self.sitemaps.in_flight or self._looking_up:
             return False
         if self._policy.is_queueing:
             self._rests = False

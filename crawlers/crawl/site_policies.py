@@ -6,6 +6,7 @@ import logging
 import math
 from collections import Counter, OrderedDict
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.retries import RestPolicy
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.queries import Finder
     from crawlers.storage.site_rows import SiteRow
 
 logger = logging.getLogger(__name__)
@@ -93,7 +95,8 @@ class SitePolicies:
         self._observed: Counter[int] = Counter()  # pages in the watch of a site
         self._unwatched: set[int] = set()  # sites whose watch was dropped
         # Pages that other parts than endless ones name on a level of a site, by site, with the level.
-        self._named: dict[int, tuple[int, set[int]]] = {}
+        self._named: dict[int, tuple[int, Collection[int]]] = {}
+        self._finders: dict[int, Finder | None] = {}  # of leased pages that may belong to traps
 
     def open(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
         """Open a site, in the frontier as well, which reads its *start* from the store if that is not given."""
@@ -347,14 +350,22 @@ class SitePolicies:
                 self._has_robots.discard(dropped)  # it is not stored, so it is requested again
 
     def _rules_of(self, address: str) -> RobotsRules | None:
-        rules = self._rules.get(address)
-        if rules is None and address in self._has_robots:
-            self._session.writer.flush()
-            stored = robots_of(self._session.database, self._ids[address])
+        if self._lacks_rules(address):
+            self._read_rules(address)()
+        return self._rules.get(address)
+
+    def _lacks_rules(self, address: str) -> bool:
+        return address in self._has_robots and self._rules.get(address) is None
+
+    def _read_rules(self, address: str) -> Callable[[], None]:
+        self._session.writer.flush()
+        stored = robots_of(self._session.database, self._ids[address])
+
+        def take_up() -> None:
             if stored is not None:
-                rules = RobotsRules(*stored, self._robots_token)
-                self._keep(address, rules)
-        return rules
+                self._keep(address, RobotsRules(*stored, self._robots_token))
+
+        return take_up
 
     def _apply_delay(self, site_id: int, address: str) -> None:
         """Apply the Crawl-delay to the gate of the site, up to ROBOTS_MAX_DELAY_SECONDS."""
@@ -364,8 +375,26 @@ class SitePolicies:
 
     # Traps ------------------------------------------------------------------------------------------
 
+    def look_up(self, lease: Lease) -> Callable[[], Callable[[], None]] | None:
+        """Return a query of the store that `reason_against` depends on; None: it has all that it needs.
+
+        Any thread may call it while the site of *lease* is paused. It returns a function that takes up what was found.
+        """
+        site_id, address = lease.site_id, self._address_of(lease)
+        if self.obeys_robots and self._lacks_rules(address):
+            return partial(self._read_rules, address)
+        if not self._watches_traps or lease.is_revisit:
+            return None
+        if site_id not in self._watches and self._stored_pages(site_id) is not None:
+            return partial(self._read_watch, site_id)
+        watch = self._watch(site_id)
+        is_known = lease.id in self._finders or lease.id in self._named_on(site_id, lease.level - 1)
+        if is_known or watch.verdict(lease.url, self._stage(site_id, lease.level)) is None:
+            return None
+        return partial(self._read_finder, lease, watch)
+
     def reason_against(self, lease: Lease) -> str | None:
-        """Return why the leased URL must not be fetched after all, or None."""
+        """Return why the leased URL must not be fetched after all, or None; before that, all must be looked up."""
         if (reason := self.robots_against(self._address_of(lease), lease.url)) is not None:
             return reason
         if not self._watches_traps or lease.is_revisit:  # a page that was fetched before was not a trap
@@ -376,21 +405,34 @@ class SitePolicies:
 
     def _is_named_elsewhere(self, lease: Lease, watch: TrapWatch) -> bool:
         """Return whether a sitemap, or a page that does not belong to a trap itself, names a URL of a trap."""
-        database = self._session.database
-        level = lease.level - 1
-        if self._session.goes_by_level and self._named.get(lease.site_id, (None,))[0] != level:
-            self._session.writer.flush()
-            named = named_from(database, lease.site_id, level, lambda url: not watch.is_suspect(url))
-            self._named[lease.site_id] = level, named
-        if lease.id in self._named.get(lease.site_id, (level, ()))[1]:
+        finder = self._finders.pop(lease.id, None)
+        if lease.id in self._named_on(lease.site_id, lease.level - 1):
             return True
+        if finder is None or finder.url is None or finder.site_id != lease.site_id or finder.is_in_sitemap:
+            return True
+        return not watch.is_suspect(finder.url)
+
+    def _named_on(self, site_id: int, level: int) -> Collection[int]:
+        known_level, named = self._named.get(site_id, (level, ()))
+        return named if known_level == level or not self._session.goes_by_level else ()
+
+    def _read_finder(self, lease: Lease, watch: TrapWatch) -> Callable[[], None]:
+        database, site_id, level = self._session.database, lease.site_id, lease.level - 1
+        named: Collection[int] | None = None
+        if self._session.goes_by_level and self._named.get(site_id, (None,))[0] != level:
+            self._session.writer.flush()
+            named = named_from(database, site_id, level, lambda url: not watch.is_suspect(url))
         finder = finder_of(database, lease.id)
         if finder is None:
             self._session.writer.flush()
             finder = finder_of(database, lease.id)
-        if finder is None or finder.url is None or finder.site_id != lease.site_id or finder.is_in_sitemap:
-            return True
-        return not watch.is_suspect(finder.url)
+
+        def take_up() -> None:
+            if named is not None:
+                self._named[site_id] = level, named
+            self._finders[lease.id] = finder
+
+        return take_up
 
     def new_parts(self, lease: Lease, page: Page) -> Collection[int]:
         """Return the keys of the new URLs outside of endless parts to which a *page* in such a part leads."""
@@ -401,11 +443,9 @@ class SitePolicies:
 
     def observe(self, lease: Lease, page: Page) -> None:
         if self._watches_traps and not lease.is_revisit:  # else its text would look like a copy of itself
-            self._show(self._watch(lease.site_id), lease.site_id, lease.url, lease.level, page.content_signature)
-
-    def _show(self, watch: TrapWatch, site_id: int, url: str, level: int, content_signature: int) -> None:
-        watch.observe(url, self._stage(site_id, level), content_signature)
-        self._observed[site_id] += 1
+            watch, stage = self._watch(lease.site_id), self._stage(lease.site_id, lease.level)
+            watch.observe(lease.url, stage, page.content_signature)
+            self._observed[lease.site_id] += 1
 
     def _stage(self, site_id: int, level: int) -> int:
         """Return the level; under an order without levels, a number that grows every STAGE_PAGES pages."""
@@ -427,21 +467,35 @@ class SitePolicies:
         if watch is not None:
             self._watches.move_to_end(site_id)
             return watch
-        by_level = self._session.goes_by_level
-        while len(self._watches) >= (MAX_WATCHES if by_level else MAX_SHARING):
-            self._unwatch(next(iter(self._watches)))
+        self._read_watch(site_id)()
+        return self._watches[site_id]
+
+    def _stored_pages(self, site_id: int) -> Callable[[], list[tuple[str, int, int]]] | None:
+        """Return the query for the pages from which the watch of a site is rebuilt; None if it begins with none."""
+        database, is_new = self._session.database, self._rows[site_id].is_new
+        if self._session.goes_by_level and (not is_new or site_id in self._unwatched):
+            return partial(fetched_pages, database, site_id)
+        if not is_new and site_id not in self._unwatched:
+            return partial(latest_pages, database, site_id, REPLAYED)
+        return None
+
+    def _read_watch(self, site_id: int) -> Callable[[], None]:
+        by_level, observed = self._session.goes_by_level, 0
         if by_level:  # verdicts depend on the web alone
             watch = TrapWatch()
         else:
             share = min(1.0, max(MIN_SHARE, SHARED_WATCHES / len(self._rows)))
             watch = TrapWatch(int(share * MAX_SIGNATURES), int(share * MAX_PATTERNS))
-        self._watches[site_id] = watch
-        is_new = self._rows[site_id].is_new
-        if by_level and (not is_new or site_id in self._unwatched):
+        if (read := self._stored_pages(site_id)) is not None:
             self._session.writer.flush()
-            for page in fetched_pages(self._session.database, site_id):
-                self._show(watch, site_id, *page)
-        elif not is_new and site_id not in self._unwatched:
-            for page in latest_pages(self._session.database, site_id, REPLAYED):
-                self._show(watch, site_id, *page)
-        return watch
+            for observed, (url, level, signature) in enumerate(read(), 1):
+                watch.observe(url, level if by_level else (observed - 1) // STAGE_PAGES, signature)
+
+        def take_up() -> None:
+            if site_id in self._watches:
+                return  # a page of the site came in the meantime
+            while len(self._watches) >= (MAX_WATCHES if by_level else MAX_SHARING):
+                self._unwatch(next(iter(self._watches)))
+            self._watches[site_id], self._observed[site_id] = watch, observed
+
+        return take_up

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.algorithms.urls.domains import suffixes_in_use
@@ -165,6 +166,18 @@ class CrawlOwner:
 def owner_of(crawler: Crawler) -> CrawlOwner:
     """Return the owner of the crawl of *crawler*; raises `ConfigError` if EXTENSIONS switches it off."""
     return required_extension(crawler, CrawlOwner)
+
+
+def repeat(crawler: Crawler, call: Callable[[], object], interval_s: float, *, now: bool = True) -> None:
+    """Call *call* in the event loop every *interval_s* seconds, until the spider of *crawler* is closed."""
+    loop = create_looping_call(call)
+    loop.start(interval_s, now=now)
+
+    def stop() -> None:
+        if loop.running:
+            loop.stop()
+
+    crawler.signals.connect(stop, signals.spider_closed, weak=False)
 
 
 def add_output(crawler: Crawler, write: Callable[[], Iterable[Path]]) -> None:

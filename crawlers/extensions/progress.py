@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import create_looping_call
 
 from crawlers.errors import CrawlersError
+from crawlers.extensions.crawl_owner import repeat
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.reports.live_display import LiveDisplay
 from crawlers.spiders.base import SiteSpider
@@ -34,7 +34,6 @@ class Progress:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._loop = create_looping_call(self._refresh)
         self._display: LiveDisplay | None = None  # None: there is nothing to display
 
     @classmethod
@@ -52,14 +51,8 @@ class Progress:
             self._display = LiveDisplay(settings.get("DATABASE_URL"), crawl_name(settings, self._crawler.spider))
         except CrawlersError:
             return  # the crawl could not begin, and reports that itself
-        self._loop.start(INTERVAL_S)
+        repeat(self._crawler, self._display.refresh, INTERVAL_S)
 
     def _closed(self) -> None:
-        if self._loop.running:
-            self._loop.stop()
         if self._display is not None:
             self._display.close()
-
-    def _refresh(self) -> None:
-        assert self._display is not None
-        self._display.refresh()

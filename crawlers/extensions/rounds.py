@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import owner_of, repeat
 
 if TYPE_CHECKING:
     from typing import Self
@@ -27,20 +26,18 @@ class Rounds:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._loop = create_looping_call(self._begin)
         self._has_run = False  # the engine
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         rounds = cls(crawler)
         crawler.signals.connect(rounds._opened, signals.spider_opened)
-        crawler.signals.connect(rounds._closed, signals.spider_closed)
         return rounds
 
     def _opened(self) -> None:
         owner = owner_of(self._crawler)
         if owner.is_started:
-            self._loop.start(TICK_S, now=owner.crawl.has_joined)
+            repeat(self._crawler, self._begin, TICK_S, now=owner.crawl.has_joined)
 
     def _begin(self) -> None:
         is_running = self._crawler.engine.running
@@ -49,7 +46,3 @@ class Rounds:
         if crawl.is_round_due:
             # A crawl that stops waits for its downloads, and is one of the workers until then.
             deferred_from_coro(crawl.round(is_stopping=self._has_run and not is_running))
-
-    def _closed(self) -> None:
-        if self._loop.running:
-            self._loop.stop()

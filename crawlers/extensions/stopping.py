@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import owner_of, repeat
 from crawlers.inputs.worker_place import worker_place
 from crawlers.reasons import Reason
 
@@ -30,20 +29,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 0.5
+STDIN = 0  # its descriptor
 MAX_HOSTS = 3  # that are named
 
 
 class ParentPipe:
     """The standard input of a worker among several of one command, which *ended* when that command stops or dies."""
 
-    def __init__(self, descriptor: int = 0) -> None:
+    def __init__(self) -> None:
         self.ended = threading.Event()
-        self._descriptor = descriptor
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         with suppress(OSError):
-            while os.read(self._descriptor, 1024):
+            while os.read(STDIN, 1024):
                 pass  # nobody writes into it
         self.ended.set()
 
@@ -57,7 +56,6 @@ class Stopping:
         self._stop_file = stop_file
         self._parent = ParentPipe() if worker_place() is not None else None
         self._is_stopping = self._has_told = False
-        self._loop = create_looping_call(self._check)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -70,15 +68,10 @@ class Stopping:
             )
         extension = cls(crawler, timeout_s, Path(stop_file) if stop_file else None)
         crawler.signals.connect(extension._opened, signals.spider_opened)
-        crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
     def _opened(self) -> None:
-        self._loop.start(CHECK_INTERVAL_S)
-
-    def _closed(self) -> None:
-        if self._loop.running:
-            self._loop.stop()
+        repeat(self._crawler, self._check, CHECK_INTERVAL_S)
 
     def _check(self) -> None:
         if self._is_stopping or not self._crawler.engine.running:

@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     from crawlers.storage.writer import Writer
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
-MAX_QUEUE = 500  # one read of the store for this many pages of a site costs next to nothing
+MAX_QUEUE = 150  # pages of a site; to read so many from the store takes less than a millisecond
+MOST_COMMITS = 5  # for which a refill waits while others find further pages; then the crawl waits for the refill
 SLICE_PAGES = 500  # requeued at a time: 5 ms, so that the crawl does not stall
 SOON_S = 10.0  # a site that is due within this time can use a part of the budget that is granted now
 
@@ -472,8 +473,8 @@ class QueuedFrontier:
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
-        """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
-        site = self._end(lease)
+        """Queue the URL again, not to be leased before *not_before*; after a *failed* request, an attempt."""
+        site = self._end(lease, requested=failed)
         rests = not_before > lease.leased_at
         if failed:
             lease = replace(lease, attempts=lease.attempts + 1)
@@ -571,13 +572,23 @@ class QueuedFrontier:
         self._schedule.resume(self._schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
+        """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
         limit = site.share(self._discovery.head_urls)
-        for group in sorted(site.needs_refill):
-            queue = site.queues[group]
-            while queue.is_empty and queue.has_more:
-                queue.refill(limit)
-            site.update_group(group, queue)
-        site.needs_refill.clear()
+        while site.needs_refill:
+            if site.is_unwritten:
+                for group in site.needs_refill:
+                    site.queues[group].write_fallen()
+                site.is_unwritten, site.written = False, self._store.submitted
+                site.commits_awaited += 1
+            if site.commits_awaited > MOST_COMMITS:
+                self._store.flush()
+            elif not self._store.has_committed(site.written):
+                return
+            site.commits_awaited = 0
+            for group in sorted(site.needs_refill):
+                site.needs_refill.discard(group)
+                site.queues[group].refill(limit)
+                site.update_group(group, site.queues[group])
 
     # Requeueing known pages -------------------------------------------------------------------------
 

@@ -47,12 +47,14 @@ class SiteQueue:
         "_best",
         "_scores",
         "awaited_until",
+        "commits_awaited",
         "counts",
         "due_at",
         "gate",
         "id",
         "is_available",
         "is_paused",
+        "is_unwritten",
         "make_queue",
         "max_level",
         "name",
@@ -66,6 +68,7 @@ class SiteQueue:
         "revisiting",
         "rule",
         "seen",
+        "written",
     )
 
     def __init__(
@@ -96,6 +99,9 @@ class SiteQueue:
         self.queues = {number: make_queue(self.id, number, NONE) for number in waiting}
         self.ready: set[int] = set()  # groups with something in memory
         self.needs_refill = set(self.queues)  # groups with nothing in memory while the store may hold more
+        self.is_unwritten = True  # something was pushed since the last refill began
+        self.commits_awaited = 0  # by the next refill
+        self.written = 0  # the number of the change set with the last of what was pushed before that
         # Priorities of leased pages, with their number.
         self.outstanding: dict[float, int] = {}
         self.resting: set[int] = set()  # numbers of the pages that are kept out of the queues until a known time
@@ -128,6 +134,7 @@ class SiteQueue:
         queue = self.queues.get(group)
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
+        self.is_unwritten = True
         queue.push(entry, self.share(head_urls))
         if not queue.is_empty:
             self.ready.add(group)
@@ -157,6 +164,7 @@ class SiteQueue:
         if queue is None:
             queue = self.queues[group] = self.make_queue(self.id, group, ALL)
         assert self._scores is not None
+        self.is_unwritten = True
         if not queue.raise_page(page_id, self.share(head_urls)):
             return False
         self.ready.add(group)
@@ -196,10 +204,11 @@ class SiteQueue:
             self.needs_refill.discard(group)
             return
         self.ready.discard(group)
-        if queue.has_more:
-            self.needs_refill.add(group)
-        else:
+        if not queue.has_more:
             self.needs_refill.discard(group)
+        elif group not in self.needs_refill:
+            self.needs_refill.add(group)
+            self.is_unwritten = True
 
     def pop(self) -> QueueEntry:
         """Remove and return the next URL; some group must be `ready`."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # topic crawls, more sites find no more pages.
 MOST_VALUED_SITES = 10
 MOST_VALUED_URLS = 5_000
+COMMIT_S = 0.02  # until the next look whether what a refill has to read is committed, as it soon is
 MOST_TRIED = 30  # sites per choice whose values turn out to have fallen: then the best of these is chosen
 MOST_LOOKED_AT = 1_000  # sites per call of `spare`, so that it takes less than a millisecond however many are busy
 
@@ -188,19 +189,21 @@ class SiteSchedule:
             self._refill(site)
             site.refresh()
         self._note(site)
-        gate = site.gate
-        if site.is_paused or not site.ready or gate.is_full or (self._in_order and site.must_wait(site.nearest)):
+        gate, is_reading = site.gate, bool(site.needs_refill) and not site.is_paused
+        is_empty = not site.ready or (self._in_order and not is_reading and site.must_wait(site.nearest))
+        if site.is_paused or gate.is_full or (is_empty and not is_reading):
             self._sleep(site)  # a further event will reschedule it: a page, a response, `resume`
             if not site.is_paused:
                 self.waits.set(site.id, event_of(site))
             site.due_at = None
             return False
-        if gate.next_at > now:
-            self._sleep(site, gate.next_at)
+        due_at = max(gate.next_at, now + COMMIT_S) if is_reading else gate.next_at
+        if due_at > now:
+            self._sleep(site, due_at)
             self.waits.set(site.id, Wait.REST if gate.resting_until > now else Wait.DELAY)
-            if site.due_at != gate.next_at:
-                site.due_at = gate.next_at
-                heapq.heappush(self._due, (gate.next_at, site.id))
+            if site.due_at != due_at:
+                site.due_at = due_at
+                heapq.heappush(self._due, (due_at, site.id))
             return False
         self._rule.wake(site.id)
         self._value(site)

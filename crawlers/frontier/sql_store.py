@@ -16,6 +16,7 @@ from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
 from crawlers.storage.pulls import pulls_of_site
+from crawlers.storage.reader_threads import is_in_event_loop
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 from crawlers.storage.stored_features import read_features
@@ -297,6 +298,21 @@ class SqlFrontierStore:
             self._changed.update((row.id, number) for row in (*changes[NewPage], *updates))
             if len(self._changed) > MAX_CHANGED:
                 self._forget_committed()
+
+    @property
+    def submitted(self) -> int:
+        """The number of the change set that was submitted last."""
+        return self._writer.submitted
+
+    def has_committed(self, number: int) -> bool:
+        """Return whether the first *number* change sets are committed, which is hastened.
+
+        Only outside of an event loop, this waits until they are.
+        """
+        if is_in_event_loop():
+            return self._writer.is_committed(number)
+        self._writer.wait_for(number)
+        return True
 
     def _wait_for(self, page_ids: Iterable[int]) -> None:
         """Wait until the rows of these pages are committed, but not for later ones."""

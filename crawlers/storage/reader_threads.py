@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -30,8 +31,31 @@ class ReaderThreads:
 
     async def run(self, query: Callable[[], T]) -> T:
         """Return the result of *query*, or raise its exception."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, query)
+        return await asyncio.wrap_future(self.submit(query))
+
+    def submit(self, query: Callable[[], T]) -> Future[T]:
+        """Return the future result of *query*."""
+        return self._threads.submit(query)
+
+    def call(self, query: Callable[[], T], then: Callable[[Future[T]], None]) -> None:
+        """Call *then* with the result of *query*, in the running event loop; without one, the caller waits for it."""
+        found = self.submit(query)
+        if is_in_event_loop():
+            loop = asyncio.get_running_loop()
+            found.add_done_callback(lambda done: loop.call_soon_threadsafe(then, done))
+        else:
+            wait([found])
+            then(found)
 
     def close(self) -> None:
         """Wait for the running queries, and cancel the others."""
         self._threads.shutdown(cancel_futures=True)
+
+
+def is_in_event_loop() -> bool:
+    """Return whether an event loop runs in this thread, which must not wait for the store."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

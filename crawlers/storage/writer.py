@@ -167,13 +167,17 @@ class Writer:
     def wait_for(self, number: int) -> None:
         """Wait until the first *number* change sets and jobs are committed."""
         with self._changed:
+            while not self.is_committed(number):
+                self._changed.wait()
+
+    def is_committed(self, number: int) -> bool:
+        """Return whether the first *number* change sets and jobs are committed; they are from now on, without delay."""
+        with self._changed:
+            self._check()
             if self._committed < number:
                 self._awaited = max(self._awaited, number)
                 self._changed.notify_all()
-            while self._committed < number:
-                self._check()
-                self._changed.wait()
-            self._check()
+            return self._committed >= number
 
     def close(self) -> None:
         """Commit what is pending and end the thread. A second call does nothing, whatever the first one raised."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy import text
@@ -20,7 +19,7 @@ from tests.support.memory_frontier import MemoryFrontier, MemoryFrontierStore
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from sqlalchemy import Connection
 
@@ -145,32 +144,20 @@ class Held:
     def __init__(self) -> None:
         self._pending: list[ChangeSet] = []
         self.committed = 0  # change sets
-        self.is_open = False
-        self._complete: Callable[[], object] = bool
 
     @property
     def submitted(self) -> int:
         return self.committed + self.pending
 
     def wait_for(self, number: int) -> None:
-        if self.is_open and number == self.submitted:
-            self._complete()
         self.commit(max(0, number - self.committed))
 
     def submit(self, changes: ChangeSet) -> None:
-        if self.is_open:
-            self._pending[-1].extend(changes)
-        else:
-            self._pending.append(changes)
+        self._pending.append(changes)
 
-    @contextmanager
-    def together(self, complete: Callable[[], object]) -> Iterator[None]:
-        self._pending.append(ChangeSet())
-        self.is_open, self._complete = True, complete
-        try:
-            yield
-        finally:
-            self.is_open = False
+    def has_committed(self, number: int) -> bool:
+        self.wait_for(number)
+        return True
 
     def flush(self) -> None:
         self.wait_for(self.submitted)
@@ -186,7 +173,6 @@ class Held:
 
     def lose(self) -> None:
         self._pending.clear()
-        self.is_open = False
 
     @property
     def pending(self) -> int:

@@ -228,6 +228,11 @@ class MemoryFrontierStore:
     def flush(self) -> None:
         pass
 
+    submitted = 0
+
+    def has_committed(self, number: int) -> bool:
+        return True
+
     def reserve(self, count: int) -> None:
         return None
 

@@ -119,12 +119,17 @@ class HeapQueue:
         """Forget the entry of a URL: it is pushed again as another variant, or with another level."""
         self._entries.pop(page_id, None)
 
-    def refill(self, limit: int) -> None:
-        """Read the next *limit* URLs from the store; everything pushed must have been submitted to it."""
-        fallen = {page for _, page in self._heap if self._waits(page)}
-        if fallen:
+    def write_fallen(self) -> None:
+        """Write the rows of the pages in memory that have fallen over the spill limit, before a `refill`."""
+        if fallen := self._fallen():
             self._write(fallen)
-        self._store.flush()  # URLs that are not written yet must not be skipped
+
+    def _fallen(self) -> set[int]:
+        return {page for _, page in self._heap if self._waits(page)}
+
+    def refill(self, limit: int) -> None:
+        """Read the next *limit* URLs from the store; everything pushed must have been committed to it."""
+        fallen = self._fallen()
         while len(entries := self._read(limit)) == limit and all(entry.id in self._held for entry in entries):
             limit *= 2  # rare: few pages of a queue are held at a time
         self.fill(entries, limit)

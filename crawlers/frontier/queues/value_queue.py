@@ -85,6 +85,7 @@ class ValueQueue:
         if self._raised:
             self._read_raised()
         if self.has_more and len(self) < self._learning.compared:
+            self._store.flush()
             self.refill(self._learning.compared)
         if self._homes:
             return float("-inf"), min(self._homes)
@@ -211,9 +212,14 @@ class ValueQueue:
             self._learning.keep_features(page_id, features)
         return features is not None
 
+    def write_fallen(self) -> None:
+        """Do nothing: scores are written when they change."""
+
     def refill(self, limit: int) -> None:
-        """Read the foremost URLs from the store, more than are compared: it is not read again soon."""
-        self._store.flush()  # URLs that are not written yet must not be skipped
+        """Read the foremost URLs from the store, more than are compared: it is not read again soon.
+
+        Everything pushed must have been committed.
+        """
         limit += limit // 2
         while True:
             entries = self._read(limit)

@@ -58,6 +58,7 @@ class Queue:
 
     def lease(self) -> int | None:
         while self.queue.first is None and self.queue.has_more:
+            self.queue.write_fallen()
             self.queue.refill(self.most)
         if self.queue.first is None:
             assert not self.waiting
