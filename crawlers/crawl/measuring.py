@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from crawlers.crawl.running_crawl import Crawl
-    from crawlers.items import State
 
 LOOK_S = 1.0  # between two readings of the numbers that are at hand
 SUM_S = 10.0  # between two counts of the pages of all sites
-SITES = 500  # that are counted in one step, which takes less than a millisecond
 QUERY_S = 30.0  # between two queries of the store
 PAUSE_FACTOR = 50  # the pause between two counts or queries, at least, as a multiple of the duration of the last one
 # Beginnings of the names of stats that are read.
@@ -41,9 +38,6 @@ class Measuring:
         self._stats = stats
         self._timer = timer
         self._look_at = self._sum_at = self._query_at = float("-inf")  # the next times
-        self._uncounted: list[int] = []  # sites of the count that is under way
-        self._sum: Counter[State] = Counter()
-        self._sum_took_s = 0.0
         self._is_querying = False
         self.snapshot = Snapshot((crawl.session.name, str(crawl.session.row.worker_id)), mission, __version__)
         self._work()
@@ -58,8 +52,10 @@ class Measuring:
         if now >= self._look_at:
             self._look_at = now + LOOK_S
             self._look()
-        if self._uncounted or now >= self._sum_at:
-            self._count_pages(now)
+        if now >= self._sum_at:
+            self.snapshot = replace(self.snapshot, pages=self._crawl.frontier.page_counts())
+            ended = self._timer()
+            self._sum_at = ended + max(SUM_S, PAUSE_FACTOR * (ended - now))
 
     def _look(self) -> None:
         """Read the numbers that are at hand."""
@@ -73,17 +69,6 @@ class Measuring:
             unwritten=writer.submitted - writer.committed,
             commits=writer.commits,
         )
-
-    def _count_pages(self, now: float) -> None:
-        if not self._uncounted:
-            self._uncounted, self._sum, self._sum_took_s = self._crawl.frontier.site_ids(), Counter(), 0.0
-        part, self._uncounted = self._uncounted[:SITES], self._uncounted[SITES:]
-        self._sum += self._crawl.frontier.sum_of(part)
-        ended = self._timer()
-        self._sum_took_s += ended - now
-        if not self._uncounted:
-            self.snapshot = replace(self.snapshot, pages=self._sum)
-            self._sum_at = ended + max(SUM_S, PAUSE_FACTOR * self._sum_took_s)
 
     @property
     def needs_query(self) -> bool:

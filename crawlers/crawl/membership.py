@@ -107,7 +107,7 @@ class Membership:
         self._clock = clock
         self._site_limit = SiteLimit(crawl_id, most_sites, carries_cash=carries_cash)
         self._began_at = self._beat_at = clock()  # of the latest round, and of the latest that succeeded
-        self._last = NO_ROUND
+        self.last = NO_ROUND  # the latest round that succeeded
         self._lacked_pulls = False  # in the latest round
         self._has_indexes = False  # of sites, according to the latest report: only rules with indexes compare them
         self._soon_s = SOON_S
@@ -125,8 +125,8 @@ class Membership:
     def is_round_due(self, *, lacks_pulls: bool) -> bool:
         """Return whether it is time for a round of a worker that *lacks_pulls* of the budget, or does not."""
         pause_s = self.round_s
-        if self.report.page_budget and self.others and self._has_indexes:
-            pause_s = min(pause_s, max((1 + self.others) / BUDGET_ROUNDS_PER_S, PAUSE_TIMES * self._took_s))
+        if self.report.page_budget and self.last.others and self._has_indexes:
+            pause_s = min(pause_s, max((1 + self.last.others) / BUDGET_ROUNDS_PER_S, PAUSE_TIMES * self._took_s))
         return self._clock() - self._began_at >= (min(self._soon_s, pause_s) if lacks_pulls else pause_s)
 
     def fence(self, connection: Connection, changes: ChangeSet) -> None:
@@ -174,9 +174,9 @@ class Membership:
         """Note the result of a round that took the writer *took_s* seconds."""
         self._beat_at = self._began_at
         self._took_s = took_s
-        is_refused = self._lacked_pulls and found.granted <= self._last.granted
+        is_refused = self._lacked_pulls and found.granted <= self.last.granted
         self._soon_s = min(2 * self._soon_s, ROUND_S) if is_refused else SOON_S
-        self._last = found
+        self.last = found
         self.is_divided = self.is_divided or found.others > 0
         if self.after_pulls is not None:
             self.after_pulls = found.last_pulls
@@ -198,51 +198,21 @@ class Membership:
     # The others -------------------------------------------------------------------------------------
 
     @property
-    def others(self) -> int:
-        """The number of further workers."""
-        return self._last.others
-
-    @property
-    def idle_workers(self) -> int:
-        """The number of further workers that have nothing to do, and can't claim anything."""
-        return self._last.idle
-
-    @property
-    def is_first(self) -> bool:
-        """Whether this worker joined first of those that are active: what one of them does for all is its task."""
-        return self._last.is_first
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing of the crawl waits."""
-        return self._last.is_over
-
-    @property
-    def is_elected(self) -> bool:
-        """Whether this worker ends the crawl, because nothing waits."""
-        return self._last.is_elected
-
-    @property
-    def is_budget_exhausted(self) -> bool:
-        """Whether all pulls of the page budget have ended, those of others as well."""
-        return self._last.is_budget_exhausted
-
-    @property
     def are_idle(self) -> bool:
         """Whether none of the further workers, if there are any, has anything to do."""
-        return self.idle_workers == self.others
+        return self.last.idle == self.last.others
 
     @property
     def stop_reason(self) -> str | None:
         """Why somebody asked the workers of the crawl to stop; None if nobody did."""
-        if self._last.control != STOP:
+        if self.last.control != STOP:
             return None
-        return self._last.reason or Reason.SHUTDOWN
+        return self.last.reason or Reason.SHUTDOWN
 
     @property
     def is_paused(self) -> bool:
         """Whether somebody asked the workers of the crawl to pause."""
-        return self._last.control == PAUSE
+        return self.last.control == PAUSE
 
     @property
     def may_lease(self) -> bool:

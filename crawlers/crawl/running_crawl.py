@@ -196,7 +196,7 @@ class Crawl:
     @property
     def watches_sources(self) -> bool:
         """Whether this worker raises alarms: one of them does, until the crawl is over."""
-        return self._members.is_first and not self._members.is_over
+        return self._members.last.is_first and not self._members.last.is_over
 
     @property
     def is_round_due(self) -> bool:
@@ -216,7 +216,7 @@ class Crawl:
         try:
             await self._rounds.run()
             await self._held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
-            await self._policy.share(self._members.others, self.session.reader.run, self.clock())
+            await self._policy.share(self._members.last.others, self.session.reader.run, self.clock())
             self.control.resume()
         except Exception as error:
             if not self.session.writer.is_closed:  # else the crawl was closed, and the threads that read have ended
@@ -243,10 +243,10 @@ class Crawl:
         """Whether anything will be leased sooner or later without a further event, or others work on the crawl."""
         if self.control.failure is not None:
             return False
-        if self._members.others and not self._rounds.is_stopping:
-            if self._members.is_over:  # then the elected worker goes on alone
-                return self._members.is_elected and self.session.leaves_levels_too_deep
-            return not self._members.is_budget_exhausted
+        if self._members.last.others and not self._rounds.is_stopping:
+            if self._members.last.is_over:  # then the elected worker goes on alone
+                return self._members.last.is_elected and self.session.leaves_levels_too_deep
+            return not self._members.last.is_budget_exhausted
         if self._has_only_later_polls:
             return False
         return self.frontier.has_pending or not self._held.are_all_open
@@ -446,16 +446,15 @@ class Crawl:
     @property
     def is_budget_exhausted(self) -> bool:
         """Whether the page budget ends the crawl although URLs wait."""
-        if self._members.others:
-            return self.control.failure is None and self._members.is_budget_exhausted and not self._members.is_over
+        if (last := self._members.last).others:
+            return self.control.failure is None and last.is_budget_exhausted and not last.is_over
         return self.control.failure is None and self.frontier.is_waiting and self.frontier.budget.is_exhausted
 
     @property
     def has_unsettled_levels(self) -> bool:
         """Whether nothing waits any more, and levels may have to be corrected: see `correct_levels`."""
-        if self.control.failure is not None or self._has_settled or self.frontier.is_waiting or self._members.others:
-            return False
-        return self.session.leaves_levels_too_deep
+        is_open = self._members.last.others or self.frontier.is_waiting or self._has_settled
+        return not is_open and self.control.failure is None and self.session.leaves_levels_too_deep
 
     async def correct_levels(self) -> None:
         """Correct the levels that the order left too deep; URLs may wait again after that."""
@@ -507,7 +506,7 @@ class Crawl:
             logger.info("Crawl %s %s", self.session.name, outcome)
 
     def _say_that_others_go_on(self) -> None:
-        others = max(1, self._members.others)
+        others = max(1, self._members.last.others)
         still = f"{counted(others, 'other')} {'works' if others == 1 else 'work'} on it"
         logger.info("Worker %d leaves the crawl %s; %s", self.worker_id, self.session.name, still)
 

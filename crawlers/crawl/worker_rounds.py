@@ -81,8 +81,8 @@ class WorkerRounds:
 
     @property
     def _lacks_pulls(self) -> bool:
-        members = self._members
-        if not self._has_budget or not members.others or members.is_budget_exhausted or self._frontier.budget.has_room:
+        last = self._members.last
+        if not self._has_budget or not last.others or last.is_budget_exhausted or self._frontier.budget.has_room:
             return False
         return self._frontier.best_index(self._clock()) is not None
 
@@ -124,12 +124,12 @@ class WorkerRounds:
     def _submit(self) -> Future[Exchanged]:
         members, frontier, now = self._members, self._frontier, self._clock()
         is_hungry = not self.is_stopping and self._held.are_all_open and self._is_idle()
-        has_room = (self._has_room or self._finds_sites) and not members.idle_workers  # others need free sites more
-        takes = not self.is_stopping and (is_hungry or has_room or not members.others)
+        has_room = (self._has_room or self._finds_sites) and not members.last.idle  # others need free sites more
+        takes = not self.is_stopping and (is_hungry or has_room or not members.last.others)
         best_index = frontier.best_index(now)
         wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
         lacks_pulls = self._lacks_pulls
-        limit = frontier.budget.limit(wanted_pulls) if members.others and self._has_budget else -1
+        limit = frontier.budget.limit(wanted_pulls) if members.last.others and self._has_budget else -1
         self._has_room, self._leased = False, 0
         report = members.report._replace(
             wanted_sites=MANY_SITES if takes else 0,

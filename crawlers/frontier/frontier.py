@@ -189,13 +189,12 @@ class QueuedFrontier:
         """Return the numbers of the open sites. O(sites), but 20,000 take less than a millisecond."""
         return list(self._schedule.sites)
 
-    def sum_of(self, site_ids: Iterable[int]) -> Counter[State]:
-        """Return the numbers of pages by state, as `counts`, of those *site_ids* together that are open."""
+    def page_counts(self) -> Counter[State]:
+        """Return the numbers of pages by state, of all open sites together; 20,000 sites take some 10 ms."""
         total: Counter[State] = Counter()
-        for site in (self._schedule.sites[number] for number in site_ids if number in self._schedule.sites):
-            for state, number in site.counts.items():
-                total[state] += number
-        return total
+        for site in self._schedule.sites.values():
+            total.update(site.counts)
+        return +total
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
 

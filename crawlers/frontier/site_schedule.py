@@ -59,6 +59,7 @@ class SiteSchedule:
         self._paused = 0
         self.waits = WaitCounts()
         self._awake: set[int] = set()
+        self._reading: dict[int, None] = {}  # sites whose refills wait for a commit, in the order in which they began
         self._in_turn: list[int] = []  # sites that are still to be valued again, the next one last
         self.rule_decisions = RuleDecisions()
         # Sites with URLs that wait or are leased: first those without a lease in this run, then by their last lease.
@@ -77,6 +78,7 @@ class SiteSchedule:
         self.waits.drop(site.id)
         self._paused -= site.is_paused
         self._awake.discard(site.id)
+        self._reading.pop(site.id, None)
         self._waiting.pop(site.id, None)
         del self._ids[site.name]
         del self.sites[site.id]
@@ -190,6 +192,10 @@ class SiteSchedule:
             site.refresh()
         self._note(site)
         gate, is_reading = site.gate, bool(site.needs_refill) and not site.is_paused
+        if is_reading:
+            self._reading[site.id] = None
+        else:
+            self._reading.pop(site.id, None)
         is_empty = not site.ready or (self._in_order and not is_reading and site.must_wait(site.nearest))
         if site.is_paused or gate.is_full or (is_empty and not is_reading):
             self._sleep(site)  # a further event will reschedule it: a page, a response, `resume`
@@ -285,6 +291,11 @@ class SiteSchedule:
 
     def wake(self, now: float) -> None:
         """Reschedule the sites that have become due, and wait no longer for those that sleep for too long."""
+        while self._reading:
+            site = self.sites[next(iter(self._reading))]
+            self.reschedule(site, now)
+            if site.id in self._reading:
+                break  # the next ones wait for the same commit, or a later one
         while (until := self._first_awaited()) is not None and until <= now:
             site = self.sites[heapq.heappop(self._awaited)[1]]
             site.awaited_until = float("-inf")

@@ -1,4 +1,4 @@
-"""Makes the requests for the pages of missions."""
+"""The request for a page of a mission."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ if TYPE_CHECKING:
     from crawlers.algorithms.retries import RetryPolicy
     from crawlers.frontier.values import Lease
 
-PLAIN = {"handle_httpstatus_all": True, "dont_redirect": True, "dont_retry": True}
+PLAIN = {  # for requests of which the crawl handles every response
+    "handle_httpstatus_all": True,
+    "dont_redirect": True,
+    "dont_retry": True,
+}
 
 
-class PageRequests:
-    """Makes the requests for leases; *failed* is their errback; *renders* tells whether a browser renders a site."""
+def page_request(lease: Lease, failed: Callable[..., Any], retries: RetryPolicy, *, is_rendered: bool) -> Request:
+    """Return the request for a page; conditional (RFC 9110 section 13.1) if the page was fetched before.
 
-    def __init__(self, retries: RetryPolicy, failed: Callable[..., Any], renders: Callable[[int], bool]) -> None:
-        self._renders = renders
-        self._retries = retries
-        self._failed = failed
-
-    def request(self, lease: Lease) -> Request:
-        """Return the request for a page; conditional (RFC 9110 section 13.1) if the page was fetched before."""
-        request = Request(lease.url, errback=self._failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
-        if self._renders(lease.site_id):
-            request.meta[RENDER] = True
-        if lease.attempts:
-            # A retry differs: without compression, and in the last attempt a broken body is better than nothing.
-            request.headers["Accept-Encoding"] = "identity"
-            request.meta["download_fail_on_dataloss"] = lease.attempts < self._retries.times
-        if (previous := lease.previous) is not None and RENDER not in request.meta:  # else scripts decide what changed
-            for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
-                if value:
-                    request.headers[name] = value.encode("latin-1", "replace")  # the same bytes as received
-        return request
+    *failed* is its errback.
+    """
+    request = Request(lease.url, errback=failed, dont_filter=True, meta={LEASE: lease, **PLAIN})
+    if is_rendered:
+        request.meta[RENDER] = True
+    if lease.attempts:
+        # A retry differs: without compression, and in the last attempt a broken body is better than nothing.
+        request.headers["Accept-Encoding"] = "identity"
+        request.meta["download_fail_on_dataloss"] = lease.attempts < retries.times
+    if (previous := lease.previous) is not None and RENDER not in request.meta:  # else scripts decide what changed
+        for name, value in (("If-None-Match", previous.etag), ("If-Modified-Since", previous.last_modified)):
+            if value:
+                request.headers[name] = value.encode("latin-1", "replace")  # the same bytes as received
+    return request

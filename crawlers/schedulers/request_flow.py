@@ -17,7 +17,7 @@ from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
 from crawlers.schedulers.errbacks import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
-from crawlers.schedulers.page_requests import PageRequests
+from crawlers.schedulers.page_requests import page_request
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
 
@@ -63,7 +63,7 @@ class RequestFlow:
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         crawler.signals.connect(self._received, signals.response_downloaded)
         errors = ErrorHandlers(crawl, self._robots, self._sitemaps, callbacks, crawler.signals)
-        self._pages = PageRequests(crawl.retries, errors.download_failed, crawl.renders)
+        self._failed = errors.download_failed
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
 
     def next(self) -> Request | None:
@@ -109,7 +109,7 @@ class RequestFlow:
     def _request(self, lease: Lease) -> Request | None:
         if lease.request is not None:
             return self._foreign.request(lease, lease.request)
-        return self._pages.request(lease)
+        return page_request(lease, self._failed, self._crawl.retries, is_rendered=self._crawl.renders(lease.site_id))
 
     def _sent(self, request: Request) -> None:
         lease = request.meta.get(LEASE)

@@ -18,6 +18,7 @@ from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.reasons import Reason, sentence
 from crawlers.schedulers.failures import failure_of
+from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,9 +143,7 @@ class RobotsFetch:
             dont_filter=True,
             headers={"Accept-Encoding": "identity"},  # else the size is known only after decompression
             meta={
-                "handle_httpstatus_all": True,
-                "dont_redirect": True,
-                "dont_retry": True,
+                **PLAIN,
                 "download_maxsize": 0,  # see `bytes_received`
                 "download_timeout": self._timeout_s,
                 "robots": attempt,

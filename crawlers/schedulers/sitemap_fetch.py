@@ -15,6 +15,7 @@ from crawlers.extraction.robots_rules import MAX_REDIRECTS
 from crawlers.items import REDIRECT
 from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failure_of
+from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,13 +80,7 @@ class SitemapFetch:
             callback=self._received,
             errback=self._failed,
             dont_filter=True,
-            meta={
-                "handle_httpstatus_all": True,
-                "dont_redirect": True,
-                "dont_retry": True,
-                "download_maxsize": MAX_INFLATED,
-                SITEMAP: attempt,
-            },
+            meta={**PLAIN, "download_maxsize": MAX_INFLATED, SITEMAP: attempt},
         )
 
     def record_sending(self, request: Request) -> None:

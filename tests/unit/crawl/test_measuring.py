@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.crawl import measuring
 from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
@@ -67,17 +66,12 @@ def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:
     assert after.commits.number >= 1
 
 
-def test_pages_are_counted_in_slices_of_the_sites(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "SITES", 2)
+def test_pages_are_counted_now_and_then(measured: Measured) -> None:
     measured.opened.end(measured.opened.lease())
     measured.step(SUM_S - 0.1)
+    assert measured.measuring.snapshot.pages == {State.WAITING: 3}
     measured.step(SUM_S)
-    assert measured.measuring.snapshot.pages == {State.WAITING: 3}, "the count is not complete"
-    measured.step(SUM_S + 0.1)
     assert measured.measuring.snapshot.pages == {State.WAITING: 2, State.DONE: 1}
-    measured.opened.end(measured.opened.lease())
-    measured.step(2 * SUM_S)
-    assert measured.measuring.snapshot.pages[State.WAITING] == 2, "the next one begins later"
 
 
 def test_lateness_is_recorded(measured: Measured) -> None:

@@ -248,8 +248,8 @@ def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql
 
 def test_before_its_first_round_a_worker_knows_of_nobody(made):
     one = made().membership
-    assert (one.others, one.idle_workers, one.stop_reason) == (0, 0, None)
-    assert not any((one.is_first, one.is_over, one.is_elected, one.is_budget_exhausted, one.is_paused, one.is_divided))
+    assert (one.last.others, one.last.idle, one.stop_reason) == (0, 0, None)
+    assert not any((*one.last[-4:], one.is_paused, one.is_divided))
     assert one.are_idle
     assert one.may_lease
 
@@ -258,13 +258,13 @@ def test_round_says_who_else_works(made):
     one = made()
     other, third = one.join(), one.join()
     one.round()
-    assert (one.membership.others, one.membership.idle_workers, one.membership.is_first) == (2, 0, True)
+    assert (one.membership.last.others, one.membership.last.idle, one.membership.last.is_first) == (2, 0, True)
     one.exchange(other, is_hungry=True)
     one.round()
-    assert (one.membership.idle_workers, one.membership.are_idle) == (1, False)
+    assert (one.membership.last.idle, one.membership.are_idle) == (1, False)
     one.exchange(third, is_hungry=True)
     one.round()
-    assert (one.membership.idle_workers, one.membership.are_idle) == (2, True)
+    assert (one.membership.last.idle, one.membership.are_idle) == (2, True)
 
 
 def test_crawl_stays_divided_when_the_others_have_left(made):
@@ -276,7 +276,7 @@ def test_crawl_stays_divided_when_the_others_have_left(made):
     with one.database.write() as connection:
         workers.leave(connection, other, one.now)
     one.round()
-    assert (one.membership.others, one.membership.is_divided) == (0, True)
+    assert (one.membership.last.others, one.membership.is_divided) == (0, True)
 
 
 def test_claimed_sites_were_asked_by_the_clock_of_the_worker(made):

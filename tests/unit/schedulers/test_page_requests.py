@@ -10,7 +10,7 @@ from crawlers.algorithms.retries import RetryPolicy
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
 from crawlers.items import LEASE, RENDER
-from crawlers.schedulers.page_requests import PageRequests
+from crawlers.schedulers.page_requests import page_request
 
 FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
 
@@ -24,42 +24,41 @@ def failed(failure):
     pass
 
 
-@pytest.fixture
-def requests():
-    return PageRequests(RetryPolicy(times=2), failed, lambda site_id: site_id == RENDERED)
+def request_of(lease):
+    return page_request(lease, failed, RetryPolicy(times=2), is_rendered=lease.site_id == RENDERED)
 
 
-def test_request_carries_its_lease_and_reports_its_failure(requests):
-    request = requests.request(FIRST)
+def test_request_carries_its_lease_and_reports_its_failure():
+    request = request_of(FIRST)
     assert (request.url, request.method, request.errback) == (FIRST.url, "GET", failed)
     assert request.meta[LEASE] is FIRST
 
 
-def test_redirects_retries_and_statuses_are_left_to_the_crawl(requests):
-    request = requests.request(FIRST)
+def test_redirects_retries_and_statuses_are_left_to_the_crawl():
+    request = request_of(FIRST)
     assert request.dont_filter
     assert request.meta["dont_redirect"]
     assert request.meta["dont_retry"]
     assert request.meta["handle_httpstatus_all"]
 
 
-def test_request_says_whether_the_page_is_rendered_and_then_is_never_conditional(requests):
-    assert RENDER not in requests.request(FIRST).meta
+def test_request_says_whether_the_page_is_rendered_and_then_is_never_conditional():
+    assert RENDER not in request_of(FIRST).meta
     previous = PREVIOUS._replace(etag='"1"')
-    request = requests.request(replace(FIRST, site_id=RENDERED, previous=previous))
+    request = request_of(replace(FIRST, site_id=RENDERED, previous=previous))
     assert request.meta[RENDER]
     assert not request.headers
 
 
-def test_first_request_has_no_headers_of_its_own(requests):
-    request = requests.request(FIRST)
+def test_first_request_has_no_headers_of_its_own():
+    request = request_of(FIRST)
     assert not request.headers
     assert "download_fail_on_dataloss" not in request.meta
 
 
 @pytest.mark.parametrize(("attempts", "fails_on_loss"), [(1, True), (2, False)])
-def test_retry_is_uncompressed_and_the_last_one_accepts_a_broken_body(requests, attempts, fails_on_loss):
-    request = requests.request(replace(FIRST, attempts=attempts))
+def test_retry_is_uncompressed_and_the_last_one_accepts_a_broken_body(attempts, fails_on_loss):
+    request = request_of(replace(FIRST, attempts=attempts))
     assert request.headers["Accept-Encoding"] == b"identity"
     assert request.meta["download_fail_on_dataloss"] is fails_on_loss
 
@@ -73,6 +72,6 @@ def test_retry_is_uncompressed_and_the_last_one_accepts_a_broken_body(requests, 
         ("", None, {}),
     ],
 )
-def test_revisit_is_conditional_with_the_headers_of_the_previous_response(requests, etag, last_modified, headers):
+def test_revisit_is_conditional_with_the_headers_of_the_previous_response(etag, last_modified, headers):
     previous = PREVIOUS._replace(etag=etag, last_modified=last_modified)
-    assert dict(requests.request(replace(FIRST, previous=previous)).headers) == headers
+    assert dict(request_of(replace(FIRST, previous=previous)).headers) == headers
