@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
@@ -253,3 +256,50 @@ def test_bad_certificate_of_an_address_is_stored_once_and_outweighs_good_ones(op
     later = opened({"sites": [SiteLimits(SITE, aliases=(alias,)), SiteLimits(OTHER)]})
     later.crawl.certificate_received(OTHER, lambda: None)  # it was renewed
     assert later.rows(rows) == [(SITE, "certificate_expired"), (OTHER, None)]
+
+
+# The event loop
+
+
+async def crawled(crawl):
+    """Crawl all pages in an event loop; return their paths in order."""
+    paths = []
+    while crawl.crawl.has_pending:
+        lease = crawl.crawl.next(crawl.now)
+        if lease is None:
+            await asyncio.sleep(0.001)
+            crawl.now += 0.01
+        else:
+            paths.append(lease.url.removeprefix(SITE))
+            crawl.end(lease, *(f"/{number:02}" for number in range(60) if lease.level == 0))
+    return paths
+
+
+def test_queue_is_refilled_without_a_wait_for_the_writer_in_the_event_loop(opened, monkeypatch):
+    crawl = opened(FRONTIER_CACHE_URLS=1200, STORE_BATCH_SECONDS=3600.0)
+    monkeypatch.setattr(crawl.crawl.session.writer, "wait_for", pytest.fail)
+    assert asyncio.run(crawled(crawl)) == ["/", *(f"/{number:02}" for number in range(60))]
+    monkeypatch.undo()
+
+
+def test_what_must_be_looked_up_for_a_url_is_read_in_another_thread(opened, monkeypatch):
+    crawl, threads = opened(), []
+
+    def look_up(lease):
+        def query():
+            threads.append(threading.current_thread().name)
+            return lambda: monkeypatch.setattr(crawl.crawl.sites, "look_up", lambda lease: None)
+
+        return query
+
+    monkeypatch.setattr(crawl.crawl.sites, "look_up", look_up)
+    assert asyncio.run(crawled(crawl))[:2] == ["/", "/00"]
+    assert [name.rpartition("_")[0] for name in threads] == ["store-reader"]
+    assert crawl.crawl.control.failure is None
+
+
+def test_look_up_that_fails_ends_the_crawl(opened, monkeypatch):
+    crawl = opened()
+    monkeypatch.setattr(crawl.crawl.sites, "look_up", lambda lease: lambda: 1 / 0)
+    asyncio.run(crawled(crawl))
+    assert "a look-up failed: ZeroDivisionError" in str(crawl.crawl.control.failure)
