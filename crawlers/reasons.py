@@ -188,7 +188,8 @@ class Reason(StrEnum):
         """
         if len(details) != len(self.parts):
             raise TypeError(f"{self} has the parts {self.parts}, got {details}")
-        return " ".join(map(str, (self, *details)))
+        *first, last = (self, *details)
+        return " ".join([*(str(one).replace(" ", "%20") for one in first), str(last)])  # as in URLs
 
 
 REVIVABLE_REASONS = frozenset(  # they may no longer apply later, so that the URL is fetched after all

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, literal, update
 
+from crawlers.reasons import Reason
 from crawlers.storage.schema.tables import metadata
 from crawlers.storage.seeds import list_seeds, save_seeds
 from tests.support.stored_crawl import CRAWL, later_crawl, stored_crawl
@@ -22,7 +23,7 @@ ATTACK = (
 )
 TEXTS = {
     "alarm": ("subject", "message"),
-    "bad_link": ("raw", "reason", "anchor"),
+    "bad_link": ("raw", "anchor"),
     "crawl": ("name", "reason"),
     "document": ("title", "text", "published", "section"),
     "document_version": ("title", "text"),
@@ -30,13 +31,13 @@ TEXTS = {
     "link_anchor": ("anchor",),
     "link_context": ("anchor", "context", "rel"),
     "link_group": ("name",),
-    "page": ("title", "canonical", "content_type", "reason"),
-    "poll": ("problem",),
+    "page": ("title", "canonical", "content_type"),
     "seed": ("name",),
-    "site": ("robots_text", "availability"),
+    "site": ("robots_text",),
     "url_rule": ("origin",),
     "worker": ("machine",),
 }
+REASONS = {"bad_link": "reason", "page": "reason", "poll": "problem", "site": "availability"}
 URLS = {"page": "url", "external_url": "url", "document": "url"}  # they begin with http, whatever is behind that
 
 
@@ -58,6 +59,9 @@ def hostile_store(database: Database) -> None:
                 stored = table.c[column]
                 changed = update(table).values({column: literal(ATTACK) + stored})
                 connection.execute(changed.where(stored.is_not(None)))
+        for name, column in REASONS.items():
+            attacks = update(tables[name]).values({column: Reason.BROWSER_FAILED.of(ATTACK)})
+            connection.execute(attacks.where(tables[name].c[column].is_not(None)))
         for name, column in URLS.items():
             table = tables[name]
             connection.execute(update(table).values({column: table.c[column] + literal(f"?{ATTACK}")}))

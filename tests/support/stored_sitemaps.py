@@ -25,7 +25,7 @@ def add_sitemap_rows(database: Database, crawl_id: int, name: str) -> None:
         site_id = connection.execute(of_site).scalar_one()
     index = SitemapRow(
         *(site_id, url_key(f"{name}/sitemap.xml"), f"{name}/sitemap.xml", name, 0, None, SitemapState.READ, 200),
-        *("sitemap index", "1 of its sitemaps are not read", 0, 0, 1, 0.0),
+        *("sitemap index", "beyond_limits 1 0", 0, 0, 1, 0.0),
     )
     listing, missing, waiting = (
         index._replace(
