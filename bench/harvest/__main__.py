@@ -26,7 +26,7 @@ from statistics import fmean, geometric_mean
 
 from bench.harvest.real import harvest
 from bench.harvest.suites import BUDGETS, ORDERS, Suite, bounds, job, suites, weights_without
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, RULES
+from crawlers.algorithms.bandits.site_rules import RULES
 
 
 def crawl_really(folder: Path, suite: Suite, hosts: Path, pairs: list[tuple[str, str]]) -> None:
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--detailed", action="store_true")
     parser.add_argument("--real", type=Path, metavar="HOSTS")
     given = parser.parse_args()
-    rules = [rule for rule in (CRAWL_RULES if given.real else RULES) if rule != "best"]  # `best` compares scores
+    rules = [rule for rule in RULES if rule != "best"]  # `best` compares scores
     every = [f"{rule}*{order}" for rule in rules for order in ORDERS]
     texts = given.pairs.split(",") if given.pairs else every if given.real else ["auto:1.6*groups", *every]
     pairs = [(rule, order) for rule, _, order in (text.partition("*") for text in texts)]

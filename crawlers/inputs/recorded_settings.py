@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.crawl_rules import CrawlRules
@@ -61,6 +60,4 @@ class RecordedSettings:
 def crawl_rules(values: Mapping[str, str | None]) -> CrawlRules:
     """Return what a crawl that recorded *values* did with URLs; what it did not record is as in our defaults."""
     settings = RecordedSettings(values)
-    c = values.get("RAW_UCB_C")  # a setting of earlier versions
-    rule = rule_options(settings) if c is None else replace(rule_options(settings), raw_ucb_c=float(c))
-    return CrawlRules(normalization(settings), rule_name(settings), rule, robots_token(settings))
+    return CrawlRules(normalization(settings), rule_name(settings), rule_options(settings), robots_token(settings))

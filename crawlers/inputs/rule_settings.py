@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, LAB_RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, PLACING, OrderOptions
 from crawlers.errors import ConfigError
 
@@ -58,15 +58,8 @@ def rule_name(settings: SettingValues) -> str:
 
 
 def chosen_rule(settings: SettingValues) -> SiteRule:
-    """Return the site rule of a crawl named by `rule_name`; raises `ConfigError`, also for a rule of the laboratory."""
-    name = rule_name(settings)
-    if name in LAB_RULES:
-        raise ConfigError(
-            f"RULE={name} is only for comparisons: on real sites it found on average no more links than auto, with "
-            "ORDER=learnt and groups (docs/explanation/bandits.md); give RULE=auto, also to go on with an unfinished "
-            f"crawl that began with RULE={name}, and compare the two by scrapy lab replay --rules auto,{name}"
-        )
-    return chosen(CRAWL_RULES, "RULE", name)(rule_options(settings))
+    """Return the site rule of a crawl named by `rule_name`; raises `ConfigError`."""
+    return chosen(RULES, "RULE", rule_name(settings))(rule_options(settings))
 
 
 def chosen_patience(settings: SettingValues) -> Patience:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +9,6 @@ from crawlers.algorithms.bandits.site_rules import RULES
 from crawlers.cli.project_command import whole_number
 from crawlers.cli.setting_checks import check_settings
 from crawlers.errors import ConfigError
-from crawlers.inputs.rule_settings import rule_options
 from crawlers.options.file_kinds import CSV_TABLE, PICTURE
 from crawlers.storage.files.writable import check_file
 
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.algorithms.bandits.site_rules import RuleOptions
-    from crawlers.inputs.setting_values import SettingValues
     from crawlers.options.file_kinds import FileKind
 
 
@@ -31,7 +26,6 @@ SIMULATING = ("simulate", "replay")
 PARTS_WITH = {
     "rules": SIMULATING,
     "budget": SIMULATING,
-    "raw_ucb_c": SIMULATING,
     "crawl": ("replay", "report", "learn", "topic", "news"),
     "picture": (*SIMULATING, "report", "topic", "news"),
 }  # the shared options that some parts do not have
@@ -76,13 +70,6 @@ def add_common(parser: argparse._ArgumentGroup) -> None:
         "--budget", type=int, metavar="N", help=f"simulate, replay: pages to read (default: {PAGE_BUDGET})"
     )
     parser.add_argument(
-        "--raw-ucb-c",
-        type=float,
-        metavar="C",
-        default=1.0,
-        help="simulate, replay: width of the bonus of raw-ucb, in standard deviations (default: %(default)s)",
-    )
-    parser.add_argument(
         "--crawl",
         help="all but simulate: name or number of the crawl (default: the latest; learn: all harvests)",
     )
@@ -97,13 +84,6 @@ def check(opts: argparse.Namespace, settings: BaseSettings, table: FileKind = CS
         path = getattr(opts, name)
         if path:
             check_file(Path(path), f"--{name}", kind)
-
-
-def lab_rule_options(opts: argparse.Namespace, settings: SettingValues) -> RuleOptions:
-    """Return the options of all rules, those of the laboratory among them; raises `ConfigError`."""
-    if not 0.0 <= opts.raw_ucb_c < math.inf:
-        raise ConfigError(f"--raw-ucb-c {opts.raw_ucb_c} is out of range; write a number of 0 or more")
-    return replace(rule_options(settings), raw_ucb_c=opts.raw_ucb_c)
 
 
 def rule_names(text: str | None) -> list[str]:

@@ -20,10 +20,10 @@ from crawlers.cli.setting_checks import check_link_prior
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.link_prior_file import chosen_link_prior
-from crawlers.inputs.rule_settings import chosen
+from crawlers.inputs.rule_settings import chosen, rule_options
 from crawlers.lab import yield_chart
 from crawlers.lab.known_sites import known_sites
-from crawlers.lab.options import check, lab_rule_options, page_budget, rule_names
+from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
 from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
 from crawlers.lab.simulation.order_replay import replay as replay_order
@@ -168,7 +168,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         print(f"note: {warning}")
     if replay.about:
         print(replay.about)
-    options = lab_rule_options(opts, Settings({**settings.copy_to_dict(), "ORDER": replayed}))
+    options = rule_options(Settings({**settings.copy_to_dict(), "ORDER": replayed}))
     budgets = sorted({max(1, budget // share) for share in SHARES})
     runs = {rule: {n: replay.run(RULES[rule](replace(options, page_budget=n)), n) for n in budgets} for rule in rules}
     yields = [site.yields for site in sites]

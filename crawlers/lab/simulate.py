@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.project_command import whole_number
 from crawlers.extraction.pool import environment
+from crawlers.inputs.rule_settings import rule_options
 from crawlers.lab import yield_chart
-from crawlers.lab.options import check, lab_rule_options, page_budget, rule_names
+from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
 from crawlers.lab.simulation.web_generator import PROFILES
 from crawlers.storage.files.atomic import replacing
@@ -62,7 +63,7 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
     check(opts, settings)
     rules = rule_names(opts.rules)
     # These webs have no time.
-    options = replace(lab_rule_options(opts, settings), page_budget=budget, quantum_s=0.0)
+    options = replace(rule_options(settings), page_budget=budget, quantum_s=0.0)
     suites = list(SUITES) if opts.webs_of == "all" else [opts.webs_of]
     work = [task for name in suites for task in tasks(name, opts.webs or SUITES[name].webs, rules, options, opts.seed)]
     measured = _measured(work, opts.jobs or os.cpu_count() or 1)

@@ -30,7 +30,7 @@ THE_CRAWL = group(
         "the database of everything"
     ),
     Setting("CRAWL", "", Text("A name"), MACHINE).says("name of the crawl; empty: the spider's name"),
-    Setting("RULE", "", Choice(of="algorithms.bandits.site_rules:CRAWL_RULES"), RESULTS).says(
+    Setting("RULE", "", Choice(of="algorithms.bandits.site_rules:RULES"), RESULTS).says(
         "which site next, see docs/explanation/bandits.md; empty: chosen by PROFILE"
     ),
     Setting("PROFILE", "", Choice(of="inputs.rule_settings:PROFILES"), RESULTS).says(

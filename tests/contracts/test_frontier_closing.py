@@ -232,7 +232,7 @@ def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
 
 
 def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: Engine) -> None:
-    frontier = engine.frontier(rule=RULES["gittins-index"](RuleOptions()))
+    frontier = engine.frontier(rule=RULES["gittins"](RuleOptions(gittins_batch=1)))
     good, poor = (Site(engine, frontier, delay_s=delay_s) for delay_s in (60.0, 1.0))
     assert frontier.best_index(NOW) is None
     good.add("/", "/a/")

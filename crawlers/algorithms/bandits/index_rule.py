@@ -38,31 +38,20 @@ REFRESH = 32  # after n pulls, all indices are computed every n/32 pulls: at mos
 class Pool:
     """Statistics of the rewards of all arms together; pulls in flight count with reward 0."""
 
-    __slots__ = ("arms", "jump_total", "jumps", "largest", "pulls", "total", "total_sq")
+    __slots__ = ("arms", "jump_total", "jumps", "largest", "pulls", "total")
 
     def __init__(self, pulls: int = 0) -> None:
         self.pulls = pulls
         self.total = 0.0
-        self.total_sq = 0.0
         self.largest = 0.0
         self.arms = 0  # with a known reward; only `RecentUCB` counts them, and
         self.jumps = 0  # pairs of successive rewards of the same arm
         self.jump_total = 0.0  # sum of their absolute differences
 
-    @property
-    def mean(self) -> float:
-        """The mean reward of a pull; there must be at least one."""
-        return self.total / self.pulls
-
-    @property
-    def variance(self) -> float:
-        """The variance of the rewards, with the pulls of all arms as one sample; there must be at least one."""
-        return max(0.0, self.total_sq / self.pulls - self.mean**2)
-
     def snapshot(self, pulls: int) -> Pool:
         """Return a copy with this number of *pulls*, to leave out those in flight."""
         pool = Pool(pulls)
-        pool.total, pool.total_sq, pool.largest = self.total, self.total_sq, self.largest
+        pool.total, pool.largest = self.total, self.largest
         pool.arms, pool.jumps, pool.jump_total = self.arms, self.jumps, self.jump_total
         return pool
 
@@ -271,7 +260,6 @@ class IndexRule(ArmRule[A]):
     def _record_reward(self, arm: A, reward: float) -> None:
         pool = self._pool
         pool.total += reward
-        pool.total_sq += reward * reward
         pool.largest = max(pool.largest, reward)
         self._ended += 1
         if self.pools and self._ended >= self._refresh_at:

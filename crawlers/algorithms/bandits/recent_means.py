@@ -1,6 +1,6 @@
 """The rule `auto`: the lowest of three recent means, plus an exploration bonus scaled by the usual jump.
 
-It is RAW-UCB (see `rotting`) with five changes, which were found on simulated webs and real sites:
+It is RAW-UCB [1]_ with five changes, which were found on simulated webs and real sites:
 
 - three windows instead of many, each with an allowance, because short windows are low by mere chance;
 - a bonus that depends on all pulls of a site and not on the window, so that a burst of links does not restart the
@@ -10,19 +10,25 @@ It is RAW-UCB (see `rotting`) with five changes, which were found on simulated w
 - as scale, the mean absolute difference of successive rewards of a site instead of the standard deviation;
 - rewards are capped at ten times that of a usual good page, or at four times with ORDER=learnt: a page with
   thousands of links would raise the scale, and keep the rule at its site, for a thousand pulls.
+
+References
+----------
+.. [1] Seznec, Menard, Lazaric, Valko (2020), A single algorithm for both restless and rested rotting bandits (RAW-UCB).
 """
 
 from __future__ import annotations
 
 import math
+from array import array
 from typing import TYPE_CHECKING
 
+from crawlers.algorithms.bandits.arms import Arm
 from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
-from crawlers.algorithms.bandits.windows import MAX_WINDOW, WindowArm
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+MAX_WINDOW = 4096  # rewards of an arm that are stored; longer windows add little information
 MIN_WINDOW = 16  # pulls; fewer are not significant, and any value from 8 to 24 gives the same results
 OPTIMISM = 1.6  # factor of the bonus: less is better for sites that do not change, more for sites that do
 LEARNT_OPTIMISM = 1.0  # with orders that find the rich pages of a site early, so that it need not be given more time
@@ -30,24 +36,38 @@ REWARD_CAP = 10  # in good pages; with 20, the rule stays too long at a site wit
 LEARNT_REWARD_CAP = 4  # likewise, with ORDER=learnt, which finds such a page early: the site has few more like it
 
 
-class _JumpArm(WindowArm):
-    """An arm that stores its last jump: the absolute difference of its last two rewards."""
+class RecentArm(Arm):
+    """An arm that stores its last `MAX_WINDOW` rewards as a ring of prefix sums, and its last jump.
 
-    __slots__ = ("jump", "last_reward")
+    A jump is the absolute difference of two successive rewards. O(1) per reward, at most 33 KB.
+    """
+
+    __slots__ = ("_sums", "jump", "last_reward")
 
     def __init__(self, name: Hashable, number: int) -> None:
         super().__init__(name, number)
+        self._sums = array("d", [0.0])  # of the first 0, 1, 2 … rewards; entry i mod (MAX_WINDOW + 1)
         self.last_reward: float | None = None
         self.jump: float | None = None
 
     def earn(self, reward: float) -> None:
+        """Record the *reward* of a pull in flight as the latest one."""
         super().earn(reward)
+        if len(self._sums) <= MAX_WINDOW:
+            self._sums.append(self.total)
+        else:
+            self._sums[(self.pulls - self.pending) % (MAX_WINDOW + 1)] = self.total
         if self.last_reward is not None:
             self.jump = abs(reward - self.last_reward)
         self.last_reward = reward
 
+    def last(self, window: int) -> float:
+        """Return the total reward of the last *window* <= `MAX_WINDOW` pulls; those in flight are the last, with 0."""
+        before = self.pulls - max(window, self.pending)  # rewards older than the window
+        return self.total - self._sums[before % (MAX_WINDOW + 1)]
 
-class RecentUCB(IndexRule[_JumpArm]):
+
+class RecentUCB(IndexRule[RecentArm]):
     """The lowest of three means, of all pulls of a site and of the latest 2/3 and 4/9 of them, plus a bonus.
 
         I_i = min over h in {t_i, 2/3 t_i, 4/9 t_i} of (mean of the last h rewards of i + m_i / sqrt(h))
@@ -65,7 +85,7 @@ class RecentUCB(IndexRule[_JumpArm]):
     """
 
     def __init__(self, optimism: float = OPTIMISM, reward_cap: float = REWARD_CAP) -> None:
-        super().__init__(_JumpArm)
+        super().__init__(RecentArm)
         self._optimism = optimism
         self._reward_cap = reward_cap
         self._good_pages = 0  # pulls with a reward above 0
@@ -85,7 +105,7 @@ class RecentUCB(IndexRule[_JumpArm]):
         self._bonus = self._optimism * scale * math.sqrt(math.log(pool.pulls))
         self._least_pulls = math.sqrt(pool.pulls) - pool.arms / 2
 
-    def _value(self, arm: _JumpArm) -> float:
+    def _value(self, arm: RecentArm) -> float:
         pulls = arm.pulls
         if pulls < self._least_pulls:
             return math.inf
@@ -99,7 +119,7 @@ class RecentUCB(IndexRule[_JumpArm]):
                 least = min(least, arm.last(recent) / recent + mean / math.sqrt(recent))
         return least + self._bonus / root
 
-    def _record_reward(self, arm: _JumpArm, reward: float) -> None:
+    def _record_reward(self, arm: RecentArm, reward: float) -> None:
         if arm.jump is None:
             self._pool.arms += 1
         else:

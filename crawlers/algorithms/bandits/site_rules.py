@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.best_site import Best
-from crawlers.algorithms.bandits.gittins_rule import GittinsIndex
-from crawlers.algorithms.bandits.posterior import KLUCB, Thompson
 from crawlers.algorithms.bandits.recent_means import OPTIMISM, REWARD_CAP, RecentUCB
-from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequential, TimedRoundRobin
 from crawlers.errors import ConfigError
 
@@ -71,12 +68,10 @@ class RuleOptions:
     """The options of all rules. One page is one pull."""
 
     page_budget: int = 0  # pages of the whole crawl; 0: unlimited
-    seed: int = 0  # of randomised rules
     quantum_pages: int = 1  # roundrobin: pages per turn
     quantum_s: float = 0.0  # roundrobin: seconds per turn instead; 0: pages count
     gittins_batch: int = 10  # gittins: pages per batch, n in the paper
     ucb1_initial: int = 5  # ucb1: initial pages of every site, m in the paper
-    raw_ucb_c: float = 1.0  # raw-ucb: weight of the confidence term
     optimism: float = OPTIMISM  # auto: factor of the bonus
     reward_cap: float = REWARD_CAP  # auto: most that a page counts, in good pages
 
@@ -93,8 +88,7 @@ def _trivial(options: RuleOptions) -> SiteRule:
     return EqualShares(options.page_budget)
 
 
-# Rules of crawls.
-CRAWL_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
+RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "roundrobin": _roundrobin,
     "best": lambda options: Best(),
     "sequential": lambda options: Sequential(),
@@ -103,14 +97,3 @@ CRAWL_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
     "ucb1": lambda options: UCB1(options.ucb1_initial),
     "auto": lambda options: RecentUCB(options.optimism, options.reward_cap),
 }
-
-# For comparisons only: with ORDER=learnt and groups they found on average no more than `auto` on real sites.
-LAB_RULES: dict[str, Callable[[RuleOptions], SiteRule]] = {
-    "raw-ucb": lambda options: RAWUCB(options.raw_ucb_c),
-    "swucb": lambda options: SlidingWindowUCB(),
-    "thompson": lambda options: Thompson(options.seed),
-    "kl-ucb": lambda options: KLUCB(),
-    "gittins-index": lambda options: GittinsIndex(),
-}
-
-RULES = {**CRAWL_RULES, **LAB_RULES}

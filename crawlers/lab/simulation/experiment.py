@@ -6,7 +6,7 @@ A web is a function of its suite, its number and the seed, so webs can be measur
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,9 +108,8 @@ def measure(task: Task) -> Measured:
     """Return what the rules of *task*, the oracle and the omniscient oracle find in its web."""
     suite = list(SUITES).index(task.suite)
     web = SUITES[task.suite].make(task.web, np.random.default_rng([task.seed, suite, task.web]))
-    options = replace(task.options, seed=task.seed + task.web)
-    budget = options.page_budget
-    curves = {rule: simulate(RULES[rule](options), web, budget).found for rule in task.rules}
+    budget = task.options.page_budget
+    curves = {rule: simulate(RULES[rule](task.options), web, budget).found for rule in task.rules}
     curves |= {ORACLE: oracle(web, budget), OMNISCIENT: omniscient(web, budget)}
     points = checkpoints(budget)
     return Measured(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from crawlers.algorithms.bandits.site_rules import LAB_RULES, RuleOptions
 from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
 
 VALUES = {
@@ -28,13 +25,6 @@ def test_texts_are_read_as_values():
     assert settings.get("MAX_LEVEL") is None
     assert settings.getlist("URL_IGNORED_PARAMETERS") == ["a", "b"]
     assert settings.getdict("URL_IP_NAMES") == {"[::1]": "a.test"}
-
-
-@pytest.mark.parametrize("name", LAB_RULES)
-def test_crawl_with_a_rule_of_the_laboratory_is_still_explained(name):
-    rules = crawl_rules({"RULE": name, "RAW_UCB_C": "0.3"})
-    assert type(rules.new_rule()) is type(LAB_RULES[name](RuleOptions()))
-    assert (rules.rule_options.raw_ucb_c, crawl_rules({"RULE": name}).rule_options.raw_ucb_c) == (0.3, 1.0)
 
 
 def test_rule_that_this_version_does_not_know_is_none():

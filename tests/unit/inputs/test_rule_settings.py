@@ -7,7 +7,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.site_rules import LAB_RULES, RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
 
@@ -25,13 +25,6 @@ def test_profiles_select_the_published_rules(profile, rule):
     assert type(chosen_rule(given(PROFILE=profile))) is type(RULES[rule](RuleOptions()))
 
 
-@pytest.mark.parametrize("name", LAB_RULES)
-def test_rule_of_the_laboratory_is_refused_with_the_one_to_take(name):
-    sentence = f"RULE={name} is only for comparisons: .* give RULE=auto, also to go on .* scrapy lab replay --rules"
-    with pytest.raises(ConfigError, match=sentence):
-        chosen_rule(given(RULE=name))
-
-
 def test_settings_given_as_numbers_or_texts_become_options():
     settings = given(
         PAGE_BUDGET="7",
@@ -40,7 +33,7 @@ def test_settings_given_as_numbers_or_texts_become_options():
         GITTINS_BATCH_PAGES=6,
         UCB1_INITIAL_PAGES="2",
     )
-    assert rule_options(settings) == RuleOptions(7, 0, 4, 1.5, 6, 2)
+    assert rule_options(settings) == RuleOptions(7, 4, 1.5, 6, 2)
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
 
 

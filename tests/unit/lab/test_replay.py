@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.bandits.site_rules import CRAWL_RULES, RULES, RuleOptions
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
 from crawlers.lab.simulation.rule_simulation import simulate
 from crawlers.lab.site_yields import site_yields
@@ -116,7 +116,7 @@ def test_full_crawl_contains_the_cases_that_are_hard_to_replay(web, full, sites)
     assert len({sum(each.yields) for each in sites}) == 3
 
 
-@pytest.mark.parametrize("rule", sorted(set(CRAWL_RULES) & set(COMPARED)))
+@pytest.mark.parametrize("rule", sorted(set(RULES) & set(COMPARED)))
 def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
     real = real_run(rule)
     run = simulate(COMPARED[rule](RuleOptions(page_budget=BUDGET)), [each.yields for each in sites], BUDGET)
@@ -163,8 +163,6 @@ def test_rewards_and_options_come_from_the_settings(full, lab):
     small = ("--rules", "ucb1", "--budget", "20", "-s")
     tables = [lab(full, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
     assert tables[0] != tables[1]
-    small = ("--rules", "raw-ucb", "--budget", "20", "--raw-ucb-c")
-    assert lab(full, "replay", *small, "0") != lab(full, "replay", *small, "100")
 
 
 def table(output: str) -> list[list[str]]:

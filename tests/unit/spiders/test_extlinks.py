@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
 
 import pytest
 from scrapy.settings import Settings
-from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.spiders.extlinks import ExtLinksSpider
 from crawlers.spiders.news import _sources
-from crawlers.storage.database import Database
-from crawlers.storage.schema.tables import crawler_setting
 from tests.support.sites.project import Project
 from tests.support.sites.server import Exchange, Web, links, pages
 
@@ -280,20 +276,6 @@ def test_rule_may_change_on_the_way_and_the_report_tells_of_the_new_one(tmp_path
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, RULE="ucb1")
         harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="gittins")
     assert "RULE=gittins, ORDER=learnt: 9 pages" in project.run("lab", "report").output
-
-
-def test_crawl_that_began_with_a_rule_of_the_laboratory_goes_on_with_auto(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 4))) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5)
-        with closing(Database(project.database_url)) as database, database.write() as connection:
-            connection.execute(update(crawler_setting).where(crawler_setting.c.name == "RULE").values(value="swucb"))
-        assert "RULE=swucb, ORDER=learnt: 5 pages" in project.run("lab", "report").output
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="swucb")
-        assert (ended.status, len(ended.errors)) == (2, 1)
-        assert "give RULE=auto, also to go on with an unfinished crawl" in ended.errors[0]
-        assert harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="auto").status == 0
-    assert len(project.query(PULLS)) == 9
 
 
 def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.recent_means import RecentUCB
-from crawlers.algorithms.bandits.rotting import RAWUCB, SlidingWindowUCB
 from tests.support.fragments import Crawl, rotting, webs
 
 if TYPE_CHECKING:
@@ -72,25 +71,6 @@ def ucb1(rewards: list[float], everything: list[float], found: list[list[float]]
     return exploitation + math.sqrt(2.0 * math.log(len(everything)) / len(rewards))
 
 
-def sigma_bonus(everything: list[float], window: int, c: float = 1.0) -> float:
-    pulls = len(everything)
-    variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
-    return c * math.sqrt(max(variance, 1e-9) * math.log(pulls)) * (1.0 / math.sqrt(window))
-
-
-def raw_ucb(rewards: list[float], everything: list[float], found: list[list[float]], c: float = 1.0) -> float:
-    windows = {2**k for k in range(20) if 2**k < len(rewards)} | {len(rewards)}
-    return min(sum(rewards[-window:]) / window + sigma_bonus(everything, window, c) for window in windows)
-
-
-def sliding(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
-    window = min(100, len(rewards))
-    pulls = len(everything)
-    variance = sum(reward**2 for reward in everything) / pulls - (sum(everything) / pulls) ** 2
-    bonus = math.sqrt(max(variance, 1e-9) * math.log(pulls)) / math.sqrt(window)
-    return sum(rewards[-window:]) / window + bonus
-
-
 def total(rewards: list[float]) -> float:
     return reduce(add, rewards, 0.0)  # sum() rounds differently
 
@@ -130,23 +110,14 @@ def test_r3_chooses_by_ucb1(yields: list[list[int]], initial: int, budget: int) 
 
 
 @some
-@given(webs, st.sampled_from([0.3, 1.0, 2.0]), st.integers(1, 300))
-def test_raw_ucb_chooses_by_its_formula(yields: list[list[int]], c: float, budget: int) -> None:
-    expected = naive(yields, budget, lambda *rewards: raw_ucb(*rewards, c))
-    assert Crawl(RAWUCB(c), yields).run(budget) == expected
-
-
-@some
 @given(webs, st.integers(1, 300))
 def test_auto_chooses_by_its_formula(yields: list[list[int]], budget: int) -> None:
     assert Crawl(RecentUCB(), yields).run(budget) == naive(yields, budget, recent, most=10)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_window_rules_choose_by_their_formulas_on_long_sites(seed: int) -> None:
+def test_auto_chooses_by_its_formula_on_long_sites(seed: int) -> None:
     yields = rotting(seed, 4, 500)
-    for rule, index in ((RAWUCB(), raw_ucb), (SlidingWindowUCB(), sliding)):
-        assert Crawl(rule, yields).run(900) == naive(yields, 900, index)
     assert Crawl(RecentUCB(), yields).run(900) == naive(yields, 900, recent, most=10)
 
 

@@ -14,7 +14,7 @@ from crawlers.algorithms.bandits.index_rule import EXACT, IndexRule
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from tests.support.fragments import rotting, webs
 
-OPTIONS = RuleOptions(page_budget=200, seed=7, gittins_batch=1, ucb1_initial=1)
+OPTIONS = RuleOptions(page_budget=200, gittins_batch=1, ucb1_initial=1)
 INDEX_RULES = sorted(name for name, rule in RULES.items() if isinstance(rule(OPTIONS), IndexRule))
 every_index_rule = pytest.mark.parametrize("name", INDEX_RULES)
 few = settings(max_examples=20)
@@ -174,7 +174,7 @@ def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyP
             rule.record_reward(site, rng.randrange(1 + site % 7))
         answers.append(near)
     same = sum(few == many for few, many in zip(*answers, strict=True))
-    assert same / len(answers[0]) > (0.8 if name == "thompson" else 0.95)  # whose indices are drawn for each pull
+    assert same / len(answers[0]) > 0.95
 
 
 # A crawl with delays and pulls in flight
@@ -223,7 +223,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
         settle(site)
 
 
-@pytest.mark.parametrize("name", ["auto", "gittins", "ucb1", "raw-ucb", "kl-ucb", "swucb", "gittins-index"])
+@pytest.mark.parametrize("name", ["auto", "gittins", "ucb1"])
 @pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
 def test_waiting_crawl_finds_what_one_without_delays_does(name: str, delay: int, parallel: int) -> None:
     sets = [rotting(seed, 8, 400) for seed in range(6)]
