@@ -300,9 +300,6 @@ class Page:
         default=(),
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    link_groups: Mapping[int, str] | None = field(  # names of the groups of its links, by key; None: not requested
-        default=None, repr=False, metadata=_in_feeds(lambda _: None)
-    )
     link_places: Mapping[int, LinkPlace] | None = field(  # places of its links, by key; None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)
     )

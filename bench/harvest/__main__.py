@@ -1,7 +1,7 @@
 """Harvests real sites with every rule and order, and holds them against what is possible.
 
     python -m bench.harvest.site_pages FILES CACHE SITES.json...        once
-    python -m bench.harvest CACHE --sites A,B,... [--suites 10] [--pairs auto:1.6*groups,auto*learnt] [--real HOSTS]
+    python -m bench.harvest CACHE --sites A,B,... [--suites 10] [--pairs auto:1.6*bfs,auto*learnt] [--real HOSTS]
 
 One request in flight and no delay, with the rules, the orders and the learner of the program, on the pages of real
 sites. The suites are the --sites, and --suites random ones of 12 of all sites in CACHE: see `bench.harvest.suites`.
@@ -58,7 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     rules = [rule for rule in RULES if rule != "best"]  # `best` compares scores
     every = [f"{rule}*{order}" for rule in rules for order in ORDERS]
-    texts = given.pairs.split(",") if given.pairs else every if given.real else ["auto:1.6*groups", *every]
+    texts = given.pairs.split(",") if given.pairs else every if given.real else ["auto:1.6*bfs", *every]
     pairs = [(rule, order) for rule, _, order in (text.partition("*") for text in texts)]
     made = suites(given.folder, given.sites.split(","), given.suites, given.seed, given.shuffles)
     if given.real:

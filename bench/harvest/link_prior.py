@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bench.harvest.simulation import Rows, Web, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers import algorithms
@@ -27,6 +29,7 @@ from crawlers.lab.simulation.order_replay import LevelByLevel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from crawlers.algorithms.ranking.link_features import Features
     from crawlers.lab.link_regression import Example, Name
     from crawlers.lab.simulation.order_replay import Waiting
 
@@ -42,22 +45,22 @@ class _Recorded(LevelByLevel):
         self.read.append((page, reward))
 
 
-def _link_as_group(site: int, link: int, level: int) -> tuple[int, None]:
-    """Let the number of a link be that of its group, so that `_Recorded` knows by which link a page was found."""
-    return link, None
+def _number_of_link(site: int, link: int, level: int) -> Features:
+    """Let the number of a link stand for its features, so that `_Recorded` knows by which link a page was found."""
+    return np.array([link], np.uint32)
 
 
 def examples(site: SitePages, seed: int = 0) -> list[Example]:
     """Return the features of links and the new links of the pages behind them, of a breadth-first crawl of *site*."""
     order = _Recorded()
-    harvest(Web([site]), Sequential(), [order], 10**9, _link_as_group)
+    harvest(Web([site]), Sequential(), [order], 10**9, _number_of_link)
     pages = [(page, reward) for page, reward in order.read if page.level]
     if len(pages) > PAGES:
         pages = random.Random(seed).sample(pages, PAGES)
     rows = Rows(site)
     found = []
     for page, reward in pages:
-        names = link_feature_names(*rows.arguments(page.group, page.level))
+        names = link_feature_names(*rows.arguments(int(page.features[0]), page.level))
         found.append(([(kind, names[at]) for at, kind in SHARED if names[at]], float(reward)))
     return found
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from bench.harvest.site_pages import MOVED, SitePages
 from crawlers.algorithms.ranking.link_features import WIDTH, link_features
-from crawlers.algorithms.ranking.link_groups import group_name
 from crawlers.items import LinkPlace
 from crawlers.lab.simulation.order_replay import LEVEL, Waiting
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.lab.simulation.order_replay import SiteOrder
 
-    # Returns the group and the features of a link, by the numbers of its site and its own, and the level behind it.
-    Described = Callable[[int, int, int], tuple[int, Features | None]]
+    # Returns the features of a link, by the numbers of its site and its own, and the level behind it.
+    Described = Callable[[int, int, int], Features | None]
 
 
 class Web:
@@ -52,19 +51,6 @@ class Web:
             yield pages.moved_to[page], None
         else:
             yield from ((pages.targets[link], link) for link in self.links(site, page))
-
-
-class Groups:
-    """The numbers of the groups of links, from 1 on, by site."""
-
-    def __init__(self, sites: Sequence[SitePages]) -> None:
-        self._sites = sites
-        self._numbers: list[dict[str, int]] = [{} for _ in sites]
-
-    def __call__(self, site: int, link: int, level: int) -> tuple[int, Features | None]:
-        pages, numbers = self._sites[site], self._numbers[site]
-        name = group_name(pages.texts[pages.positions[link]], pages.urls[pages.targets[link]])
-        return numbers.setdefault(name, len(numbers) + 1), None
 
 
 class Rows:
@@ -100,8 +86,8 @@ def _level_id(level: int) -> int:
     return link_features("", "", level, 0, LinkPlace("", "", ""))[LEVEL]
 
 
-def _undescribed(site: int, link: int, level: int) -> tuple[int, Features | None]:
-    return 0, None
+def _undescribed(site: int, link: int, level: int) -> None:
+    return None
 
 
 def harvest(
@@ -112,7 +98,7 @@ def harvest(
     known = [{0} for _ in web.sites]
     seen: list[set[int]] = [set() for _ in web.sites]
     for number, order in enumerate(orders):
-        order.push(Waiting(0, 0, 0, 0, 0, None))
+        order.push(Waiting(0, 0, 0, 0, None))
         rule.wake(number)
     while len(rewards) < budget:
         chosen = rule.select(float(len(rewards)))
@@ -137,7 +123,7 @@ def harvest(
                 order.push(replace(page, page=target, age=age, hops=page.hops + 1))
             else:
                 level = page.level + 1
-                order.push(Waiting(target, age, level, 0, *described(chosen, link, level)))
+                order.push(Waiting(target, age, level, 0, described(chosen, link, level)))
         (rule.wake if len(order) else rule.sleep)(chosen)
     return rewards
 

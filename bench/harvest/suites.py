@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import Groups, Rows, Web, best_found_pages, best_pages, harvest
+from bench.harvest.simulation import Rows, Web, best_found_pages, best_pages, harvest
 from bench.harvest.site_pages import SitePages, cached
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
@@ -23,7 +23,7 @@ from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.lab.link_regression import by_kind
-from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 from crawlers.lab.simulation.rule_simulation import oracle
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 BUDGETS = (100, 300, 600, 1000, 2000)
 SUITE_SITES = 12
-VALUING = ("learnt", "cold")
-LEARNING = ("groups", *VALUING)
+LEARNING = ("learnt", "cold")
 ORDERS = ("bfs", *LEARNING)
 
 
@@ -93,16 +92,14 @@ def run(folder: Path, suite: Suite, rule: str, order: str) -> list[int]:
         return best_found_pages(web, most)
     name, _, factor = rule.partition(":")
     optimism = float(factor) if factor else LEARNT_OPTIMISM if order in LEARNING else OPTIMISM
-    cap = LEARNT_REWARD_CAP if order in VALUING else REWARD_CAP
+    cap = LEARNT_REWARD_CAP if order in LEARNING else REWARD_CAP
     made = RULES[name](RuleOptions(page_budget=most, optimism=optimism, reward_cap=cap))
     if order == "bfs":
         return harvest(web, made, [LevelByLevel() for _ in web.sites], most)
-    if order == "groups":
-        return harvest(web, made, [ByGroup() for _ in web.sites], most, Groups(web.sites))
     values = LinkValues(prior_of(weights_without(folder, suite.sites)) if order == "learnt" else {})
     rows = [_rows(folder, name) for name in suite.sites]
     orders = [ByValue(values) for _ in web.sites]
-    return harvest(web, made, orders, most, lambda site, link, level: (0, rows[site].of(link, level)))
+    return harvest(web, made, orders, most, lambda site, link, level: rows[site].of(link, level))
 
 
 def bounds(folder: Path, suite: Suite) -> tuple[list[int], list[int]]:

@@ -286,7 +286,7 @@ def _write_on(url: str, pages_per_s: int, is_over: Event, stored: Queue[int]) ->
 
 def _new(page_id: int) -> NewPage:
     url = f"http://s1.test/new/{page_id}"
-    return NewPage(page_id, 1, 10**12 + page_id, url, 0, 5, 0, 0.0, 0, None, None, 1, 1.8e9, 1.8e9, 0)
+    return NewPage(page_id, 1, 10**12 + page_id, url, 0, 5, 0, 0.0, 0, None, None, 1, 1.8e9, 1.8e9)
 
 
 def _ended(page_id: int) -> EndedPage:

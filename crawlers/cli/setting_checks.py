@@ -17,7 +17,7 @@ from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.misc import load_object
 
 from crawlers import settings as defaults
-from crawlers.algorithms.ranking.page_orders import ORDERS, PLACING
+from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS
 from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 from crawlers.inputs.link_prior_file import LINK_PRIOR
@@ -213,7 +213,7 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
 
 def check_link_prior(order: str, settings: BaseSettings) -> None:
     """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
-    if order in ORDERS and order not in PLACING and _is_given(LINK_PRIOR, settings):
+    if order in ORDERS and order not in LEARNING and _is_given(LINK_PRIOR, settings):
         raise ConfigError(
             f"{LINK_PRIOR} has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "
             f"ORDER={order}: leave it out"

@@ -1,4 +1,4 @@
-"""What a page shows of its links: texts, groups, places; computed for those that are looked up.
+"""What a page shows of its links: texts and places; computed for those that are looked up.
 
 Of some 70 links of a page, 6 lead to new pages. Each mapping has the first link to each target, by its key.
 """
@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from crawlers.algorithms.ranking.link_groups import NAME_CHARS, group_name
+from crawlers.algorithms.ranking.link_features import TEXT_CHARS
 from crawlers.items import LinkPlace, Target
 
 if TYPE_CHECKING:
@@ -72,22 +72,6 @@ class PageAnchors(_LinksByKey[str]):
         return self._parsed.link(first.number).anchor
 
 
-class PageLinkGroups(_LinksByKey[str]):
-    """The names of the groups of links, see `link_groups.group_name`."""
-
-    def __init__(self, parsed: ParsedPage, targets: Mapping[str, Target | BadUrl]) -> None:
-        super().__init__(parsed, targets)
-        self._positions: dict[int, str] = {}  # by parent, since a list has many links
-
-    def _of(self, first: _First) -> str:
-        parent = self._parsed.node(first.number).parent
-        if parent is None:
-            return group_name("", first.url)
-        if parent.mem_id not in self._positions:
-            self._positions[parent.mem_id] = position(parent)
-        return group_name(self._positions[parent.mem_id], first.url)
-
-
 class PageLinkPlaces(_LinksByKey[LinkPlace]):
     """The places of links, see `link_features`."""
 
@@ -128,5 +112,5 @@ def path(parent: LexborNode) -> str:
 
 
 def _first_class(node: LexborNode) -> str:
-    classes = (node.attributes.get("class") or "")[:NAME_CHARS].split()
+    classes = (node.attributes.get("class") or "")[:TEXT_CHARS].split()
     return f".{classes[0]}" if classes else ""

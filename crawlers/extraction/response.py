@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import site_of, without_credentials
 from crawlers.errors import BadUrl
 from crawlers.extraction.html import ParsedPage, parse_page
-from crawlers.extraction.page_links import PageAnchors, PageLinkGroups, PageLinkPlaces
+from crawlers.extraction.page_links import PageAnchors, PageLinkPlaces
 from crawlers.items import REDIRECT, BadLink, ExternalLink, Page, State, Target
 from crawlers.reasons import Reason, code_of
 
@@ -49,7 +49,7 @@ class WebResponse:
 class ResponseReader:
     """Reads the responses of sites. The links of *tags* count; *types* are the content types of pages.
 
-    With *groups* pages know the groups of their links, with *places* their places, with *anchors* their texts. Links to
+    With *places* pages know the places of their links, with *anchors* their texts. Links to
     other sites in *scope* are not external. *analysis* returns each page with the results of an analysis; it receives
     the page, its parsed document, the targets of its links by their raw text, and its text.
     """
@@ -57,7 +57,6 @@ class ResponseReader:
     resolver: LinkResolver
     tags: frozenset[str]
     types: frozenset[str]
-    groups: bool = False
     places: bool = False
     anchors: bool = False
     scope: Scope | None = None
@@ -120,7 +119,6 @@ class ResponseReader:
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
             content_signature=content_signature(text, [response.url, *parsed.hrefs]),
-            link_groups=PageLinkGroups(parsed, targets) if self.groups else None,
             link_places=PageLinkPlaces(parsed, targets) if self.places else None,
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),

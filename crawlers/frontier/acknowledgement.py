@@ -186,7 +186,6 @@ class Acknowledgements:
                 lease.id,
                 now,
                 changes,
-                group_names=page.link_groups,
                 slots=slots,
                 places=page.link_places,
             )
@@ -208,7 +207,6 @@ class Acknowledgements:
         for key, (target, count) in others.items():
             slot = slots.get(key)
             details = Details(
-                group=page.link_groups[key] if page.link_groups is not None else None,
                 slot=slot,
                 anchor=page.anchors.get(key) if page.anchors is not None else None,
                 place=page.link_places.get(key) if page.link_places is not None else None,
@@ -281,7 +279,6 @@ class Acknowledgements:
                 now,
                 changes,
                 details.request,
-                group_names={message.key: details.group} if details.group is not None else None,
                 slots=link_messages.slots_of(message, details),
                 places={message.key: LinkPlace(*details.place)} if details.place is not None else None,
             )

@@ -28,7 +28,7 @@ UNLIMITED = -1
 
 
 class PullBudget:
-    """Reports every pull to *rule*, and to the rule of the site's groups.
+    """Reports every pull to *rule*, and to what divides the downloads of its site among queues.
 
     *page_budget* 0 means no limit; with one, nothing may be pulled before the first `grant`. With *records* pulls are
     written to the store, as those of the worker *worker_id*. With a budget, *patience* says whether the crawl waits for
@@ -114,8 +114,8 @@ class PullBudget:
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule; return their number.
 
-        *pulls* are in the order in which they ended, whether their sites are open or not. The rule of a site's
-        groups receives them when the site is opened.
+        *pulls* are in the order in which they ended, whether their sites are open or not. The shares of a site's
+        queues receive them when the site is opened.
         """
         before = self._learnt
         for pull in pulls:
@@ -134,16 +134,14 @@ class PullBudget:
     def record_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight += 1
         self._rule.record_pull(site.id)
-        if site.rule is not None:
-            site.rule.record_request(lease.group)
+        if site.shares is not None:
+            site.shares.record_request(lease.queue)
 
     def record_reward(self, site: SiteQueue, lease: Lease, reward: Reward, now: float, changes: ChangeSet) -> None:
         """End the pull of *lease*, and add its rows to *changes*."""
         self._in_flight -= 1
         self._ended += 1
         self._rule.record_reward(site.id, reward.amount)
-        if site.rule is not None:
-            site.rule.record_reward(lease.group, reward.amount)
         if self._records:
             changes.add(PullRow(site.id, lease.id, reward.amount, now, self._worker_id))
             changes.add(*(CountedKeyRow(site.id, key) for key in sorted(reward.keys)))
@@ -151,5 +149,5 @@ class PullBudget:
     def cancel_pull(self, site: SiteQueue, lease: Lease) -> None:
         self._in_flight -= 1
         self._rule.cancel_pull(site.id)
-        if site.rule is not None:
-            site.rule.cancel_request(lease.group)
+        if site.shares is not None:
+            site.shares.cancel_request(lease.queue)

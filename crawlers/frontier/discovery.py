@@ -16,7 +16,6 @@ from crawlers.frontier.url_cache import (
     REVIVABLE,
     TAKEN,
     id_of,
-    link_group_of,
     pack,
     rank,
     rank_of,
@@ -24,7 +23,7 @@ from crawlers.frontier.url_cache import (
 )
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
-from crawlers.storage.schema.tables import LinkGroupRow, NewPage, SiteAvailability, WaitingPage
+from crawlers.storage.schema.tables import NewPage, SiteAvailability, WaitingPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -82,15 +81,12 @@ class UrlDiscovery:
         now: float,
         changes: ChangeSet,
         request: str | None = None,
-        group_names: Mapping[int, str] | None = None,
-        group: int = 0,
         slots: Mapping[int, QueueSlot] | None = None,
         places: Mapping[int, LinkPlace] | None = None,
         follows: int | None = None,
     ) -> tuple[dict[int, int], int]:
         """Return {page id: number of links to it} of the *found* targets, and the number of new ones.
 
-        *group_names* are the names of their groups, by key; without them, *group* is the number of the group of all.
         *slots* are queue slots by key, for orders that have them; *places* what the page shows of its links, for orders
         that learn from them; *follows* is the page whose redirect leads to the target.
         """
@@ -108,12 +104,10 @@ class UrlDiscovery:
         for target, count in found:
             value = lately.get(target.key) or settled.get(target.key)
             if value is None:
-                if group_names is not None:
-                    group = _group(site, group_names[target.key], changes)
                 slot = slots.get(target.key) if slots else None
                 place = places.get(target.key) if places is not None else None
                 origin = (level, hops, found_on, now, changes, request)
-                value = self._new(site, target, group, *origin, slot, place, follows=follows)
+                value = self._new(site, target, *origin, slot, place, follows=follows)
                 new += 1
             else:
                 if not value & TAKEN:
@@ -131,7 +125,6 @@ class UrlDiscovery:
         self,
         site: SiteQueue,
         target: Target,
-        group: int,
         level: int,
         hops: int,
         found_on: int | None,
@@ -174,11 +167,10 @@ class UrlDiscovery:
                 found_on,
                 now,
                 now,
-                group,
             )
         )
         site.counts[state] = site.counts.get(state, 0) + 1
-        value = site.seen.lately[target.key] = pack(page_id, group, rank(level, hops), variant, flags)
+        value = site.seen.lately[target.key] = pack(page_id, rank(level, hops), variant, flags)
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = url
         if reason is None:
@@ -187,7 +179,7 @@ class UrlDiscovery:
                 self._scoring.add_waiting(site.id, page_id, level, slot)
             if self._learning is not None:
                 changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
-            site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request, group), self.head_urls)
+            site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request), self.head_urls)
         elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
             changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
             self._learning.forget([page_id])
@@ -216,7 +208,7 @@ class UrlDiscovery:
         known = rank_of(value)
         if nearness > known:
             return
-        page_id, group = id_of(value), link_group_of(value)
+        page_id = id_of(value)
         variant = variant_rank(target)
         if nearness == known:
             best = variant_of(value)
@@ -228,7 +220,7 @@ class UrlDiscovery:
         if reason is None:
             reason = _depth_reason(level, site)
         if not value & REVIVABLE:
-            site.discard(page_id, group)
+            site.discard(page_id)
         elif reason is None:
             site.counts[State.REJECTED] -= 1
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
@@ -239,7 +231,7 @@ class UrlDiscovery:
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
-        site.seen.lately[target.key] = pack(page_id, group, nearness, variant, flags)
+        site.seen.lately[target.key] = pack(page_id, nearness, variant, flags)
         if variant >= ARBITRARY_VARIANT:
             site.seen.urls[target.key] = target.url
         else:
@@ -250,7 +242,7 @@ class UrlDiscovery:
         if reason is None:
             if self._scoring is not None:
                 self._scoring.add_waiting(site.id, page_id, level)
-            entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request, group)
+            entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
             site.push(entry, self.head_urls)
 
     def follow(
@@ -262,11 +254,9 @@ class UrlDiscovery:
         changes: ChangeSet,
         slots: Mapping[int, QueueSlot],
     ) -> tuple[int, int]:
-        """Queue the *target* of a redirect in the group of the *lease*; return its page id, and 1 if it is new."""
+        """Queue the *target* of the redirect of a *lease*; return its page id, and 1 if it is new."""
         origin = (lease.level, lease.hops + 1, lease.id, now, changes)
-        is_here = site.id == lease.site_id and self._scoring is None  # groups belong to a site; scores have queues
-        group = lease.group if is_here else 0
-        counts, new = self.discover(site, [(target, 1)], *origin, group=group, slots=slots, follows=lease.id)
+        counts, new = self.discover(site, [(target, 1)], *origin, slots=slots, follows=lease.id)
         return next(iter(counts)), new
 
     def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
@@ -350,7 +340,7 @@ class UrlDiscovery:
     def _remember(self, site: SiteQueue, page: QueueEntry | Lease, flags: int) -> None:
         seen = site.seen
         before = len(seen)
-        seen.lately[page.key] = pack(page.id, page.group, rank(page.level, page.hops), SETTLED_VARIANT, flags)
+        seen.lately[page.key] = pack(page.id, rank(page.level, page.hops), SETTLED_VARIANT, flags)
         self._count_growth(seen, before)
 
     def _count_growth(self, seen: UrlCache, before: int) -> None:
@@ -374,14 +364,6 @@ class UrlDiscovery:
 
 def _depth_reason(level: int, site: SiteQueue) -> str | None:
     return None if site.max_level is None or level <= site.max_level else Reason.TOO_DEEP.of(level, site.max_level)
-
-
-def _group(site: SiteQueue, name: str, changes: ChangeSet) -> int:
-    """Return the number of the group called *name*; a new group is added to *changes*."""
-    number, is_new = site.group(name)
-    if is_new:
-        changes.add(LinkGroupRow(site.id, number, name))
-    return number
 
 
 def waiting_row(lease: Lease, priority: float, reason: str, now: float, retry_at: float | None) -> WaitingPage:

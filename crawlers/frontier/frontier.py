@@ -268,9 +268,9 @@ class QueuedFrontier:
             if self._scoring.is_divided:
                 self._scoring.open_site(state.id, start.scored, start.unscored, start.base)
             waiting, revisiting = self._scoring.recalled(state.id)
-        rule = self._order.groups() if start.rule is None else start.rule
+        shares = self._order.shares() if start.shares is None else start.shares
         scores = self._order.scores
-        site = SiteQueue(state, dict(start.counts), self._make_queue, rule, start.names, waiting, revisiting, scores)
+        site = SiteQueue(state, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
         self._schedule.open(site)
         self._elsewhere.discard(site.name)
         self._share_head_urls()
@@ -281,14 +281,14 @@ class QueuedFrontier:
         site.is_available = start.is_available
         for entry, due_at in resting:
             self._held.add(entry.id)
-            if not self._is_revisit(entry.group):
+            if not self._is_revisit(entry.queue):
                 self._discovery.mark_taken(site, entry)
             self._schedule.postpone(site, entry, due_at)
         if start.revived:
-            for group in site.queues.keys() - start.heads.keys():
-                site.fill(group, [], 1)  # nothing else is in that queue
-        for group, head in start.heads.items():
-            site.fill(group, head.entries, head.limit)
+            for number in site.queues.keys() - start.heads.keys():
+                site.fill(number, [], 1)  # nothing else is in that queue
+        for number, head in start.heads.items():
+            site.fill(number, head.entries, head.limit)
         for entry in start.revived:
             if entry.id not in self._held:
                 site.push(entry, self._discovery.head_urls)
@@ -342,18 +342,18 @@ class QueuedFrontier:
             most = MAX_QUEUE if self._scoring is None else self._head_total
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
-    def _make_queue(self, site_id: int, group: int, spill_limit: tuple[float, int]) -> PageQueue:
+    def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
         stored = (self._store, self._held, spill_limit)
         if self._learning is not None:
-            return ValueQueue(site_id, group, self._learning, *stored)
+            return ValueQueue(site_id, number, self._learning, *stored)
         if self._scoring is not None:
-            return HeapQueue(site_id, group, *stored, self._scoring.scores, self._scoring.rewrite)
-        return HeapQueue(site_id, group, *stored)
+            return HeapQueue(site_id, number, *stored, self._scoring.scores, self._scoring.rewrite)
+        return HeapQueue(site_id, number, *stored)
 
     def learn(self, pulls: Iterable[Pull]) -> int:
         """Report pulls of earlier runs or of other workers to the site rule, and to an order that learns, in order.
 
-        A site that is opened later has its history already; the rule of its groups receives it from `load_sites`.
+        A site that is opened later has its history already; the shares of its queues receive it from `load_sites`.
         Returns the number of pulls.
         """
         return self.budget.learn(pulls if self._learning is None else self._learning.learn(pulls))
@@ -405,8 +405,8 @@ class QueuedFrontier:
         self._discovery.mark_taken(site, entry)
         site.pending -= 1
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
-        previous = self._store.previous(entry.id) if self._is_revisit(entry.group) else None
-        lease = Lease(*identity, now, entry.group, previous)
+        previous = self._store.previous(entry.id) if self._is_revisit(entry.queue) else None
+        lease = Lease(*identity, now, entry.queue, previous)
         self._leases[entry.id] = lease
         site.add_outstanding(self._priority(lease))
         site.gate.record_start(now)
@@ -438,7 +438,7 @@ class QueuedFrontier:
         if decision.revisit_at is None or self._scoring is None:
             self._held.discard(lease.id)
         else:
-            self._schedule.postpone(site, self._entry(lease)._replace(attempts=0, group=REVISIT), decision.revisit_at)
+            self._schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
         if requested:
             self._end_pull(site, lease, reward, now, changes)
         else:
@@ -536,16 +536,16 @@ class QueuedFrontier:
     def _wait(self, site: SiteQueue, entry: QueueEntry) -> None:
         """Queue a leased page again; it is already counted as pending."""
         self._held.discard(entry.id)
-        if not self._is_revisit(entry.group):
+        if not self._is_revisit(entry.queue):
             self._discovery.untaken(site, entry)
         site.push(entry, self._discovery.head_urls)
 
-    def _is_revisit(self, group: int) -> bool:
-        return self._scoring is not None and group == REVISIT
+    def _is_revisit(self, queue: int) -> bool:
+        return self._scoring is not None and queue == REVISIT
 
     def _entry(self, lease: Lease) -> QueueEntry:
         identity = (self._priority(lease), lease.id, lease.key, lease.url, lease.level, lease.hops)
-        return QueueEntry(*identity, lease.attempts, lease.request, lease.group)
+        return QueueEntry(*identity, lease.attempts, lease.request, lease.queue)
 
     def _priority(self, lease: Lease) -> float:
         return self._order.priority(lease.level, lease.hops)
@@ -575,8 +575,8 @@ class QueuedFrontier:
         limit = site.share(self._discovery.head_urls)
         while site.needs_refill:
             if site.is_unwritten:
-                for group in site.needs_refill:
-                    site.queues[group].write_fallen()
+                for number in site.needs_refill:
+                    site.queues[number].write_fallen()
                 site.is_unwritten, site.written = False, self._store.submitted
                 site.commits_awaited += 1
             if site.commits_awaited > MOST_COMMITS:
@@ -584,10 +584,10 @@ class QueuedFrontier:
             elif not self._store.has_committed(site.written):
                 return
             site.commits_awaited = 0
-            for group in sorted(site.needs_refill):
-                site.needs_refill.discard(group)
-                site.queues[group].refill(limit)
-                site.update_group(group, site.queues[group])
+            for number in sorted(site.needs_refill):
+                site.needs_refill.discard(number)
+                site.queues[number].refill(limit)
+                site.update_queue(number, site.queues[number])
 
     # Requeueing known pages -------------------------------------------------------------------------
 
@@ -618,7 +618,7 @@ class QueuedFrontier:
 
         It may be called in any thread, and sees what is committed.
         """
-        return partial(self._store.waiting, site_id, 0, after, SLICE_PAGES)
+        return partial(self._store.waiting, site_id, after, SLICE_PAGES)
 
     def requeue(
         self,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.algorithms.ranking.page_orders import GroupRule
+    from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.url_cache import KnownUrls
     from crawlers.items import State
 
@@ -25,7 +25,7 @@ class QueueEntry(NamedTuple):
     hops: int
     attempts: int
     request: str | None
-    group: int = 0  # number of the site's group of links that it belongs to
+    queue: int = 0  # the number of the queue of its site in which it waits
 
 
 class PreviousVisit(NamedTuple):
@@ -60,7 +60,7 @@ class Retry(NamedTuple):
 
 
 class QueueHead(NamedTuple):
-    """The first waiting URLs of a group, in order; there may be more if they are *limit*."""
+    """The first waiting URLs of a queue, in order; there may be more if they are *limit*."""
 
     entries: list[QueueEntry]
     limit: int
@@ -68,19 +68,18 @@ class QueueHead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SiteStart:
-    """Everything that the store knows of a site when it is opened; *rule* belongs to the site from then on.
+    """Everything that the store knows of a site when it is opened; *shares* belong to the site from then on.
 
-    *known* is None if there are too many URLs for the memory, *heads* has the groups in which a URL waits.
+    *known* is None if there are too many URLs for the memory, *heads* has the queues in which a URL waits.
     """
 
     counts: dict[State, int] = field(default_factory=dict)
     known: KnownUrls | None = None
     is_available: bool = False  # one of its pages on level 0 was read
-    names: Sequence[str] = ()  # of its groups, number 1 first
     heads: Mapping[int, QueueHead] = field(default_factory=dict)
     retries: Sequence[Retry] = ()
-    rule: GroupRule | None = None  # which has learnt from the earlier pulls of the site
-    # If the order has scores, and the pages of the crawl are divided among workers; then *heads* are those of queues:
+    shares: QueueShares | None = None  # which count the earlier pulls of the site
+    # If the order has scores, and the pages of the crawl are divided among workers:
     scored: Sequence[ScoredPage] = ()
     unscored: Sequence[Unscored] = ()
     revived: Sequence[QueueEntry] = ()  # those of them that wait, if *heads* are known

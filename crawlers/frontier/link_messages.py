@@ -17,7 +17,6 @@ class Details(NamedTuple):
 
     normalized: str | None = None  # of the target, if it differs from the URL
     request: str | None = None
-    group: str | None = None  # name of the group of links
     slot: tuple[int, float] | None = None
     anchor: str | None = None  # text of the first link, if it is stored
     place: Sequence[str] | None = None  # what the page shows of the link, if the order learns from links

@@ -275,7 +275,7 @@ class SiteSchedule:
         resting = site.resting & pages
         if not resting:
             return resting
-        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in resting and entry.group == REVISIT}
+        hastened = {entry.id for _, _, entry, _ in self._resting if entry.id in resting and entry.queue == REVISIT}
         if hastened:
             self._resting = [(now if one[2].id in hastened else one[0], *one[1:]) for one in self._resting]
             heapq.heapify(self._resting)
@@ -323,8 +323,8 @@ class SiteSchedule:
         if first is not None and first <= after:
             return False
         counted = {number for number, site in self.sites.items() if with_paused or not site.is_paused}
-        # Entries of another group are retries.
-        revisiting = sum(entry.group == REVISIT and site.id in counted for _, _, entry, site in self._resting)
+        # Entries of another queue are retries.
+        revisiting = sum(entry.queue == REVISIT and site.id in counted for _, _, entry, site in self._resting)
         return sum(self.sites[number].pending for number in counted) == revisiting
 
     @property

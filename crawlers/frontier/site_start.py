@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from crawlers.algorithms.ranking.news_scores import NewsScores
-from crawlers.algorithms.ranking.page_scores import SharedScores
+from crawlers.algorithms.ranking.page_scores import OTHER, SharedScores
 from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import share
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from crawlers.algorithms.ranking.page_orders import GroupRule, PageOrder
+    from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.algorithms.ranking.page_scores import PageScores
+    from crawlers.algorithms.ranking.queue_shares import QueueShares
     from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.values import Counts
@@ -71,31 +72,22 @@ def read_starts(
     if order.scores is not None and is_divided:  # else the scores of all sites are in memory
         starts = _with_scores(store, order.scores, starts, head_urls)
     for site_id, start in starts.items():
-        ruled = replace(start, rule=_rule(store, order, site_id, has_pulls=has_pulls))
-        starts[site_id] = ruled if order.scores is not None else _with_queues(store, site_id, ruled, head_urls)
+        if order.scores is not None:
+            starts[site_id] = replace(start, shares=_shares(store, order, site_id, has_pulls=has_pulls))
+        elif start.counts.get(State.WAITING):
+            head = QueueHead(store.waiting(site_id, NONE, head_urls), head_urls)
+            starts[site_id] = replace(start, heads={0: head})
         if order.link_values is not None:
             starts[site_id] = _with_features(store, starts[site_id])
     return list(starts.values())
 
 
-def _rule(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> GroupRule | None:
-    rule = order.groups()
-    if rule is not None and has_pulls:
-        for group, reward in store.pulls(site_id):
-            rule.record_request(group)
-            rule.record_reward(group, reward)
-    return rule
-
-
-def _with_queues(store: SqlFrontierStore, site_id: int, start: SiteStart, head_urls: int) -> SiteStart:
-    """Return the start of a site under an order without scores."""
-    names: list[str] = []
-    groups = [0] if start.counts.get(State.WAITING) else []
-    if start.rule is not None:  # else all URLs are in group 0
-        names, groups = store.groups(site_id), store.waiting_groups(site_id)
-    limit = share(head_urls, len(groups))
-    heads = {group: QueueHead(store.waiting(site_id, group, NONE, limit), limit) for group in groups}
-    return replace(start, names=names, heads=heads)
+def _shares(store: SqlFrontierStore, order: PageOrder, site_id: int, *, has_pulls: bool) -> QueueShares | None:
+    shares = order.shares()
+    if shares is not None and has_pulls:
+        for _ in range(store.downloads(site_id)):
+            shares.record_request(OTHER)  # which queues they came from is not stored
+    return shares
 
 
 def _with_features(store: SqlFrontierStore, start: SiteStart) -> SiteStart:

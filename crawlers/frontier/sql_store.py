@@ -15,7 +15,7 @@ from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
-from crawlers.storage.pulls import pulls_of_site
+from crawlers.storage.pulls import downloads_of_site
 from crawlers.storage.reader_threads import is_in_event_loop
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
@@ -62,15 +62,12 @@ _AMONG = {
     "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
 }
 _WAITING = f"""
-    SELECT priority, id, key, url, level, hops, attempts, request, link_group FROM page
-    WHERE site_id = :site AND link_group = :group AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
+    SELECT priority, id, key, url, level, hops, attempts, request FROM page
+    WHERE site_id = :site AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
     ORDER BY priority, id LIMIT :limit"""  # noqa: S608
 _RETRIES = f"""
-    SELECT site_id, retry_at, retry_at - state_at, priority, id, key, url, level, hops, attempts, request, link_group
+    SELECT site_id, retry_at, retry_at - state_at, priority, id, key, url, level, hops, attempts, request
     FROM page WHERE site_id{{among}} AND state = {int(State.WAITING)} AND retry_at IS NOT NULL ORDER BY id"""  # noqa: S608
-_GROUPS = "SELECT name FROM link_group WHERE site_id = :site ORDER BY number"
-_WAITING_GROUPS = f"""
-    SELECT DISTINCT link_group FROM page WHERE site_id = :site AND state = {int(State.WAITING)} ORDER BY 1"""  # noqa: S608
 _ENTRY = "p.id, p.key, p.url, p.level, p.hops, CASE WHEN {queue} > 0 THEN 0 ELSE p.attempts END, p.request, {queue}"
 _BEST = f"""
     SELECT -s.score, {_ENTRY.format(queue="s.queue")} FROM {{table}} AS s JOIN page AS p ON p.id = s.page_id
@@ -170,29 +167,21 @@ class SqlFrontierStore:
         rows = self._read(self._known_of, keys=json.dumps(list(site_ids)))
         return {site_id: _known_rows(*lists) for *lists, site_id in rows}
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
-        """Return the waiting URLs of a group of the site behind (priority, id) *after*, in order."""
+    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        """Return the waiting URLs of the site behind (priority, id) *after*, in order."""
         priority, page_id = after
         if priority == float("-inf"):
             priority = -1e300  # JSON-like drivers don't agree on infinities
-        rows = self._read(_WAITING, site=site_id, group=group, priority=priority, id=page_id, limit=limit)
+        rows = self._read(_WAITING, site=site_id, priority=priority, id=page_id, limit=limit)
         return [QueueEntry(*row) for row in rows]
-
-    def groups(self, site_id: int) -> list[str]:
-        """Return the names of the site's groups of links, number 1 first."""
-        return [name for (name,) in self._read(_GROUPS, site=site_id)]
-
-    def waiting_groups(self, site_id: int) -> list[int]:
-        """Return the groups of the site in which a URL waits."""
-        return [group for (group,) in self._read(_WAITING_GROUPS, site=site_id)]
 
     def retries(self, site_ids: Collection[int]) -> dict[int, list[Retry]]:
         """Return the pages of each of these sites that wait for another attempt."""
         return _by_site(self._read_of(_RETRIES, site_ids))
 
-    def pulls(self, site_id: int) -> Iterable[tuple[int, float]]:
-        """Return group and reward of each download of the site, in order; without records of them, rewards are 0."""
-        return pulls_of_site(self._database, site_id)
+    def downloads(self, site_id: int) -> int:
+        """Return the number of downloads of the site that are recorded, or else of attempts at its pages."""
+        return downloads_of_site(self._database, site_id)
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         """Return the best URLs of a site's queue, by their written scores; the priority is minus the score."""

@@ -1,8 +1,8 @@
 """The known URLs of a site, as a cache that can be dropped.
 
-One integer per URL contains everything that a found link is compared with: the page's number (below 2^32), its group
-of links, its nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a dict,
-some 120 bytes a URL; all others in two sorted arrays, 16 bytes a URL.
+One integer per URL contains everything that a found link is compared with: the page's number (below 2^32), its
+nearness, its variant, and whether it was leased. URLs that were found or changed recently are in a dict, some 120 bytes
+a URL; all others in two sorted arrays, 16 bytes a URL.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from crawlers.algorithms.ranking.link_groups import MAX_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +24,7 @@ _VARIANT_MASK = 0b11
 _RANK_SHIFT = 4
 _RANK_BITS = 20
 _RANK_MASK = (1 << _RANK_BITS) - 1
-_GROUP_SHIFT = _RANK_SHIFT + _RANK_BITS
-MAX_GROUP = MAX_GROUPS - 1  # the greatest number of a site's groups of links
-_GROUP_MASK = (1 << MAX_GROUP.bit_length()) - 1
-_ID_SHIFT = _GROUP_SHIFT + MAX_GROUP.bit_length()
+_ID_SHIFT = _RANK_SHIFT + _RANK_BITS
 _HOPS_BITS = 5
 MIN_SETTLED = 64  # URLs in the dict; arrays are not rebuilt for fewer
 _SETTLED_SHIFT = 3  # nor for less than an eighth of their size, so that each URL is copied some eight times
@@ -39,7 +34,7 @@ MAX_LEVEL = (1 << (_RANK_BITS - _HOPS_BITS)) - 1  # 32,767 clicks from the home 
 
 # The integer of a row of the table `page`, as computed by `pack`, in SQL. PostgreSQL does not widen integers by itself.
 PACKED_SQL = (
-    f"(CAST(id AS BIGINT) << {_ID_SHIFT}) + (CAST(link_group AS BIGINT) << {_GROUP_SHIFT}) + "
+    f"(CAST(id AS BIGINT) << {_ID_SHIFT}) + "
     f"(((CAST(level AS BIGINT) << {_HOPS_BITS}) + hops) << {_RANK_SHIFT}) + (variant << {_VARIANT_SHIFT}) + ({{flags}})"
 )
 
@@ -49,24 +44,19 @@ def rank(level: int, hops: int) -> int:
     return level << _HOPS_BITS | hops
 
 
-def pack(page_id: int, group: int, nearness: int, variant: int, flags: int) -> int:
+def pack(page_id: int, nearness: int, variant: int, flags: int) -> int:
     """Return the integer of a URL.
 
-    >>> value = pack(7, 3, rank(2, 1), 1, TAKEN)
-    >>> id_of(value), link_group_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
-    (7, 3, True, 1, True)
+    >>> value = pack(7, rank(2, 1), 1, TAKEN)
+    >>> id_of(value), rank_of(value) == rank(2, 1), variant_of(value), bool(value & TAKEN)
+    (7, True, 1, True)
     """
-    return page_id << _ID_SHIFT | group << _GROUP_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
+    return page_id << _ID_SHIFT | nearness << _RANK_SHIFT | variant << _VARIANT_SHIFT | flags
 
 
 def id_of(value: int) -> int:
     """Return the number of the page."""
     return value >> _ID_SHIFT
-
-
-def link_group_of(value: int) -> int:
-    """Return the group of links in which the URL was first found."""
-    return value >> _GROUP_SHIFT & _GROUP_MASK
 
 
 def rank_of(value: int) -> int:

@@ -40,7 +40,7 @@ class Lease:
     attempts: int
     request: str | None
     leased_at: float
-    group: int = 0  # number of the site's group of links that it came from
+    queue: int = 0  # the number of the queue of its site in which it waited
     previous: PreviousVisit | None = None  # of a page that was fetched before
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.recent_means import LEARNT_OPTIMISM, LEARNT_REWARD_CAP, OPTIMISM, REWARD_CAP
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, PLACING, OrderOptions
+from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS, OrderOptions
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def rule_options(settings: SettingValues) -> RuleOptions:
         gittins_batch=settings.getint("GITTINS_BATCH_PAGES"),
         ucb1_initial=settings.getint("UCB1_INITIAL_PAGES"),
         optimism=LEARNT_OPTIMISM if order in LEARNING else OPTIMISM,
-        reward_cap=LEARNT_REWARD_CAP if order in PLACING else REWARD_CAP,
+        reward_cap=LEARNT_REWARD_CAP if order in LEARNING else REWARD_CAP,
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.ranking.link_features import COLUMNS
 from crawlers.lab.simulation.order_replay import KnownPage, KnownSite
 from crawlers.lab.site_yields import links_of_pages
 from crawlers.storage.schema.tables import link, link_features, page, pull, site
@@ -50,20 +49,17 @@ def _known(
         links.setdefault(source, array("q")).append(target)
     external = links_of_pages(connection, site_id)
     rows = (
-        select(page.c.id, page.c.moved_to, page.c.link_group, link_features.c.features)
+        select(page.c.id, page.c.moved_to, link_features.c.features)
         .outerjoin(link_features, link_features.c.page_id == page.c.id)
         .where(page.c.site_id == site_id)
         .order_by(page.c.level, page.c.hops, page.c.id)
     )
     home, pages = 0, dict[int, KnownPage]()
     with stream.execute(rows) as found_rows:  # closes the cursor of the server if a row is damaged
-        for number, moved_to, group, text in found_rows:
+        for number, moved_to, text in found_rows:
             home = home or number
             features = None if text is None else read_features(text, store)
             found = external.get(number, ())
             keys = frozenset(reward.keys(found))
-            group = group if features is None else int(features[COLUMNS["group"]])
-            pages[number] = KnownPage(
-                downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, group, features
-            )
+            pages[number] = KnownPage(downloads.get(number, 0), links.get(number, ()), moved_to, found, keys, features)
     return KnownSite(name, home, pages, max_level)

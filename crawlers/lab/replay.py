@@ -25,7 +25,7 @@ from crawlers.lab import yield_chart
 from crawlers.lab.known_sites import known_sites
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import OMNISCIENT, ORACLE, Measured, checkpoints
-from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 from crawlers.lab.simulation.order_replay import replay as replay_order
 from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.lab.site_yields import site_yields
@@ -51,7 +51,6 @@ SHARES = (8, 4, 2, 1)  # of the budget: columns of the table
 LEARNT = "learnt"
 KNOWN_BY = {
     "bfs": None,
-    "groups": ("groups", LEARNT),
     LEARNT: (LEARNT,),
 }  # orders of crawls that store what is needed
 
@@ -120,7 +119,7 @@ class InOrder:
         if self.order == LEARNT:
             values = LinkValues(prior_of(self.weights))
             return [ByValue(values) for _ in self.sites]
-        return [LevelByLevel() if self.order == "bfs" else ByGroup() for _ in self.sites]
+        return [LevelByLevel() for _ in self.sites]
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:

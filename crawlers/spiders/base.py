@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
-from crawlers.algorithms.ranking.page_orders import GROUPING, PLACING
+from crawlers.algorithms.ranking.page_orders import LEARNING
 from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
@@ -157,8 +157,7 @@ class SiteSpider(Spider):
             LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
             link_tags(settings),
             frozenset(settings.getlist("HTML_TYPES")),
-            groups=settings.get("ORDER") in GROUPING,
-            places=settings.get("ORDER") in PLACING,
+            places=settings.get("ORDER") in LEARNING,
             anchors=BROKEN_LINKS in settings.getlist("RESULT_TABLES"),
             scope=self.scope,
             **more,

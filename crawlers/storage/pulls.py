@@ -69,32 +69,15 @@ def pulls_of(database: Database, crawl_id: int, until: Mapping[int, int] | None 
                     yield Pull(site_id, read_reward(reward, database.name), features)
 
 
-def pulls_of_site(database: Database, site_id: int) -> Iterator[tuple[int, float]]:
-    """Yield (link group, reward) of every recorded download of a site, in the order of completion.
+def downloads_of_site(database: Database, site_id: int) -> int:
+    """Return the number of recorded downloads of a site.
 
-    If none is recorded, its crawl ran without a budget until now, and its pages tell of their downloads, roughly in
-    order, with reward 0.
+    If none is recorded, its crawl ran without a budget until now, and its pages tell of their downloads.
     """
-    of_page = (page.c.id == pull.c.page_id) & (page.c.site_id == pull.c.site_id)
-    recorded = (
-        select(func.coalesce(page.c.link_group, 0), pull.c.reward)
-        .outerjoin(page, of_page)  # rows of duplicates may have been deleted
-        .where(pull.c.site_id == site_id)
-        .order_by(pull.c.id)
-    )
-    attempted = (
-        select(page.c.link_group, page.c.attempts)
-        .where(page.c.site_id == site_id, page.c.attempts > 0)
-        .order_by(page.c.id)
-    )
-    has_any = False
+    recorded = select(func.count()).where(pull.c.site_id == site_id)
+    attempted = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id == site_id)
     with database.read() as connection:
-        stream = connection.execution_options(yield_per=ROWS_AT_ONCE)
-        for group, reward in stream.execute(recorded):
-            has_any = True
-            yield group, reward
-        for group, attempts in () if has_any else stream.execute(attempted):
-            yield from [(group, 0.0)] * attempts
+        return int(connection.execute(recorded).scalar_one() or connection.execute(attempted).scalar_one())
 
 
 def totals(database: Database, crawl_id: int) -> tuple[int, float]:

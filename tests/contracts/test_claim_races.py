@@ -51,7 +51,7 @@ class Store:
         self.crawl_id, self.first = begun.id, begun.worker_id
         self.sites = [row.id for row in begun.sites]
         state = State.DONE if self.all_end else State.WAITING
-        waits = (0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+        waits = (0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
         pages = [NewPage(number, number, 1, "http://a.test/", *waits) for number in self.sites]
         with database.write() as connection:
             write_changes(connection, ChangeSet(*pages, GivenUpSite(self.sites[3], 1.0, None)))

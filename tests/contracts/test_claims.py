@@ -123,7 +123,7 @@ class Workers(RuleBasedStateMachine):
         with self.database.read() as connection:
             numbers = list(connection.execute(select(site.c.id).order_by(site.c.id)).scalars())
         self.crawl_id, self.sites = begun.id, numbers
-        waits = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0, 0)
+        waits = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0)
         rows = [
             NewPage(of * 100 + number, of, number, f"http://a.test/{number}", *waits)
             for of in numbers

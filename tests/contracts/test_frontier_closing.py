@@ -338,7 +338,7 @@ class Crawl:
 
     def rows(self) -> list[list[tuple[Any, ...]]]:
         """Return the pages of each site in the order in which they were found."""
-        names = ("key", "url", "variant", "level", "hops", "state", "reason", "attempts", "link_group", "retry_at")
+        names = ("key", "url", "variant", "level", "hops", "state", "reason", "attempts", "retry_at")
         found = []
         for site in self._webs:
             rows = sorted(self._engine.rows(site), key=lambda row: row["id"])

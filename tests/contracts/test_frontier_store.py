@@ -107,7 +107,7 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngin
     assert site.frontier.unseen(targets, 2) == []
 
 
-@pytest.mark.parametrize("order", ["bfs", "groups", "opic"])
+@pytest.mark.parametrize("order", ["bfs", "opic"])
 def test_retry_keeps_its_time_over_a_kill(durable: SqlEngine, order: str) -> None:
     site = Site(durable, durable.frontier(ORDERS[order](OrderOptions()), Best()))
     site.add("/", "/a/")

@@ -56,7 +56,7 @@ def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written
 
 def test_levels_are_settled_by_the_writer(tmp_path: Path) -> None:
     with Web(a=pages(ring(6))) as web:
-        project = Project(tmp_path, **SETTINGS, ORDER="groups", MAX_LEVEL=3, GRAPH_FORMATS="")
+        project = Project(tmp_path, **SETTINGS, ORDER="opic", MAX_LEVEL=3, GRAPH_FORMATS="")
         assert project.crawl(web["a"].origin).status == 0
     executed = statements(project)
     assert {thread for thread, statement in executed if statement.startswith("SELECT link.source_id")} == {WRITER}

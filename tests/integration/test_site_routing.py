@@ -159,7 +159,7 @@ def check(crawl: Crawl, about_all: set[str], foreign: set[str]) -> set[str]:
 
 
 def test_no_query_of_a_worker_concerns_sites_that_it_does_not_hold(tmp_path):
-    crawl = crawled(tmp_path, "extlinks", PAGE_BUDGET=1000, RULE="gittins", ORDER="groups")
+    crawl = crawled(tmp_path, "extlinks", PAGE_BUDGET=1000, RULE="gittins", ORDER="learnt")
     found = check(crawl, set(ABOUT_ALL_SITES), set())
     assert {"NewPage", "EndedPage", "PageLinks", "ExternalLinkRow", "sql_store.known_of", "sql_store.waiting"} <= found
 

@@ -30,7 +30,6 @@ TEXTS = {
     "feed_item": ("title",),
     "link_anchor": ("anchor",),
     "link_context": ("anchor", "context", "rel"),
-    "link_group": ("name",),
     "page": ("title", "canonical", "content_type"),
     "seed": ("name",),
     "site": ("robots_text",),

@@ -20,7 +20,6 @@ from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderT
 from crawlers.storage.schema.tables import (
     EndedPage,
     LinkFeaturesRow,
-    LinkGroupRow,
     NewPage,
     PageLinks,
     PageUpdate,
@@ -50,7 +49,6 @@ class MemoryFrontierStore:
         self.pages: dict[int, Row] = {}
         self.links: dict[int, dict[int, int]] = {}
         self._by_key: dict[int, dict[int, Row]] = {}  # site id -> key -> row
-        self._groups: list[LinkGroupRow] = []
         self._features: dict[int, str] = {}
         self._pulls: list[PullRow] = []
         self._scores: dict[int, Row] = {}
@@ -84,15 +82,9 @@ class MemoryFrontierStore:
             if site_id in self._by_key
         }
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
-        entries = [_entry(row) for row in self._waiting(site_id) if row["link_group"] == group]
+    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+        entries = [_entry(row) for row in self._waiting(site_id)]
         return sorted(e for e in entries if (e.priority, e.id) > after)[:limit]
-
-    def groups(self, site_id: int) -> list[str]:
-        return [group.name for group in self._groups if group.site_id == site_id]
-
-    def waiting_groups(self, site_id: int) -> list[int]:
-        return sorted({row["link_group"] for row in self._waiting(site_id)})
 
     def _waiting(self, site_id: int) -> list[Row]:
         return [row for row in self._by_key.get(site_id, {}).values() if row["state"] == State.WAITING]
@@ -104,9 +96,8 @@ class MemoryFrontierStore:
             found.setdefault(row["site_id"], []).append(retry)
         return found
 
-    def pulls(self, site_id: int) -> list[tuple[int, float]]:
-        pulls = [pull for pull in self._pulls if pull.site_id == site_id]
-        return [(self.pages[pull.page_id]["link_group"], pull.reward) for pull in pulls]
+    def downloads(self, site_id: int) -> int:
+        return sum(pull.site_id == site_id for pull in self._pulls)
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]
@@ -190,7 +181,6 @@ class MemoryFrontierStore:
         updates: tuple[PageUpdate, ...] = (*changes[WaitingPage], *changes[EndedPage], *changes[UnchangedPage])
         for change in updates:
             self.pages[change.id].update(change._asdict())
-        self._groups += changes[LinkGroupRow]
         self._features.update(changes[LinkFeaturesRow])
         self._pulls += changes[PullRow]
         for changed in changes[ChangedLinks]:
@@ -242,7 +232,7 @@ def _known(rows: list[Row]) -> KnownRows:
     return KnownRows(
         [row["key"] for row in rows],
         [
-            pack(row["id"], row["link_group"], rank(row["level"], row["hops"]), row["variant"], flag)
+            pack(row["id"], rank(row["level"], row["hops"]), row["variant"], flag)
             for row, flag in zip(rows, flags, strict=True)
         ],
         [row["state"] for row in rows],
@@ -263,13 +253,13 @@ def _flags(row: Row) -> int:
 
 
 def _entry(row: Row) -> QueueEntry:
-    names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request", "link_group")
+    names = ("priority", "id", "key", "url", "level", "hops", "attempts", "request")
     return QueueEntry(*(row[name] for name in names))
 
 
 def _scored_entry(row: Row, priority: float) -> QueueEntry:
     waits = row["state"] == State.WAITING
-    return _entry(row)._replace(priority=priority, attempts=row["attempts"] if waits else 0, group=0 if waits else 1)
+    return _entry(row)._replace(priority=priority, attempts=row["attempts"] if waits else 0, queue=0 if waits else 1)
 
 
 class MemoryFrontier(QueuedFrontier):

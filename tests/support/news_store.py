@@ -47,7 +47,7 @@ class NewsStore:
         place = (number, self.sites[site], url_key(url), url, 0, 1, 0, 0.0, int(State.WAITING), None, None, None)
         ended = (number, int(state), reason or None, 1, fetched_at, at, 200, None, None, None, None, None, None, 9)
         self.write(
-            NewPage(*place, at, at, 0),
+            NewPage(*place, at, at),
             EndedPage(*ended, None, None),
             NewsScoreRow(number, self.sites[site], queue, 0.0, 0.0, 0.0),
         )

@@ -78,7 +78,7 @@ def store(
     changes = ChangeSet()
     for one in pages:
         page_id, site_id, key = ids[one.url], sites[site_of(one.url)], url_key(one.url)
-        changes.add(NewPage(page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0, 0))
+        changes.add(NewPage(page_id, site_id, key, one.url, 0, 1, 0, 0.0, 0, None, None, None, 10.0, 0.0))
         if one.moved_to:
             state, moved_to = State.MOVED, ids[one.moved_to]
         else:

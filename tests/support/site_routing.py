@@ -29,7 +29,6 @@ DIVIDED_BY: Mapping[str, tuple[str, ...]] = {
     "link_text": ("source_id",),
     "link_change": ("source_id",),
     "link_features": ("page_id",),
-    "link_group": ("site_id",),
     "external_link": ("page_id",),
     "bad_link": ("page_id",),
     "page_change": ("page_id",),

@@ -45,7 +45,7 @@ def store_harvest(
         for number, one in zip(page_ids(database, len(pages)), pages, strict=True):
             url, level = f"{site.site}{one.path}", int(one.path != "/")
             write_rows(
-                database, NewPage(number, site.id, url_key(url), url, 0, level, 0, 0.0, 0, None, None, None, 0, 0, 0)
+                database, NewPage(number, site.id, url_key(url), url, 0, level, 0, 0.0, 0, None, None, None, 0, 0)
             )
             ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, one.text)
             write_rows(database, EndedPage(number, *ended, None, "text/html", 9, None, None))

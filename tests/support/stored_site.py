@@ -68,9 +68,7 @@ def store(
         url = f"{base}{page.path}"
         body = (page.body or page.path).encode().hex().zfill(32)[-32:]
         changes.add(
-            NewPage(
-                page_id, site_id, resolve(url, "").key, url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0
-            )
+            NewPage(page_id, site_id, resolve(url, "").key, url, 0, page.level, 0, 0.0, 0, None, None, None, 0.0, 0.0)
         )
         moved_to = None if page.moved_to is None else ids[page.moved_to]
         status = {DONE: 200, MOVED: 301}.get(page.state, 404)

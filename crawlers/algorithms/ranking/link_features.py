@@ -15,8 +15,6 @@ from urllib.parse import unquote
 import numpy as np
 import xxhash
 
-from crawlers.algorithms.ranking.link_groups import group_name
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,7 +28,7 @@ TABLE_SIZE = 1 << 22  # with 2**18, crawls of twelve sites find as much: room fo
 NONE = 0  # the id of a feature that a link does not have
 ANCHOR_CHARS = 200  # that are looked at
 URL_CHARS = 500  # likewise, after the host
-TEXT_CHARS = 300  # of a place or a path
+TEXT_CHARS = 300  # of a place, a path or a group
 STEM_CHARS = 5  # first letters of a word that count: changes, changed and changelog count as one word
 MAX_LEVEL = 8  # deeper pages are alike
 _BYTES = 3  # of a number in the store
@@ -106,6 +104,19 @@ def link_feature_names(site: str, url: str, level: int, source: int, place: Link
     (('http://a.test/news/', '7', 'me'), ('files', 'news'), ('2 to 3 words', '2'))
     """
     return tuple(_values(site, url, level, source, place))
+
+
+def group_name(position: str, url: str) -> str:
+    """Return the name of the group of a link to the absolute *url* at *position* on its page, a path of tags.
+
+    Links of one list or menu lead to pages of one kind. Numbers are replaced by 0; the query, and the path after its
+    last slash, are ignored.
+
+    >>> group_name("ul/li.toc2", "http://a.test/news/2024/05/title.html?x=/1/")
+    'ul/li.toc0 http://a.test/news/0/0/'
+    """
+    path = url.partition("?")[0]
+    return _DIGITS.sub("0", f"{position} {path[: path.rfind('/') + 1]}"[:TEXT_CHARS])
 
 
 def text_of(features: Features) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
-from crawlers.algorithms.ranking.link_groups import GroupBandit
 from crawlers.algorithms.ranking.link_prior import prior_of
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.link_values import LinkValues
@@ -17,7 +16,7 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from crawlers.algorithms.ranking.link_prior import LinkPrior
     from crawlers.algorithms.ranking.opic import Policy
@@ -28,22 +27,6 @@ ARTICLES = "URLs that are judged by whether they look like articles"
 REWARDS = "the rewards of pages, their new external links"
 TOPIC = "a topic"
 MAX_HOPS = 20  # consecutive redirects, as in browsers and fetch()
-
-
-class GroupRule(Protocol):
-    """Chooses among the link groups of one site; within a group, pages are fetched by priority."""
-
-    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """Return one of the groups that are *waiting*, each with the number of its first page."""
-
-    def record_request(self, group: int) -> None:
-        """Record that a page of *group* is requested."""
-
-    def record_reward(self, group: int, reward: float) -> None:
-        """Record that a page of *group* earned *reward* >= 0."""
-
-    def cancel_request(self, group: int) -> None:
-        """Record that the page of *group* was not requested after all."""
 
 
 class PageOrder(Protocol):
@@ -63,8 +46,8 @@ class PageOrder(Protocol):
     def priority(self, level: int, hops: int) -> float:
         """Return the priority of a page, lowest first, by its *level* and its *hops*, redirects within that level."""
 
-    def groups(self) -> GroupRule | None:
-        """Return a new rule for the link groups of one site; None if the order has no groups."""
+    def shares(self) -> QueueShares | None:
+        """Return what divides the downloads of one site among its queues; None if the best page decides."""
 
 
 class BreadthFirst:
@@ -82,23 +65,8 @@ class BreadthFirst:
     def priority(self, level: int, hops: int) -> float:
         return float(level * (MAX_HOPS + 1) + hops)
 
-    def groups(self) -> GroupRule | None:
+    def shares(self) -> QueueShares | None:
         return None
-
-
-class LinkGroups:
-    """The most promising group of links, see `GroupBandit`; within a group, in the order of discovery."""
-
-    finishes_each_priority = False
-    scores: PageScores | None = None
-    link_values: LinkValues | LinkRelevance | None = None
-    needs: str | None = None
-
-    def priority(self, level: int, hops: int) -> float:
-        return 0.0
-
-    def groups(self) -> GroupRule | None:
-        return GroupBandit()
 
 
 class LearntLinks:
@@ -114,7 +82,7 @@ class LearntLinks:
     def priority(self, level: int, hops: int) -> float:
         return 0.0
 
-    def groups(self) -> GroupRule | None:
+    def shares(self) -> QueueShares | None:
         return None
 
 
@@ -131,7 +99,7 @@ class Scored:
     def priority(self, level: int, hops: int) -> float:
         return 0.0
 
-    def groups(self) -> GroupRule | None:
+    def shares(self) -> QueueShares | None:
         return None
 
 
@@ -153,10 +121,10 @@ class ArticlesFirst(Scored):
 
     def __init__(self, scores: NewsScores, explore: float, archive: float) -> None:
         super().__init__(scores)
-        self._shares = (explore, archive)
+        self._explore, self._archive = explore, archive
 
-    def groups(self) -> GroupRule | None:
-        return QueueShares(*self._shares)
+    def shares(self) -> QueueShares | None:
+        return QueueShares(self._explore, self._archive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +165,6 @@ def _fit(*, weighs_links: bool) -> Callable[[OrderOptions], PageOrder]:
 
 ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "bfs": lambda options: BreadthFirst(),
-    "groups": lambda options: LinkGroups(),
     "learnt": lambda options: LearntLinks(LinkValues(prior_of(options.link_prior))),
     "aopic": _opic("greedy"),
     "aopic-cyclic": _opic("cyclic"),
@@ -208,6 +175,4 @@ ORDERS: dict[str, Callable[[OrderOptions], PageOrder]] = {
     "topic": lambda options: RelevantFirst(options.weights),
 }
 # What has to be known of orders by their names, before one is made:
-GROUPING = frozenset({"groups"})  # those that use the groups of links
-PLACING = frozenset({"learnt"})  # those that use the places and the texts of links
-LEARNING = GROUPING | PLACING  # those that learn which pages of a site bring rewards
+LEARNING = frozenset({"learnt"})  # those that learn from the places, the texts and the rewards of links

@@ -21,10 +21,10 @@ class QueueShares:
     them. If only the first two queues have pages, they divide everything in the ratio of their shares.
 
     >>> shares = QueueShares(explore=0.05, archive=0.1)
-    >>> shares.choose([(OTHER, 1), (FIT, 2)])
+    >>> shares.choose([OTHER, FIT])
     0
     >>> shares.record_request(OTHER)
-    >>> shares.choose([(OTHER, 1), (FIT, 2), (FRESH, 3)])
+    >>> shares.choose([OTHER, FIT, FRESH])
     4
     """
 
@@ -33,9 +33,9 @@ class QueueShares:
         self._taken = {OTHER: 0, ARCHIVE: 0}  # downloads by queue
         self._all = 0  # downloads except revisits
 
-    def choose(self, waiting: Iterable[tuple[int, int]]) -> int:
-        """Return one of the queues that are *waiting*, each with the number of its first page."""
-        queues = {queue for queue, _ in waiting}
+    def choose(self, waiting: Iterable[int]) -> int:
+        """Return one of the queues that are *waiting*."""
+        queues = set(waiting)
         if REVISIT in queues:
             return REVISIT
         limited = [queue for queue in (OTHER, ARCHIVE) if queue in queues]
@@ -47,19 +47,16 @@ class QueueShares:
                 return queue
         return min(limited, key=lambda queue: self._taken[queue] / max(self._shares[queue], 1e-9))
 
-    def record_request(self, group: int) -> None:
-        """Record that a page of queue *group* is requested."""
-        if group != REVISIT:
+    def record_request(self, queue: int) -> None:
+        """Record that a page of *queue* is requested."""
+        if queue != REVISIT:
             self._all += 1
-            if group in self._taken:
-                self._taken[group] += 1
+            if queue in self._taken:
+                self._taken[queue] += 1
 
-    def record_reward(self, group: int, reward: float) -> None:
-        """Do nothing: shares do not depend on rewards."""
-
-    def cancel_request(self, group: int) -> None:
+    def cancel_request(self, queue: int) -> None:
         """Record that the page was not requested after all."""
-        if group != REVISIT:
+        if queue != REVISIT:
             self._all -= 1
-            if group in self._taken:
-                self._taken[group] -= 1
+            if queue in self._taken:
+                self._taken[queue] -= 1

@@ -262,7 +262,7 @@ class NewsPolicy(CrawlPolicy):
             is_poll, revisit_at = self._visits.next(lease, page, news, new, found, changes, now)
         if has_moved or (is_read and news.announces):
             self._announcements.read_again(_feed_id(lease), new, items, now)
-        if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.group != ARCHIVE):
+        if page.state is State.DONE and news.kind in ANNOUNCERS and (news.announces or lease.queue != ARCHIVE):
             self._feeds.keep(page, lease.key, news.kind, changes)  # unless it is an older sitemap, which is read once
         self._warn_of_feed(lease, page, news)
         self._polls.warn(now)

@@ -139,7 +139,7 @@ class NextVisits:
         """Return the time of the next visit to a page that may show new articles."""
         is_poll = bool(self._polls.kind(lease.id))
         count = found.fits if self._classifier.has_rules(site_of(page.url)) else found.new
-        is_old = lease.group == ARCHIVE or (lease.group == LISTS and is_archive(lease.url))
+        is_old = lease.queue == ARCHIVE or (lease.queue == LISTS and is_archive(lease.url))
         if is_old and not is_poll:
             return None  # an older sitemap of an index, or a page of an archive, which is read once
         is_home = lease.level == 0 or news.kind == SITEMAP

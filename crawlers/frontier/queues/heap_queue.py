@@ -24,19 +24,19 @@ LOADED = 50  # entries read from the store at a time when that of the best page 
 
 
 class HeapQueue:
-    """The next URLs of one *group* of a site. *held* contains the pages that are leased or rest.
+    """The next URLs of the queue with a *number* of a site. *held* contains the pages that are leased or rest.
 
     Without *scores* a page has the priority of its entry. Everything up to the *spill_limit*, a (priority, page), is in
     the heap; everything behind it is in the *store* only, by the score that *write* wrote last. For a page whose score
     rose over the spill limit, the heap contains only the number; its entry is read when the page is popped.
     """
 
-    __slots__ = ("_entries", "_group", "_heap", "_held", "_scores", "_site_id", "_spill_limit", "_store", "_write")
+    __slots__ = ("_entries", "_heap", "_held", "_number", "_scores", "_site_id", "_spill_limit", "_store", "_write")
 
     def __init__(
         self,
         site_id: int,
-        group: int,
+        number: int,
         store: SqlFrontierStore,
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
@@ -44,7 +44,7 @@ class HeapQueue:
         write: Callable[[Iterable[int]], None] = lambda pages: None,
     ) -> None:
         self._site_id = site_id
-        self._group = group
+        self._number = number
         self._store = store
         self._held = held
         self._spill_limit = spill_limit
@@ -87,7 +87,7 @@ class HeapQueue:
     def _waits(self, page: int) -> bool:
         if self._scores is None:
             return page in self._entries
-        return page not in self._held and self._scores.queue(page) == self._group
+        return page not in self._held and self._scores.queue(page) == self._number
 
     def push(self, entry: QueueEntry, most: int) -> None:
         """Queue *entry*; when half as many more than *most* are in memory, keep only the best *most*."""
@@ -139,8 +139,8 @@ class HeapQueue:
 
     def _read(self, limit: int) -> list[QueueEntry]:
         if self._scores is None:
-            return self._store.waiting(self._site_id, self._group, self._spill_limit, limit)
-        return self._store.best(self._scores.table, self._site_id, self._group, limit)
+            return self._store.waiting(self._site_id, self._spill_limit, limit)
+        return self._store.best(self._scores.table, self._site_id, self._number, limit)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the next URLs of the store, in order and at most *limit*, without those that are held."""

@@ -40,14 +40,14 @@ class ValueQueue:
     def __init__(
         self,
         site_id: int,
-        group: int,
+        number: int,
         learning: LinkLearning,
         store: SqlFrontierStore,
         held: Collection[int],
         spill_limit: tuple[float, int] = ALL,
     ) -> None:
         self._site_id = site_id
-        self._group = group
+        self._number = number
         self._learning = learning
         self._scores = learning.scores
         self._store = store
@@ -232,8 +232,8 @@ class ValueQueue:
 
     def _read(self, limit: int) -> list[QueueEntry]:
         if self._scores is None:
-            return self._store.waiting(self._site_id, self._group, NONE, limit)
-        return self._store.best(self._scores.table, self._site_id, self._group, limit)
+            return self._store.waiting(self._site_id, NONE, limit)
+        return self._store.best(self._scores.table, self._site_id, self._number, limit)
 
     def fill(self, entries: list[QueueEntry], limit: int) -> None:
         """Begin with the foremost *limit* URLs in the store, without those that are held."""

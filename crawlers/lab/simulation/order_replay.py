@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, WIDTH, feature_id
-from crawlers.algorithms.ranking.link_groups import MAX_GROUPS, GroupBandit
 from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 
@@ -36,8 +35,7 @@ class KnownPage:
     moved_to: int | None
     external: Sequence[ExternalLink]
     keys: frozenset[int]  # of these links, that are rewarded
-    group: int  # of the link by which it was found
-    features: Features | None  # likewise
+    features: Features | None  # of the link by which it was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,6 @@ class Waiting:
     age: int  # its number among the pages of its site, in the order in which they were found
     level: int
     hops: int
-    group: int
     features: Features | None  # None: the home page
 
 
@@ -96,7 +93,7 @@ def replay(
     downloads: list[dict[int, int]] = [{} for _ in sites]
     for number, (site, order) in enumerate(zip(sites, orders, strict=True)):
         if site.home in site.pages and site.pages[site.home].downloads:
-            order.push(Waiting(site.home, 0, 0, 0, 0, None))
+            order.push(Waiting(site.home, 0, 0, 0, None))
         (rule.wake if len(order) else rule.sleep)(number)
     while len(course.choices) < page_budget:
         chosen = rule.select(float(len(course.choices)))
@@ -142,7 +139,7 @@ def _found(site: KnownSite, waiting: Waiting, ages: dict[int, int]) -> list[Wait
         if target is not None and target.downloads and number not in ages:
             ages[number] = len(ages)
             features = None if target.features is None else _as_found(target.features, site.site, waiting.page, level)
-            found.append(Waiting(number, ages[number], level, 0, target.group, features))
+            found.append(Waiting(number, ages[number], level, 0, features))
     return found
 
 
@@ -171,36 +168,6 @@ class LevelByLevel:
 
     def __len__(self) -> int:
         return len(self._heap)
-
-
-class ByGroup:
-    """The group that `GroupBandit` chooses; within a group, the page that was found first."""
-
-    def __init__(self) -> None:
-        self._bandit = GroupBandit()
-        self._queues: dict[int, list[tuple[int, Waiting]]] = {}
-        self._numbers: dict[int, int] = {0: 0}  # by group
-        self._size = 0
-
-    def push(self, page: Waiting) -> None:
-        number = self._numbers.setdefault(page.group, len(self._numbers) if len(self._numbers) < MAX_GROUPS else 0)
-        heapq.heappush(self._queues.setdefault(number, []), (page.age, page))
-        self._size += 1
-
-    def pop(self) -> Waiting:
-        number = self._bandit.choose((number, queue[0][0]) for number, queue in self._queues.items())
-        page = heapq.heappop(self._queues[number])[1]
-        if not self._queues[number]:
-            del self._queues[number]
-        self._bandit.record_request(number)
-        self._size -= 1
-        return page
-
-    def record_reward(self, page: Waiting, reward: int) -> None:
-        self._bandit.record_reward(self._numbers[page.group], float(reward))
-
-    def __len__(self) -> int:
-        return self._size
 
 
 class ByValue:

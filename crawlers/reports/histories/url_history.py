@@ -46,7 +46,7 @@ from crawlers.storage.queries import addresses_of
 from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.score_tables import importance, news_score, relevance
 from crawlers.storage.schema.tables import crawl as crawled
-from crawlers.storage.schema.tables import external_url, link_features, link_group, page, site
+from crawlers.storage.schema.tables import external_url, link_features, page, site
 from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
@@ -278,23 +278,13 @@ class _Known:
             sentence = said('found on %(page)s as "%(text)s"', page=source, text=anchor)
         else:
             sentence = said("found on %(page)s", page=source)
-        return [Event(row.found_at, Topic.FOUND, Line(sentence, (*self._form(), *self._queue())))]
+        return [Event(row.found_at, Topic.FOUND, Line(sentence, self._form()))]
 
     def _form(self) -> tuple[Line, ...]:
         lines = form_lines(self._row.url, self._rules.normalization)
         if not self._row.url.startswith(f"{self._target.site}/"):
             lines = (*lines, line("its address belongs to the site %(site)s", site=Url(f"{self._target.site}/")))
         return lines
-
-    def _queue(self) -> tuple[Line, ...]:
-        if not self._row.link_group:
-            return ()
-        name = self._connection.execute(
-            select(link_group.c.name).where(
-                link_group.c.site_id == self._row.site_id, link_group.c.number == self._row.link_group
-            )
-        ).scalar()
-        return (line("put in the queue of links like %(group)s", group=name),) if name else ()
 
     def _judged(self) -> list[Event]:
         row = self._row

@@ -36,7 +36,6 @@ def waiting_facts(
             select(func.count()).where(
                 page.c.site_id == row.site_id,
                 page.c.state == int(State.WAITING),
-                page.c.link_group == row.link_group,
                 tuple_(page.c.priority, page.c.id) < (row.priority, row.id),
             )
         ).scalar_one()

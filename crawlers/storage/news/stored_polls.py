@@ -171,8 +171,7 @@ def _is_announced(of: FromClause) -> ColumnElement[bool]:
 def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]:
     """Return *sites*, given by number."""
     waits, was_read = (
-        exists().where(page.c.site_id == site.c.id, page.c.link_group == 0, page.c.state == int(state))
-        for state in (State.WAITING, State.DONE)
+        exists().where(page.c.site_id == site.c.id, page.c.state == int(state)) for state in (State.WAITING, State.DONE)
     )
     statement = select(site.c.id, site.c.site, site.c.rules, or_(waits, was_read)).order_by(site.c.id)
     with database.read() as connection:

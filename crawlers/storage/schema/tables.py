@@ -43,7 +43,6 @@ from crawlers.storage.schema.rows import (
     BigInt,
     Name,
     RowId,
-    SmallInt,
     table,
     writes,
     written_by,
@@ -403,7 +402,6 @@ page = Table(
     Column("content_type", Text, doc="header Content-Type"),
     Column("size_bytes", BigInteger, doc="size of the body"),
     Column("duplicates", Integer, nullable=False, server_default="0", doc="deleted rows of equal pages"),
-    Column("link_group", SmallInteger, nullable=False, server_default="0", doc="→ `link_group.number`; 0: none"),
     Column("etag", Text, doc="header ETag, for the next visit"),
     Column("last_modified", Text, doc="header Last-Modified, for the next visit"),
     Column("retry_at", Float, doc="when it is requested again after a failure"),
@@ -434,7 +432,6 @@ page = Table(
     Index(
         "page_waiting",
         "site_id",
-        "link_group",
         "priority",
         "id",
         sqlite_where=text("state = 0"),
@@ -462,7 +459,6 @@ class NewPage(NamedTuple):
     found_on: int | None
     found_at: float
     state_at: float
-    link_group: int
 
 
 @writes(page, UPDATE)
@@ -563,17 +559,6 @@ class LinkAnchorRow(NamedTuple):
 
 
 link_anchor = table("link_anchor", metadata, LinkAnchorRow, UPSERT, key=2, sqlite_with_rowid=False)
-
-
-class LinkGroupRow(NamedTuple):
-    """A queue of a site's links."""
-
-    site_id: int
-    number: Annotated[SmallInt, "from 1, in the order in which they were met"]
-    name: Annotated[str, "place of the links on their pages, and folder they lead to"]
-
-
-link_group = table("link_group", metadata, LinkGroupRow, INSERT, key=2, sqlite_with_rowid=False)
 
 
 class LinkFeaturesRow(NamedTuple):

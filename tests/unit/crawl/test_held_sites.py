@@ -140,7 +140,7 @@ def new_site(crawl: OpenedCrawl, source: int) -> SiteRow:
     with crawl.crawl.session.database.write() as connection:
         (row,) = open_sites(connection, crawl.crawl.session.row.id, [SiteRow(0, "http://new.test", 1, None, 0.0)], 0.0)
         connection.execute(update(site).where(site.c.id == row.id).values(source_id=source))
-    waiting = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0, 0)
+    waiting = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0)
     write_rows(crawl.crawl.session.database, NewPage(999_999, row.id, 1, "http://new.test/", *waiting))
     return replace(row, source_id=source, is_new=False)
 

@@ -242,7 +242,7 @@ def drained(crawl: OpenedCrawl) -> None:
 
 
 def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     assert not crawl.crawl.has_unsettled_levels
     drained(crawl)
     assert crawl.pages()["/x"] == (State.REJECTED, "too_deep 4 3")
@@ -269,7 +269,7 @@ def test_breadth_first_order_has_no_unsettled_levels(opened):
 
 
 def test_levels_are_settled_once_at_a_time(opened):
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
 
     async def twice() -> None:
@@ -281,14 +281,14 @@ def test_levels_are_settled_once_at_a_time(opened):
 
 
 def test_failed_crawl_has_no_unsettled_levels(opened):
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
     crawl.crawl.control.abort(StoreError("the disk is full"))
     assert not crawl.crawl.has_unsettled_levels
 
 
 def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
         connection.execute("DROP TABLE link")
@@ -304,7 +304,7 @@ def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog
         raise BUG
 
     monkeypatch.setattr(session, "correct_levels", fail)
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
     asyncio.run(crawl.crawl.correct_levels())
     assert str(crawl.crawl.control.failure) == "the levels can't be corrected: ValueError a bug; please report it"
@@ -314,7 +314,7 @@ def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog
 
 
 def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
-    crawl = opened(ORDER="groups", MAX_LEVEL=3)
+    crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
     break_store(crawl)
     asyncio.run(crawl.crawl.correct_levels())

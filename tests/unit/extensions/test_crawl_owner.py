@@ -207,7 +207,7 @@ def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
 
 
 def test_spider_stays_open_until_the_levels_are_settled(opened):
-    one = opened(ORDER="groups").open()
+    one = opened(ORDER="opic").open()
 
     async def idle() -> list[Any]:
         errors = one.send(signals.spider_idle)

@@ -1,4 +1,4 @@
-"""The position of links in valid and broken pages, their groups and their places."""
+"""The position of links in valid and broken pages, and their places."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html"})
 
 
-def read(body: str, *, groups: bool = True, places: bool = False, status: int = 200, redirect: Redirect | None = None):
+def read(body: str, *, places: bool = True, status: int = 200, redirect: Redirect | None = None):
     response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
-    return ResponseReader(LinkResolver(), TAGS, TYPES, groups, places).read(response, 7, 3, 0.0)
+    return ResponseReader(LinkResolver(), TAGS, TYPES, places).read(response, 7, 3, 0.0)
 
 
 def positions(body: str) -> list[str]:
@@ -32,11 +32,16 @@ def positions(body: str) -> list[str]:
     return ["" if parent is None else position(parent) for parent in parents]
 
 
-def groups(body: str) -> dict[str, str]:
-    """The group of every internal link of *body*, by its path."""
+def places(body: str) -> dict[str, LinkPlace]:
+    """The place of every internal link of *body*, by its path."""
     page = read(body)
-    assert page.link_groups is not None
-    return {target.url.removeprefix(SITE): page.link_groups[target.key] for target, _ in page.links}
+    assert page.link_places is not None
+    return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
+
+
+def positions_by_path(body: str) -> dict[str, str]:
+    """The position of every internal link of *body*, by its path."""
+    return {path: place.position for path, place in places(body).items()}
 
 
 # Positions
@@ -61,58 +66,45 @@ def test_links_of_broken_pages_have_a_position(body):
         assert one.count("/") >= 1
 
 
-# Groups
+# Positions by path
 
 
 def test_url_variants_have_the_position_of_the_first_one():
     body = "<dt><a href=/x/>1</a></dt><ul><li><a href=/x>2</a><li><a href='//a.example/x/'>3</a></ul>"
     page = read(body)
-    assert {page.link_groups[target.key].partition(" ")[0] for target, _ in page.links} == {"body/dt"}
+    assert {page.link_places[target.key].position for target, _ in page.links} == {"body/dt"}
 
 
 def test_bad_and_external_links_are_ignored():
     body = "<h1><a href='http://['>1</a><a href=http://b.example/x>2</a></h1><p><a href=/x>3</a>"
-    assert groups(body) == {"/x": f"body/p {SITE}/"}
+    assert positions_by_path(body) == {"/x": "body/p"}
 
 
 def test_link_that_is_internal_only_by_the_base_has_a_position():
     page = read("<base href='http://a.example:80/b/'><p><a href='http:x.html'>1</a><p><a href=''>2</a>")
-    assert [page.link_groups[target.key].partition(" ")[0] for target, _ in page.links] == ["body/p"] * len(page.links)
+    assert [page.link_places[target.key].position for target, _ in page.links] == ["body/p"] * len(page.links)
     assert page.links
 
 
 @pytest.mark.parametrize("outer", ["svg", "math"])
 @pytest.mark.parametrize("inner", ["script", "style"])
-def test_links_within_removed_elements_have_a_group_without_a_position(outer, inner):
+def test_links_within_removed_elements_have_no_position(outer, inner):
     """In SVG and MathML scripts and styles are elements like others, and may hold links."""
     body = f"<p><a href=/a>1</a></p><{outer}><{inner}><g><a href=/x>2</a></g></{inner}></{outer}><p><a href=/b>3</a>"
-    found = groups(body)
-    assert found.pop("/a") == found.pop("/b") == f"body/p {SITE}/"
-    assert set(found.values()) <= {f" {SITE}/"}
+    found = positions_by_path(body)
+    assert found.pop("/a") == found.pop("/b") == "body/p"
+    assert set(found.values()) <= {""}
 
 
-def test_pages_with_too_deep_nesting_have_groups():
-    found = groups("<div>" * 20_000 + "<a href=/x>1</a>")
-    assert found == {"/x": f"html/body {SITE}/"}
+def test_pages_with_too_deep_nesting_have_positions():
+    found = positions_by_path("<div>" * 20_000 + "<a href=/x>1</a>")
+    assert found == {"/x": "html/body"}
 
 
 TAGS_OF_LISTS = ["<ul>", "<li>", "</ul>", "<a href=/x>", "<a href=/y/z>", "</a>", "<svg>", "<style>", "</style>", "t"]
 
 
-@given(st.lists(st.sampled_from(TAGS_OF_LISTS)))
-def test_every_internal_link_of_any_page_has_a_group(parts):
-    for group in groups("".join(parts)).values():
-        assert group.partition(" ")[2].startswith(SITE)
-
-
 # Places
-
-
-def places(body: str) -> dict[str, LinkPlace]:
-    """The place of every internal link of *body*, by its path."""
-    page = read(body, places=True)
-    assert page.link_places is not None
-    return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
 
 
 def test_place_is_that_of_the_first_link_to_a_target_with_its_text():
@@ -122,20 +114,17 @@ def test_place_is_that_of_the_first_link_to_a_target_with_its_text():
 
 @given(st.lists(st.sampled_from(TAGS_OF_LISTS)))
 def test_every_internal_link_of_any_page_has_a_place(parts):
-    page = read("".join(parts), places=True)
+    page = read("".join(parts))
     assert page.link_places is not None
     for target, _ in page.links:
         assert page.link_places[target.key].path.count("/") < ANCESTORS
-
-
-# Readers and responses without groups
 
 
 MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
 
 
 @pytest.mark.parametrize(("status", "redirect"), [(301, MOVED), (301, Redirect(None, "no location")), (404, None)])
-def test_response_that_is_not_a_page_has_no_groups(status, redirect):
+def test_response_that_is_not_a_page_has_no_positions_by_path(status, redirect):
     page = read("<a href=/x>1</a>", status=status, redirect=redirect)
-    assert page.link_groups is None
+    assert page.link_places is None
     assert page.state is (State.MOVED if redirect is MOVED else State.REFUSED)

@@ -45,14 +45,14 @@ class Heard:
 
 
 def site(number: int) -> SiteQueue:
-    return SiteQueue(SiteState(number, f"http://{number}.test", 1, 0.0), {}, None, Heard())  # type: ignore[arg-type]
+    return SiteQueue(SiteState(number, f"http://{number}.test", 1, 0.0), {}, None)  # type: ignore[arg-type]
 
 
 SITE = site(7)
 
 
-def lease(page_id: int, group: int = 0) -> Lease:
-    return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0, group)
+def lease(page_id: int) -> Lease:
+    return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0)
 
 
 def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():

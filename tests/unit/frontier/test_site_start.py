@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.ranking.page_orders import BreadthFirst, LinkGroups
+from crawlers.algorithms.ranking.news_scores import FIT
+from crawlers.algorithms.ranking.page_orders import ORDERS, BreadthFirst, OrderOptions
+from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import LinkGroupRow, NewPage, PullRow, WaitingPage
+from crawlers.storage.schema.tables import NewPage, PullRow, WaitingPage
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
@@ -25,16 +27,16 @@ def store() -> MemoryFrontierStore:
     made = MemoryFrontierStore()
     for number, key in enumerate(KEYS, 1):
         state, level = (State.DONE, 0) if number == 3 else (State.WAITING, 1)
-        place = (2, level, 0, float(level), int(state), None, None, None, 0.0, 0.0, number % 2)
+        place = (2, level, 0, float(level), int(state), None, None, None, 0.0, 0.0)
         made.submit(ChangeSet(NewPage(number, SITE, key, f"http://a.test/{number}", *place)))
     made.submit(ChangeSet(WaitingPage(5, "http://a.test/5", 0, 1, 0, 1.0, 0, "timeout", 1, None, 10.0, 70.0)))
-    made.submit(ChangeSet(LinkGroupRow(SITE, 1, "ul/li"), PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0)))
+    made.submit(ChangeSet(PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0)))
     return made
 
 
-def read(room: int = 100, *, groups: bool = False, head_urls: int = 100) -> SiteStart:
-    order = LinkGroups() if groups else BreadthFirst()
-    (start,) = read_starts(store(), order, [SITE], room=room, head_urls=head_urls, has_pulls=groups)
+def read(room: int = 100, *, order: str = "bfs", head_urls: int = 100) -> SiteStart:
+    made = ORDERS[order](OrderOptions())
+    (start,) = read_starts(store(), made, [SITE], room=room, head_urls=head_urls, has_pulls=True)
     return start
 
 
@@ -58,15 +60,18 @@ def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch: pytest.M
     assert read(room=5).known is not None
 
 
-def test_groups_have_their_names_first_urls_and_pulls() -> None:
-    start = read(groups=True, head_urls=1)
-    assert start.names == ["ul/li"]
-    assert {group: ([entry.id for entry in head.entries], head.limit) for group, head in start.heads.items()} == {
-        0: ([2], 1),
-        1: ([1], 1),
+def test_queue_begins_with_the_first_urls_that_wait() -> None:
+    start = read(head_urls=1)
+    assert {number: ([entry.id for entry in head.entries], head.limit) for number, head in start.heads.items()} == {
+        0: ([1], 1)
     }
-    assert start.rule is not None
-    assert start.rule.choose([(0, 2), (1, 1)]) == 0, "group 1 was pulled twice"
+    assert start.shares is None
+
+
+def test_shares_count_the_pulls_of_earlier_runs() -> None:
+    shares = read(order="fit").shares
+    assert shares is not None
+    assert shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"
 
 
 def test_nothing_is_known_of_an_empty_site() -> None:

@@ -60,7 +60,7 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
-    values = {"site": 1, "group": 0, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "keys": "[1]"}
+    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "keys": "[1]"}
     with sqlite.read() as connection:
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     assert any(index in line for line in plan)

@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.frontier.url_cache import MAX_GROUP, MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
@@ -47,7 +47,7 @@ def row(
 ) -> NewPage:
     url = f"http://a.test/{page_id}"
     place = (variant, 2, 1, priority, int(state))
-    return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0, 0)
+    return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0)
 
 
 def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
@@ -63,11 +63,11 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
     store.flush()
     known = listed(store.known_from(1, LEAST, 9))
     assert known == [
-        (LEAST, pack(1, 0, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
-        (3, pack(3, 0, rank(2, 1), 2, TAKEN), State.DONE, None),
-        (4, pack(4, 0, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
-        (5, pack(5, 0, rank(2, 1), 0, TAKEN), State.REJECTED, None),
-        (6, pack(6, 0, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (LEAST, pack(1, rank(2, 1), 2, 0), State.WAITING, "http://a.test/1"),
+        (3, pack(3, rank(2, 1), 2, TAKEN), State.DONE, None),
+        (4, pack(4, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
+        (5, pack(5, rank(2, 1), 0, TAKEN), State.REJECTED, None),
+        (6, pack(6, rank(2, 1), 0, TAKEN), State.REJECTED, None),
         (MOST, pack(2, 0, rank(2, 1), 1, 0), State.WAITING, None),
     ]
     assert listed(store.known_from(1, 3, 2)) == known[1:3]
@@ -107,9 +107,9 @@ def test_roots_that_were_read_and_retries_are_noticed(store: SqlFrontierStore) -
 
 
 def test_largest_facts_of_a_known_url_fit_into_its_integer(store: SqlFrontierStore) -> None:
-    most = (2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, 20), 3)
+    most = (2**32 - 1, rank(MAX_LEVEL, 20), 3)
     page = row(most[0], 1, State.WAITING, variant=3)
-    store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20, link_group=MAX_GROUP)))
+    store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20)))
     store.flush()
     assert store.known_urls(1, [1]).values == [pack(*most, 0)]
 
@@ -126,12 +126,16 @@ def test_retries_are_those_of_pages_that_still_wait(store: SqlFrontierStore) -> 
     assert store.retries([2, 1]) == {1: [retry]}
 
 
-def test_pulls_of_a_site_are_in_order_with_the_groups_of_their_pages(store: SqlFrontierStore) -> None:
-    store.submit(ChangeSet(*(row(number, number, State.DONE)._replace(link_group=number) for number in (1, 2))))
+def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store: SqlFrontierStore) -> None:
+    store.submit(ChangeSet(*(row(number, number, State.DONE) for number in (1, 2))))
+    failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
+    store.submit(ChangeSet(WaitingPage(1, *failed)))
+    store.flush()
+    assert (store.downloads(1), store.downloads(2)) == (2, 0)
     store.submit(ChangeSet(PullRow(1, 2, 3.0, 5.0, 7), PullRow(1, 1, 0.0, 6.0), PullRow(2, 1, 9.0, 6.0)))
     store.submit(ChangeSet(PullRow(1, 2, 1.0, 4.0)))
     store.flush()
-    assert list(store.pulls(1)) == [(2, 3.0), (1, 0.0), (2, 1.0)]
+    assert (store.downloads(1), store.downloads(2)) == (3, 1)
 
 
 def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) -> None:
@@ -139,12 +143,12 @@ def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) ->
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
     store.submit(ChangeSet(*pages, row(10, 10, State.DONE)))
     store.flush()
-    everything = store.waiting(1, 0, (float("-inf"), 0), 100)
+    everything = store.waiting(1, (float("-inf"), 0), 100)
     assert [(e.priority, e.id) for e in everything] == sorted(places)
     assert tuple(everything[0]) == (0.0, 9, 9, "http://a.test/9", 2, 1, 0, "request 9", 0)
-    assert [e.id for e in store.waiting(1, 0, (21.0, 2), 2)] == [3, 4]
-    assert [e.id for e in store.waiting(1, 0, (21.0, 4), 9)] == [1]
-    assert store.waiting(2, 0, (float("-inf"), 0), 9) == []
+    assert [e.id for e in store.waiting(1, (21.0, 2), 2)] == [3, 4]
+    assert [e.id for e in store.waiting(1, (21.0, 4), 9)] == [1]
+    assert store.waiting(2, (float("-inf"), 0), 9) == []
 
 
 def test_scheduled_revisits_are_in_order_of_their_times(store: SqlFrontierStore) -> None:

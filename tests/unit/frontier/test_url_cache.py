@@ -7,14 +7,12 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.frontier.url_cache import (
-    MAX_GROUP,
     MAX_LEVEL,
     MIN_SETTLED,
     REVIVABLE,
     TAKEN,
     UrlCache,
     id_of,
-    link_group_of,
     pack,
     rank,
     rank_of,
@@ -24,18 +22,14 @@ from crawlers.frontier.url_cache import (
 
 @given(
     st.integers(1, 2**32 - 1),
-    st.integers(0, MAX_GROUP),
     st.integers(0, MAX_LEVEL),
     st.integers(0, MAX_HOPS),
     st.integers(0, 2),
     st.sampled_from([0, TAKEN, REVIVABLE]),
 )
-def test_packed_value_returns_all_its_fields(
-    page_id: int, group: int, level: int, hops: int, variant: int, flags: int
-) -> None:
-    value = pack(page_id, group, rank(level, hops), variant, flags)
+def test_packed_value_returns_all_its_fields(page_id: int, level: int, hops: int, variant: int, flags: int) -> None:
+    value = pack(page_id, rank(level, hops), variant, flags)
     assert (id_of(value), rank_of(value), variant_of(value)) == (page_id, rank(level, hops), variant)
-    assert link_group_of(value) == group
     assert (value & TAKEN, value & REVIVABLE) == (flags & TAKEN, flags & REVIVABLE)
 
 
@@ -108,7 +102,7 @@ def test_variant_is_forgotten_with_its_url() -> None:
 
 
 def test_largest_page_number_fits_into_the_arrays() -> None:
-    value = pack(2**32 - 1, MAX_GROUP, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
+    value = pack(2**32 - 1, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
     seen = _with(dict.fromkeys(range(MIN_SETTLED), value))
     seen.merge_if_large()
     assert id_of(seen.merged_values([0])[0]) == 2**32 - 1

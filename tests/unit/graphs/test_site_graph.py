@@ -130,7 +130,7 @@ def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
-        new = NewPage(10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0, 0)
+        new = NewPage(10**6, site_id, 5, "http://a.test/new/", 0, 1, 0, 0.0, int(DONE), None, None, None, 0.0, 0.0)
         write_changes(connection, ChangeSet(new, LinkRow(10**6, 1, 1)))
     assert list(graph.edges()) == [(1, [])]
     assert len(list(graph.nodes())) == 1

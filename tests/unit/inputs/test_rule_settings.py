@@ -37,9 +37,7 @@ def test_settings_given_as_numbers_or_texts_become_options():
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
 
 
-@pytest.mark.parametrize(
-    ("order", "optimism", "cap"), [("bfs", 1.6, 10), ("groups", 1.0, 10), ("learnt", 1.0, 4), ("opic", 1.6, 10)]
-)
+@pytest.mark.parametrize(("order", "optimism", "cap"), [("bfs", 1.6, 10), ("learnt", 1.0, 4), ("opic", 1.6, 10)])
 def test_bonus_and_cap_are_smaller_with_orders_that_find_rich_pages_early(order, optimism, cap):
     options = rule_options(given(ORDER=order))
     assert (options.optimism, options.reward_cap) == (optimism, cap)

@@ -76,14 +76,6 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
     assert site.pages[pages["/old"]].moved_to == pages["/news/"]
 
 
-def test_crawl_with_groups_has_their_numbers(database):
-    crawl_id, pages = stored(database, order="groups")
-    with database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE page SET link_group = 3 WHERE id = {pages['/news/']}")
-    page = known_sites(database, crawl_id, REWARDS["links"])[0].pages[pages["/news/"]]
-    assert (page.group, page.features) == (3, None)
-
-
 @pytest.mark.parametrize("features", ["AQA", "ж", "////"])
 def test_damaged_features_name_the_store(database, features):
     crawl_id, _ = stored(database)

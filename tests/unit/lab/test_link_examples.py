@@ -36,7 +36,7 @@ def test_links_have_their_words_level_and_length_but_home_pages_have_none(databa
     assert (set(found), reward) == (expected, 7.0)
 
 
-@pytest.mark.parametrize("order", ["bfs", "groups"])
+@pytest.mark.parametrize("order", ["bfs", "topic"])
 def test_crawl_in_another_order_teaches_words_of_urls_and_levels(database, order):
     examples = LinkExamples(10)
     crawl_id = store_harvest(database, {A: [NEWS]}, order=order)

@@ -171,7 +171,7 @@ def table(output: str) -> list[list[str]]:
 
 def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_path_factory, lab):
     whole = harvest(project, web, ORDER="learnt", CONCURRENT_REQUESTS=1)
-    for order in ("bfs", "groups", "learnt"):
+    for order in ("bfs", "learnt"):
         real = harvest(Project(tmp_path_factory.mktemp("real")), web, ORDER=order, PAGE_BUDGET=BUDGET, **ONE_REQUEST)
         found = sum(reward for _, _, reward in real.query(PULLS))
         output = lab(whole, "replay", "--order", order, "--budget", str(BUDGET), "--rules", "auto")
@@ -187,8 +187,8 @@ def test_replay_begins_with_the_weights_of_today(web, project, lab):
     assert tables[0] != tables[1]
     with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
         lab(project, "replay", *small, "LINK_PRIOR=gone.json")
-    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; .*ORDER=groups: leave it out"):
-        lab(project, "replay", "--order", "groups", "-s", "LINK_PRIOR=none")
+    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; .*ORDER=bfs: leave it out"):
+        lab(project, "replay", "--order", "bfs", "-s", "LINK_PRIOR=none")
 
 
 def test_limits_of_a_replay_are_reported(project, lab):
@@ -230,7 +230,6 @@ def files(folder) -> list[str]:
             ("--order", "learnt"),
             "--order learnt: CRAWL=extlinks has ORDER=bfs, and only crawls with ORDER=learnt store",
         ),
-        (("--order", "groups"), "and only crawls with ORDER=groups or learnt store what it needs of links; crawl with"),
         (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png"),
         (("--out", "/proc/rules.csv"), "--out=/proc/rules.csv can't be written"),
         (("-s", "REWARD=money"), "REWARD='money' is unknown; choose one of: links, new_hosts, new_links"),

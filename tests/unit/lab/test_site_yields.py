@@ -29,7 +29,7 @@ class Stored:
         """Add a page; *urls* are its external links, host and path."""
         site_id = site_id or self.site_id
         url = f"http://a.test/{number}"
-        new = NewPage(number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0, 0)
+        new = NewPage(number, site_id, number, url, 0, 0, 0, priority, 0, None, None, None, 0.0, 0.0)
         self.write(ChangeSet(new))
         found = []
         for n, target in enumerate(urls):

@@ -40,7 +40,7 @@ def test_nothing_that_belongs_to_the_machine_is_offered():
 
 
 def test_names_of_registries_are_choices():
-    assert SETTINGS["ORDER"].kind.choices[:2] == ("bfs", "groups")
+    assert SETTINGS["ORDER"].kind.choices[:2] == ("bfs", "learnt")
     assert SETTINGS["PROFILE"].kind.choices == ("universities", "institutes")
     assert SETTINGS["GRAPH_FORMATS"].kind.choices == ()  # several can be given
 

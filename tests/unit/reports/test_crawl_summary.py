@@ -48,7 +48,7 @@ class Stored:
     def page(self, url, state=State.DONE, status=200, reason=None, content=None, links=0):
         (number,) = page_ids(self.database, 1)
         site = self.sites[url.partition("/")[0]]
-        place = (number, site, number, f"http://{url}", 0, 1, 0, 0.0, 0, None, None, None, 1.0, 1.0, 0)
+        place = (number, site, number, f"http://{url}", 0, 1, 0, 0.0, 0, None, None, None, 1.0, 1.0)
         head = (number, int(state), reason, 1, 2.0, 2.0, status, None)
         write_rows(
             self.database,

@@ -256,7 +256,7 @@ def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_lea
         assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}
 
 
-@pytest.mark.parametrize(("setting", "first", "then"), [("ORDER", "bfs", "groups"), ("REWARD", "links", "new_hosts")])
+@pytest.mark.parametrize(("setting", "first", "then"), [("ORDER", "bfs", "opic"), ("REWARD", "links", "new_hosts")])
 def test_crawl_can_not_change_its_order_or_reward_on_its_way(tmp_path, setting, first, then):
     project = Project(tmp_path)
     with Web(a=pages(rich(12, 2))) as web:
@@ -308,7 +308,7 @@ def test_start_page_that_is_never_asked_for_makes_its_site_not_available(tmp_pat
 
 
 @pytest.mark.parametrize("at_once", [1, 8])
-def test_levels_of_the_order_groups_are_put_right_and_nothing_is_lost_behind_a_long_way(tmp_path, at_once):
+def test_levels_of_the_order_learnt_are_put_right_and_nothing_is_lost_behind_a_long_way(tmp_path, at_once):
     """A rich group leads down a chain; a poor page, read last, knows a short way into its middle."""
     bodies = {"/": links("/rich/1.html", *(f"/z{n}/x.html" for n in range(30)))}
     for n in range(1, 9):
@@ -319,7 +319,7 @@ def test_levels_of_the_order_groups_are_put_right_and_nothing_is_lost_behind_a_l
     bodies["/rich/9.html"] = links("http://last.example/")
     project = Project(tmp_path)
     with Web(a=pages(bodies)) as web:
-        settings = {"RULE": "auto", "ORDER": "groups", "MAX_LEVEL": 4, "CONCURRENT_REQUESTS": at_once}
+        settings = {"RULE": "auto", "ORDER": "learnt", "MAX_LEVEL": 4, "CONCURRENT_REQUESTS": at_once}
         harvest(project, "-a", f"hosts={web.hosts()}", **settings)
         rows = project.query("SELECT url, level, state FROM page WHERE url LIKE '%/rich/%' ORDER BY url")
         found = [(url.removeprefix(web["a"].origin), level, State(state)) for url, level, state in rows]
@@ -330,7 +330,7 @@ def test_levels_of_the_order_groups_are_put_right_and_nothing_is_lost_behind_a_l
     assert project.states() == [("finished", "finished")]
 
 
-@pytest.mark.parametrize("order", ["bfs", "groups"])
+@pytest.mark.parametrize("order", ["bfs", "learnt"])
 def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order):
     listed = [f"/n/{n}.html" for n in range(300)]
     bodies = {"/": links(*listed)}
@@ -356,7 +356,7 @@ def test_endless_part_is_cut_in_another_order_than_by_levels(tmp_path):
 
     project = Project(tmp_path, MAX_LEVEL=4)  # 11,111 months without an end
     with Web(a=respond) as web:
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER="groups", CONCURRENT_REQUESTS=8)
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER="learnt", CONCURRENT_REQUESTS=8)
     assert ended.status == 0
     done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
     assert 10_000 < done < 10_800

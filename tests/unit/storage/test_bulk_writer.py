@@ -38,9 +38,7 @@ pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
 NOW = 1763696389.123456
-PAGE = NewPage(
-    1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3, 7
-)
+PAGE = NewPage(1, 1, LEAST, "http://a.test/?q=ü€𝄞", 2, 3, 4, 67.0, 0, "why", '{"a": "\\u0000"}', MOST, NOW, NOW + 1e-3)
 WAITS = WaitingPage(1, "http://a.test/b", 0, 1, 0, 21.0, 0, "status 500", 2, None, NOW + 5)
 ENDED = EndedPage(
     1,
@@ -91,7 +89,7 @@ def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
 
 
 def test_new_pages_are_read_back_unchanged(database: Database) -> None:
-    pages = [PAGE, NewPage(2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300, 0)]
+    pages = [PAGE, NewPage(2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300)]
     write(database, ChangeSet(*pages))
     assert rows(database, NewPage) == pages
 

@@ -99,7 +99,7 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
 ) -> None:
     begun = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
     (own,) = begun.sites
-    more = (None, None, None, 0.0, 0.0, 0)
+    more = (None, None, None, 0.0, 0.0)
     pages = [NewPage(PAGE, own.id, 1, f"{A}/", 0, level, 0, 0.0, int(State.WAITING), *more)]
     if other_root is not None:
         pages.append(NewPage(8, own.id, 2, f"{A}/2", 0, 0, 0, 0.0, int(other_root), *more))
@@ -139,7 +139,7 @@ def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_trans
     # The page is found in the same batch. A page without cash sends nothing back.
     changes = found(crawl.id, 11, "http://b.test", "http://c.test", "http://d.test", carried=0.25)
     changes.extend(found(crawl.id, 21, "http://d.test", source=8))
-    changes.add(NewPage(PAGE, home.id, 70, f"{A}/page", 0, 3, 0, 0.0, 1, None, None, None, 0.0, 0.0, 0))
+    changes.add(NewPage(PAGE, home.id, 70, f"{A}/page", 0, 3, 0, 0.0, 1, None, None, None, 0.0, 0.0))
     apply(database, SiteLimit(crawl.id, 2, carries_cash=carries_cash), changes)
     with database.read() as connection:
         sent = connection.execute(select(message).order_by(message.c.id)).all()

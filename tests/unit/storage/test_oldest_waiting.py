@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.both_stores
 
 
-def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0, group: int = 0) -> NewPage:
+def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0) -> NewPage:
     """Return a page that was found at the time of its number."""
     fields = (f"http://a.test/{number}", 0, level, 0, float(level), int(state), None, None, None)
-    return NewPage(number, site_id, number, *fields, float(number), float(number), group)
+    return NewPage(number, site_id, number, *fields, float(number), float(number))
 
 
 def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> None:
@@ -33,8 +33,8 @@ def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> 
     assert oldest_waiting(database, one.id) is None
     rng = random.Random(1)
     rows = [
-        page(number, rng.choice(run.sites).id, rng.choice([State.WAITING, State.DONE]), rng.randrange(4), group)
-        for number, group, run in ((number, number % 3, rng.choice([one, two])) for number in range(5, 300))
+        page(number, rng.choice(run.sites).id, rng.choice([State.WAITING, State.DONE]), rng.randrange(4))
+        for number, run in ((number, rng.choice([one, two])) for number in range(5, 300))
     ]
     with database.write() as connection:
         write_changes(connection, ChangeSet(*rows))

@@ -31,7 +31,7 @@ DONE, REFUSED, WAITING = State.DONE, State.REFUSED, State.WAITING
 
 def new_page(number: int, site_id: int, level: int, state: State, path: str = "") -> NewPage:
     url = f"{SITE}/{path or number}"
-    return NewPage(number, site_id, number, url, 0, level, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+    return NewPage(number, site_id, number, url, 0, level, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
 
 
 def stored(database: Database, site_id: int) -> None:

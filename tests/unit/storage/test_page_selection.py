@@ -57,7 +57,7 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
         site_id = connection.execute(select(site.c.id)).scalar_one()
         found = {"a": (0, 0, None), "b": (1, 0, None), "c": (9, 0, None), "d": (1, 1, None), "e": (1, 5, "extension e")}
         pages = [
-            NewPage(n, site_id, n, f"http://a.test/{name}", 0, level, 0, 0.0, state, reason, None, None, 0.0, 0.0, 0)
+            NewPage(n, site_id, n, f"http://a.test/{name}", 0, level, 0, 0.0, state, reason, None, None, 0.0, 0.0)
             for n, (name, (level, state, reason)) in enumerate(found.items(), 1)
         ]
         write_changes(connection, ChangeSet(*pages))

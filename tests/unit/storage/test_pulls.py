@@ -9,7 +9,7 @@ from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.pulls import Pull, counted, has_pulls, pulls_of, pulls_of_site
+from crawlers.storage.pulls import Pull, counted, downloads_of_site, has_pulls, pulls_of
 from crawlers.storage.schema.tables import CountedKeyRow, NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
 
@@ -28,8 +28,8 @@ def write(database, changes):
         write_changes(connection, changes)
 
 
-def new_page(number, site_id, group):
-    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, group)
+def new_page(number, site_id):
+    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
 
 
 def test_crawls_with_pulls_are_told_from_others(database):
@@ -45,13 +45,13 @@ def test_pulls_of_each_crawl_are_read_in_the_order_of_completion(database):
     one = crawls.begin(database, "one", "extlinks", sites, {}, 0.0)
     two = crawls.begin(database, "two", "extlinks", sites[:1], {}, 0.0)
     a, b = (row.id for row in one.sites)
-    pages = [(5, b, 2), (4, a, 0), (9, two.sites[0].id, 0), (3, b, 0)]
+    pages = [(5, b), (4, a), (9, two.sites[0].id), (3, b)]
     write(database, ChangeSet(*(new_page(*row) for row in pages)))
     write(database, ChangeSet(PullRow(b, 5, 2.0, 1.0), PullRow(a, 4, 0.0, 1.0), PullRow(two.sites[0].id, 9, 7.0, 1.0)))
     write(database, ChangeSet(PullRow(b, 3, 1.5, 0.5)))
     assert list(pulls_of(database, one.id)) == [Pull(b, 2.0), Pull(a, 0.0), Pull(b, 1.5)]
     assert list(pulls_of(database, two.id)) == [Pull(two.sites[0].id, 7.0)]
-    assert list(pulls_of_site(database, b)) == [(2, 2.0), (0, 1.5)], "with their groups of links"
+    assert (downloads_of_site(database, b), downloads_of_site(database, a)) == (2, 1)
 
 
 @pytest.mark.parametrize("reward", ["nan", "-5", "1e999"])

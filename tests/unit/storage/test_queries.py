@@ -43,7 +43,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
         url = f"http://site{site_id}.test/{page_id}"
         content_signature = page_id if level else None
         changes.add(
-            NewPage(page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0),
+            NewPage(page_id, site_id, page_id, url, 0, level, 0, 0.0, 0, None, None, None, 0.0, 0.0),
             EndedPage(
                 page_id, int(state), None, 1, None, 0.0, None, None, None, content_signature, *[None] * 3, 0, None, None
             ),

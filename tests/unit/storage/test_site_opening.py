@@ -73,7 +73,7 @@ def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database:
     crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
     with database.write() as connection:
         place = (1, crawl.sites[0].id, 1, "http://a.test/", 0, 0, 0, 0.0)
-        home = NewPage(*place, int(State.FAILED), "timeout", None, None, 0.0, 0.0, 0)
+        home = NewPage(*place, int(State.FAILED), "timeout", None, None, 0.0, 0.0)
         write_changes(connection, ChangeSet(home, SiteAvailability(crawl.sites[0].id, "timeout")))
 
     def states() -> tuple[int, str | None]:

@@ -79,7 +79,7 @@ def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Datab
         assert known_sites(connection, crawl.id, {B.site, "http://d.test"}) == {B.site}
         assert count_sites(connection, crawl.id) == 3
     pages = [
-        NewPage(n, of, n, f"http://{n}.test/", 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0, 0)
+        NewPage(n, of, n, f"http://{n}.test/", 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
         for n, (of, state) in enumerate([(a, State.WAITING), (b, State.WAITING), (b, State.WAITING), (c, State.DONE)])
     ]
     with database.write() as connection:
@@ -143,6 +143,6 @@ def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: 
     (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
     with database.write() as connection:
         connection.execute(site.update().values(robots_status=0, robots_text="timeout"))
-        home = NewPage(1, row.id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.DONE), None, None, None, 0.0, 0.0, 0)
+        home = NewPage(1, row.id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.DONE), None, None, None, 0.0, 0.0)
         write_changes(connection, ChangeSet(home))
         assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) is None

@@ -40,7 +40,7 @@ MACHINE = "alpha"
 
 
 def new_page(number: int, site_id: int) -> NewPage:
-    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
 
 
 class Shared:

@@ -42,7 +42,7 @@ class Crawl:
         self.id, self.first = begun.id, begun.worker_id
         self.sites = [row.id for row in begun.sites]
         for number in self.sites:
-            self.write(NewPage(number, number, 1, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+            self.write(NewPage(number, number, 1, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
         with database.write() as connection:
             connection.execute(update(worker).values(beat_at=0.0))
 
@@ -243,7 +243,7 @@ def test_sites_that_the_input_no_longer_names_are_not_work(shared: Crawl) -> Non
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [], "nothing of the open site waits"
     shared.leave(shared.first)
     assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
-    shared.write(NewPage(99, a, 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+    shared.write(NewPage(99, a, 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [a], "without the others of its source"
 
 
@@ -590,7 +590,7 @@ def test_another_worker_is_elected_if_the_finisher_dies(shared: Crawl) -> None:
 def test_finisher_goes_on_if_pages_wait_again(shared: Crawl) -> None:
     shared.end(*shared.sites)
     assert shared.round(shared.first, is_hungry=True).is_elected
-    shared.write(NewPage(99, shared.sites[0], 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0))
+    shared.write(NewPage(99, shared.sites[0], 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
     assert not shared.round(shared.first).is_over
     second = shared.join()
     assert not shared.round(second, is_hungry=True).is_over

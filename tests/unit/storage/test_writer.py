@@ -30,7 +30,7 @@ PATIENCE_S = 30.0  # a test that waits longer fails
 def changes(number: int, size: int = 1) -> ChangeSet:
     """Return a page and its link: rows of two tables, so that a partly written change set is detected."""
     url = "http://a.test/" + "x" * size
-    page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0, 0)
+    page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
     return ChangeSet(page, PageLinks(number, {number: 1}))
 
 

@@ -77,8 +77,8 @@ def test_scores_of_orders_follow_their_options(name: str, scores: PageScores) ->
 
 @pytest.mark.parametrize("name", ["fit", "fit*opic"])
 def test_shares_of_the_queues_are_those_of_the_options(name: str) -> None:
-    shares, taken = ORDERS[name](OPTIONS).groups(), []
+    shares, taken = ORDERS[name](OPTIONS).shares(), []
     for _ in range(80):
-        taken.append(shares.choose([(OTHER, 1), (ARCHIVE, 2), (FIT, 3)]))
+        taken.append(shares.choose([OTHER, ARCHIVE, FIT]))
         shares.record_request(taken[-1])
     assert (taken.count(OTHER), taken.count(ARCHIVE)) == (20, 10)

@@ -11,10 +11,10 @@ from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH
 from crawlers.algorithms.ranking.page_scores import OTHER, REVISIT
 from crawlers.algorithms.ranking.queue_shares import QueueShares
 
-EVERYTHING = [(queue, 1) for queue in (OTHER, ARCHIVE, FIT)]
+EVERYTHING = [OTHER, ARCHIVE, FIT]
 
 
-def taken(shares: QueueShares, waiting: list[tuple[int, int]], times: int) -> Counter[int]:
+def taken(shares: QueueShares, waiting: list[int], times: int) -> Counter[int]:
     counts: Counter[int] = Counter()
     for _ in range(times):
         queue = shares.choose(waiting)
@@ -30,25 +30,25 @@ def test_shares_are_exact_to_one_page():
 
 def test_due_pages_do_not_count_against_the_shares():
     shares = QueueShares(explore=0.5, archive=0.0)
-    assert taken(shares, [(REVISIT, 1), *EVERYTHING], 100) == {REVISIT: 100}
+    assert taken(shares, [REVISIT, *EVERYTHING], 100) == {REVISIT: 100}
     assert shares.choose(EVERYTHING) == OTHER
 
 
 def test_explore_and_archive_share_all_downloads_if_no_page_fits():
-    counts = taken(QueueShares(explore=0.05, archive=0.15), [(OTHER, 1), (ARCHIVE, 2)], 400)
+    counts = taken(QueueShares(explore=0.05, archive=0.15), [OTHER, ARCHIVE], 400)
     assert counts == {OTHER: 100, ARCHIVE: 300}
 
 
 def test_queue_with_a_share_of_zero_is_chosen_only_if_no_other_waits():
     shares = QueueShares(explore=0.0, archive=0.0)
     assert taken(shares, EVERYTHING, 50) == {FIT: 50}
-    assert taken(shares, [(OTHER, 1)], 2) == {OTHER: 2}
+    assert taken(shares, [OTHER], 2) == {OTHER: 2}
 
 
 @given(st.lists(st.sets(st.sampled_from([OTHER, REVISIT, ARCHIVE, FIT, FRESH]), min_size=1)))
 def test_only_queues_with_waiting_pages_are_chosen(rounds):
     shares = QueueShares(explore=0.05, archive=0.1)
     for waiting in rounds:
-        queue = shares.choose([(one, 1) for one in waiting])
+        queue = shares.choose(waiting)
         assert queue in waiting
         shares.record_request(queue)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import Groups, Rows, Web, best_pages, harvest
+from bench.harvest.simulation import Rows, Web, best_pages, harvest
 from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
 from bench.harvest.suites import bounds, run, suites
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import FEATURES
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.lab.simulation.order_replay import ByGroup, ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>
 <p><a href="more/">More</a> <a href="missing.html">Missing</a> <a href="http://x.test/1">x</a> <a href="/">Home</a>"""
@@ -82,18 +82,13 @@ def test_breadth_first_harvest_earns_each_link_once(site):
     ]
 
 
-def by_group(site):
-    return ByGroup(), Groups([site])
-
-
 def by_value(site):
     rows = Rows(site)
-    return ByValue(LinkValues()), lambda _, link, level: (0, rows.of(link, level))
+    return ByValue(LinkValues()), lambda _, link, level: rows.of(link, level)
 
 
-@pytest.mark.parametrize("make", [by_group, by_value])
-def test_every_order_reads_all_pages_and_finds_all_links(site, make):
-    read = named(site, *make(site))
+def test_learning_order_reads_all_pages_and_finds_all_links(site):
+    read = named(site, *by_value(site))
     assert sorted(path for path, _ in read) == sorted(url.removeprefix("http://a.test:8600") for url in site.urls)
     assert sum(reward for _, reward in read) == 7
 
@@ -121,7 +116,7 @@ def test_suites_are_simulated_from_the_cache(site, tmp_path):
     assert (most[2000], best[2000]) == (14, 14)
     assert best[1] == 4
     assert run(tmp_path, made[0], "best", "found")[:6] == [0, 0, 1, 1, 4, 1]
-    for order in ("bfs", "groups", "learnt", "cold", "found"):
+    for order in ("bfs", "learnt", "cold", "found"):
         assert sum(run(tmp_path, made[0], "auto", order)) == 14
 
 

@@ -63,8 +63,8 @@ def announcements(store: NewsStore, frontier: Recorder, commits: NothingPending)
     return Announcements(store.database, store.id, commits, frontier, polls)  # type: ignore[arg-type]
 
 
-def lease(path: str = "/rss", *, id: int = 7, group: int = 0, is_revisit: bool = False) -> Lease:
-    return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, group, FORMER if is_revisit else None)
+def lease(path: str = "/rss", *, id: int = 7, queue: int = 0, is_revisit: bool = False) -> Lease:
+    return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, queue, FORMER if is_revisit else None)
 
 
 def key(path: str, site: str = SITE) -> int:
@@ -108,14 +108,14 @@ def test_announced_are_the_items_and_nothing_else(announcements: Announcements) 
 
 
 @pytest.mark.parametrize(
-    ("group", "place", "led_to"),
+    ("queue", "place", "led_to"),
     [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
 )
 def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
-    announcements: Announcements, frontier: Recorder, group: int, place: QueueSlot, led_to: bool
+    announcements: Announcements, frontier: Recorder, queue: int, place: QueueSlot, led_to: bool
 ) -> None:
     frontier.places[7] = place
-    assert announcements.led_to(lease(group=group)) == led_to
+    assert announcements.led_to(lease(queue=queue)) == led_to
 
 
 def test_the_latest_announcements_are_remembered(announcements: Announcements) -> None:

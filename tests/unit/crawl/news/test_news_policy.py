@@ -44,7 +44,7 @@ def test_next_run_takes_no_waiting_feed_for_an_article(runs):
     crawl.end(crawl.lease(), "/a1", news=News(feeds=[target("/feed")]))
     again = runs()
     lease = again.leases()["/feed"]
-    assert lease.group == FRESH
+    assert lease.queue == FRESH
     assert not again.policy.is_announced(lease)
 
 

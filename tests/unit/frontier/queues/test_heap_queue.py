@@ -22,7 +22,7 @@ class Stored:
 
     def flush(self) -> None: ...
 
-    def waiting(self, site_id: int, group: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
         return [e for e in self._entries if (e.priority, e.id) > after][:limit]
 
 

@@ -38,7 +38,7 @@ class WaitingRows:
 
     def flush(self) -> None: ...
 
-    def waiting(self, site_id, group, after, limit):
+    def waiting(self, site_id, after, limit):
         self.refills += 1
         return [entry(page) for page in sorted(self.rows) if (0.0, page) > after][:limit]
 

@@ -11,9 +11,7 @@ from crawlers.algorithms.bandits.turns import RoundRobin, Sequential
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
-from crawlers.lab.simulation import order_replay
 from crawlers.lab.simulation.order_replay import (
-    ByGroup,
     ByValue,
     KnownPage,
     KnownSite,
@@ -29,12 +27,12 @@ def features(word: str):
     return np.array(link_features(SITE, f"{SITE}/{word}", 1, 9, LinkPlace("ul/li", "ul/li", word)), np.uint32)
 
 
-def page(*links: int, keys=(), downloads=1, moved_to=None, group=0, word="page") -> KnownPage:
-    return KnownPage(downloads, links, moved_to, (), frozenset(keys), group, features(word))
+def page(*links: int, keys=(), downloads=1, moved_to=None, word="page") -> KnownPage:
+    return KnownPage(downloads, links, moved_to, (), frozenset(keys), features(word))
 
 
 def home(*links: int, keys=(), moved_to=None) -> KnownPage:
-    return KnownPage(1, links, moved_to, (), frozenset(keys), 0, None)
+    return KnownPage(1, links, moved_to, (), frozenset(keys), None)
 
 
 def site(**pages: KnownPage) -> KnownSite:
@@ -43,13 +41,13 @@ def site(**pages: KnownPage) -> KnownSite:
 
 TREE = site(
     p0=home(1, 2, 3, keys={1}),
-    p1=page(4, keys={1}, group=1, word="old"),
-    p2=page(5, 1, keys={2, 3}, group=2, word="news"),
-    p3=page(keys={3}, group=1, word="old"),
-    p4=page(keys={1, 2}, group=1, word="old"),
-    p5=page(keys={4, 5, 6}, group=2, word="news"),
+    p1=page(4, keys={1}, word="old"),
+    p2=page(5, 1, keys={2, 3}, word="news"),
+    p3=page(keys={3}, word="old"),
+    p4=page(keys={1, 2}, word="old"),
+    p5=page(keys={4, 5, 6}, word="news"),
 )
-ORDERS = [LevelByLevel, ByGroup, lambda: ByValue(LinkValues())]
+ORDERS = [LevelByLevel, lambda: ByValue(LinkValues())]
 
 
 def read(known: KnownSite, order, budget: int = 500, **options):
@@ -62,9 +60,8 @@ def test_breadth_first_replay_reads_level_by_level_and_counts_what_is_new():
     assert read(TREE, LevelByLevel(), only_new=False)[1] == [0, 1, 2, 4, 5, 7, 10]
 
 
-@pytest.mark.parametrize("order", [ByGroup(), ByValue(LinkValues())])
-def test_orders_that_learn_follow_links_like_those_that_paid(order):
-    pages, found = read(TREE, order)
+def test_order_that_learns_follows_links_like_those_that_paid():
+    pages, found = read(TREE, ByValue(LinkValues()))
     assert sorted(pages) == [0, 1, 2, 3, 4, 5]
     assert found[-1] == 6
     assert pages.index(5) < pages.index(4)
@@ -105,8 +102,8 @@ def test_targets_of_redirects_and_repeated_downloads(make):
 def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing():
     values = LinkValues()
     order = ByValue(values)
-    order.push(Waiting(2, 1, 1, 0, 0, features("news")))
-    order.push(Waiting(0, 0, 0, 0, 0, None))
+    order.push(Waiting(2, 1, 1, 0, features("news")))
+    order.push(Waiting(0, 0, 0, 0, None))
     first = order.pop()
     assert (first.page, len(order)) == (0, 1)
     order.record_reward(first, 1000)
@@ -120,18 +117,3 @@ def test_sites_share_what_is_learnt_and_their_budget():
     assert course.choices == [0, 1] * 4
     assert len(course.found) == 9
     assert course.pages[1::2].index(2) <= course.pages[0::2].index(2)
-
-
-def test_late_groups_share_a_queue(monkeypatch):
-    monkeypatch.setattr(order_replay, "MAX_GROUPS", 3)
-    order = ByGroup()
-    for number in range(1, 6):
-        order.push(Waiting(number, number, 1, 0, number * 10, None))
-    assert len(order) == 5
-    read_pages = []
-    while len(order):
-        waiting = order.pop()
-        order.record_reward(waiting, 0)
-        read_pages.append(waiting.page)
-    assert sorted(read_pages) == [1, 2, 3, 4, 5]
-    assert [number for number in read_pages if number > 2] == [3, 4, 5]

@@ -27,7 +27,6 @@ from crawlers.storage.schema.tables import (
     ExternalUrlRow,
     LinkAnchorRow,
     LinkContextRow,
-    LinkGroupRow,
     crawl,
     page,
     site,
@@ -94,9 +93,9 @@ def stored(database):
 
 @pytest.mark.both_stores
 def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
-    stored.add(2, "/x", title="A title", link_group=1)
+    stored.add(2, "/x", title="A title")
     add_links(stored.database, (1, 2, 2), (2, 1, 1))
-    write_rows(stored.database, LinkAnchorRow(1, 2, "To x"), LinkGroupRow(stored.site, 1, "nav /#"))
+    write_rows(stored.database, LinkAnchorRow(1, 2, "To x"))
     assert stored.lines("/x") == [
         f"{SITE}/x",
         f"  page, since {time(6)}",
@@ -111,7 +110,6 @@ def test_page_that_was_read_has_facts_and_then_events_in_order_of_time(stored):
         "  request and response in all.warc.gz",
         f'  {time(3)} found on {SITE}/ as "To x"',
         f"    normal form, add_trailing_slash: {SITE}/x/",
-        "    put in the queue of links like nav /#",
         f"  {time(5)} requested, attempt 1: status 200, text/html, 9 bytes",
     ]
 
