@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
 PLACE = LinkPlace("ul/li", "", "a text")
-FULL = Details(None, "POST", "nav/a", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has_moved=True)
+FULL = Details(None, "POST", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has_moved=True)
 
 
 def received(target: Target, details: Details) -> Message:
