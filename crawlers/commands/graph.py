@@ -17,7 +17,7 @@ from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import AnalysedGraph, analyse
+from crawlers.graphs.analysis import analyse
 from crawlers.graphs.comparison.comparison_files import COMPARISON_FORMATS
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import ALL_MEASURES, no_graph_of, write_laid_out, write_site_graphs
@@ -27,7 +27,8 @@ from crawlers.graphs.fragment.link_counts import count_fragment
 from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
 from crawlers.graphs.important_part import graph_map
 from crawlers.graphs.looks import COMMUNITY, LAYOUTS, MAX_NODES, GraphLayout, graph_layout
-from crawlers.graphs.seen_columns import SEEN
+from crawlers.graphs.model import ExtendedGraph
+from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, TABLES, write_tables
 from crawlers.inputs.text_file import shortened_list
@@ -333,7 +334,7 @@ def _write_fragment(
     counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
     graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
     if measures := [name for name in measures if name not in SEEN]:  # which are of pages
-        graph = AnalysedGraph(graph, analyse(graph, measures))
+        graph = ExtendedGraph(graph, analyse(graph, measures))
     base = folder / FRAGMENT
     for name in formats:
         size = write_laid_out(graph, base, name, layout, _warn)

@@ -13,7 +13,6 @@ not wait for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,11 +22,11 @@ from crawlers.graphs.model import Column, ColumnType
 from crawlers.storage.importance import DECIMALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from networkx import DiGraph
 
-    from crawlers.graphs.model import Graph, Row
+    from crawlers.graphs.model import Graph
     from crawlers.storage.files.cells import Value
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
@@ -47,50 +46,10 @@ MEASURES: dict[str, ColumnType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """The values of each node, by id, in the order of the columns."""
-
-    columns: tuple[Column, ...]
-    values: Mapping[int, tuple[Value, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysedGraph:
-    """A graph with the columns of an analysis after its own; columns that it has already are not repeated."""
-
-    graph: Graph
-    analysis: Analysis
-
-    @property
-    def name(self) -> str:
-        return self.graph.name
-
-    @property
-    def description(self) -> str:
-        return self.graph.description
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.graph.columns + tuple(self.analysis.columns[place] for place in self._new())
-
-    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
-        return self.graph.edges()
-
-    def nodes(self) -> Iterator[Row]:
-        new = self._new()
-        for number, label, *values in self.graph.nodes():
-            found = self.analysis.values[number]
-            all_values = (*values, *(found[place] for place in new))
-            yield number, label, *all_values
-
-    def _new(self) -> list[int]:
-        known = {column.name for column in self.graph.columns}
-        return [place for place, column in enumerate(self.analysis.columns) if column.name not in known]
-
-
-def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: int = MAX_EDGES) -> Analysis:
-    """Return the *measures* (names in MEASURES) of every node; equal graphs have equal values.
+def analyse(
+    graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: int = MAX_EDGES
+) -> dict[Column, Callable[[int], Value]]:
+    """Return the *measures* (names in MEASURES) as columns of every node; equal graphs have equal values.
 
     Raises ConfigError for an unknown measure, and for more than *max_edges* edges, before the rest of them
     takes memory.
@@ -103,8 +62,7 @@ def analyse(graph: Graph, measures: Sequence[str] = tuple(MEASURES), max_edges: 
     for names, measure in _GROUPS.items():
         if not set(names).isdisjoint(measures):
             found.update(zip(names, measure(network), strict=True))
-    columns = tuple(Column(name, MEASURES[name]) for name in measures)
-    return Analysis(columns, {node: tuple(found[name][node] for name in measures) for node in network})
+    return {Column(name, MEASURES[name]): found[name].__getitem__ for name in measures}
 
 
 def to_networkx(graph: Graph, max_edges: int = MAX_EDGES) -> DiGraph:

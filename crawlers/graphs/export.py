@@ -6,11 +6,11 @@ import logging
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import plural
-from crawlers.graphs.analysis import MEASURES, AnalysedGraph, analyse
+from crawlers.graphs.analysis import MEASURES, analyse
 from crawlers.graphs.files import graph_format, graph_paths, write_graph
-from crawlers.graphs.importance_columns import ImportanceGraph
 from crawlers.graphs.looks import laid_out
-from crawlers.graphs.seen_columns import SEEN, SeenGraph
+from crawlers.graphs.model import ExtendedGraph
+from crawlers.graphs.page_columns import SEEN, importance_column, seen_columns
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.files.names import file_stem
 from crawlers.storage.importance import shares_of_site, totals_of
@@ -85,11 +85,13 @@ def write_site_graphs(
         pages = SiteGraph(database, site.id, site.site, f"pages and links of {site.site}")
         if not len(pages):
             continue
-        graph: Graph = pages if totals is None else ImportanceGraph(pages, shares_of_site(database, site.id, totals))
+        graph: Graph = pages
+        if totals is not None:
+            graph = ExtendedGraph(pages, importance_column(pages, shares_of_site(database, site.id, totals)))
         if times := [name for name in measures if name in SEEN]:
-            graph = SeenGraph(graph, pages, database, site.id, times)
+            graph = ExtendedGraph(graph, seen_columns(pages, database, site.id, times))
         if computed := [name for name in measures if name not in SEEN]:
-            graph = AnalysedGraph(graph, analyse(graph, computed))
+            graph = ExtendedGraph(graph, analyse(graph, computed))
         base = folder / file_stem(site.site, names, site.folder or "")
         for name in formats:
             size = write_laid_out(graph, base, name, layout, say)

@@ -20,9 +20,9 @@ from crawlers.algorithms.maps.map_colours import (
 )
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import AnalysedGraph, Analysis, analyse
+from crawlers.graphs.analysis import analyse
 from crawlers.graphs.fragment.web_fragment import CLASS_STARTS
-from crawlers.graphs.model import Column
+from crawlers.graphs.model import Column, ExtendedGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -104,21 +104,17 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
         return _drawn(graph, GraphLayout(), {}, remark=_too_large(graph, layout.max_nodes))
     ids, pairs = numbered
     if layout.size not in [column.name for column in graph.columns]:
-        graph = AnalysedGraph(graph, analyse(graph, (layout.size,)))
+        graph = ExtendedGraph(graph, analyse(graph, (layout.size,)))
     if layout.colour == COMMUNITY:
-        graph = _with_column(
-            graph, Column(COMMUNITY, "integer"), dict(zip(ids, communities(len(ids), pairs), strict=True))
-        )
+        of_node = dict(zip(ids, communities(len(ids), pairs), strict=True))
+        graph = ExtendedGraph(graph, {Column(COMMUNITY, "integer"): of_node.__getitem__})
     elif layout.colour == HOST:
-        graph = _with_column(graph, Column(HOST, "string"), {row[0]: host_of(row[1]) for row in graph.nodes()})
+        hosts = {row[0]: host_of(row[1]) for row in graph.nodes()}
+        graph = ExtendedGraph(graph, {Column(HOST, "string"): hosts.__getitem__})
     if not is_available():
         return _drawn(graph, layout, {}, len(ids), f"{graph.name}: {NO_LIBRARY}")
     places = dict(zip(ids, force_layout(len(ids), pairs), strict=True))
     return _drawn(graph, layout, places, len(ids))
-
-
-def _with_column(graph: Graph, column: Column, values: Mapping[int, Value]) -> Graph:
-    return AnalysedGraph(graph, Analysis((column,), {node: (value,) for node, value in values.items()}))
 
 
 def host_of(label: str) -> str:

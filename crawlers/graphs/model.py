@@ -12,7 +12,9 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple, Protocol
 from crawlers.storage.files.cells import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    FurtherColumns = Mapping["Column", Callable[[int], Value]]
 
 ColumnType = Literal["integer", "long", "double", "boolean", "string"]
 Row = tuple[int, str, *tuple[Value, ...]]  # id, label, then one value for each column
@@ -79,6 +81,31 @@ class MemoryGraph:
 
     def nodes(self) -> Iterator[Row]:
         return iter(self.rows)
+
+
+class ExtendedGraph:
+    """*graph* with *further* columns, each with the function that returns its value for a node, given by its id.
+
+    Columns that the graph has already are not repeated.
+    """
+
+    def __init__(self, graph: Graph, further: FurtherColumns) -> None:
+        known = {column.name for column in graph.columns}
+        new = {column: value_of for column, value_of in further.items() if column.name not in known}
+        self.name = graph.name
+        self.description = graph.description
+        self.columns = (*graph.columns, *new)
+        self._graph = graph
+        self._values = tuple(new.values())
+
+    def edges(self) -> Iterator[tuple[int, Sequence[tuple[int, int]]]]:
+        return self._graph.edges()
+
+    def nodes(self) -> Iterator[Row]:
+        for row in self._graph.nodes():
+            number, label, *values = row
+            all_values = (*values, *(value_of(number) for value_of in self._values))
+            yield number, label, *all_values
 
 
 class GraphSize(NamedTuple):

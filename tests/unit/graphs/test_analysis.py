@@ -29,9 +29,9 @@ def random_graph(nodes: int = 60, links: int = 4, seed: int = 1) -> MemoryGraph:
 
 
 def values(graph: MemoryGraph, name: str) -> dict[int, object]:
-    analysis = analyse(graph, [name])
-    assert analysis.columns == (Column(name, MEASURES[name]),)
-    return {node: row[0] for node, row in analysis.values.items()}
+    ((column, value_of),) = analyse(graph, [name]).items()
+    assert column == Column(name, MEASURES[name])
+    return {row[0]: value_of(row[0]) for row in graph.nodes()}
 
 
 # Two equally strong pairs that link to each other, and one separate page.
@@ -66,7 +66,8 @@ def test_equally_strong_communities_are_equally_good_hubs() -> None:
 
 @pytest.mark.parametrize("rows", [[], [(1, "a"), (2, "b")]], ids=["empty", "without edges"])
 def test_graphs_without_edges_have_values_too(rows: list[tuple[int, str]]) -> None:
-    found = analyse(MemoryGraph(rows, [], ())).values
+    columns = analyse(MemoryGraph(rows, [], ())).values()
+    found = {number: tuple(value_of(number) for value_of in columns) for number, _ in rows}
     assert found == {number: (0, 0, number, 1, 0.5, 0.0, 0.0) for number, _ in rows}
 
 
@@ -74,10 +75,11 @@ SCRIPT = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 from test_analysis import PAIRS, random_graph
-from crawlers.graphs.analysis import AnalysedGraph, analyse
+from crawlers.graphs.analysis import analyse
 from crawlers.graphs.files import write_graph
+from crawlers.graphs.model import ExtendedGraph
 for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
-    write_graph(AnalysedGraph(graph, analyse(graph)), pathlib.Path(sys.argv[2]) / name)
+    write_graph(ExtendedGraph(graph, analyse(graph)), pathlib.Path(sys.argv[2]) / name)
 """
 
 
