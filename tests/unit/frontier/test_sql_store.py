@@ -14,7 +14,6 @@ from crawlers.frontier.sql_store import (
     _KNOWN,
     _NUMBERS_KNOWN,
     _WAITING,
-    _WAITING_GROUPS,
     SqlFrontierStore,
 )
 from crawlers.storage import crawls
@@ -51,7 +50,6 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
     ("statement", "index"),
     [
         (_WAITING, "page_waiting"),
-        (_WAITING_GROUPS, "page_waiting"),
         (f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit", "page_key"),
         (f"{_KNOWN} = :site AND key{_AMONG['sqlite']}", "page_key"),
         (_NUMBERS_KNOWN.format(among=_AMONG["sqlite"]), "page_key"),
