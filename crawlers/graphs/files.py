@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import ExitStack, contextmanager
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from crawlers.errors import ConfigError
 from crawlers.graphs.writers.csv import write_csv
@@ -13,7 +13,6 @@ from crawlers.graphs.writers.graphml import write_graphml
 from crawlers.storage.files.atomic import BUFFER_BYTES, replacing
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -21,23 +20,10 @@ if TYPE_CHECKING:
     from crawlers.graphs.model import Graph, GraphSize, Row
 
 
-class Writer(Protocol):
-    """Writes a graph to *out*, with *edges* as a temporary or a second file."""
-
-    def __call__(
-        self,
-        graph: Graph,
-        out: IO[bytes],
-        edges: IO[bytes],
-        date: datetime.date | None = None,
-        look: Callable[[Row], Look] | None = None,
-    ) -> GraphSize: ...
-
-
 class GraphFormat(NamedTuple):
-    """A format: its writer and its file name endings."""
+    """A format: its file name endings, and its writer, which gets a second file or a temporary one for the edges."""
 
-    write: Writer
+    write: Callable[[Graph, IO[bytes], IO[bytes]], GraphSize]
     ending: str
     edges_ending: str | None = None  # of the second file, in formats with two files
     has_looks: bool = False  # whether it holds colours, sizes and positions
@@ -76,12 +62,11 @@ def write_graph(
     graph: Graph,
     base: Path,
     name: str = "gexf",
-    date: datetime.date | None = None,
     look: Callable[[Row], Look] | None = None,
 ) -> GraphSize:
     """Write *graph* in the format *name* to the files of `graph_paths`, creating the folder if needed.
 
-    *look* returns how a node is drawn, for the formats that can hold it (gexf).
+    *look* returns how a node is drawn, which only gexf can hold.
     The two files of CSV are each replaced atomically, first the edges, directly after them the nodes.
     Raises ConfigError if a file can't be created, and StoreError if the disk is full; the old files are then unchanged.
     """
@@ -89,7 +74,14 @@ def write_graph(
     with ExitStack() as stack:
         out = stack.enter_context(replacing(paths[0]))
         edges = stack.enter_context(replacing(paths[1]) if len(paths) > 1 else scratch(paths[0].parent))
-        return graph_format(name).write(graph, out, edges, date, look)
+        return write_to(graph, name, out, edges, look)
+
+
+def write_to(
+    graph: Graph, name: str, out: IO[bytes], edges: IO[bytes], look: Callable[[Row], Look] | None = None
+) -> GraphSize:
+    """Write *graph* in the format *name* to *out*; *edges* is its second file, or a temporary one."""
+    return graph_format(name).write(graph, out, edges) if look is None else write_gexf(graph, out, edges, look)
 
 
 @contextmanager

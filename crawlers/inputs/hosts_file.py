@@ -69,20 +69,6 @@ def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
     return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
 
 
-def site_address(text: str) -> tuple[str, str]:
-    """Return the site and the path of an address as it stands in a hosts file.
-
-    Raises `ConfigError` with what is wrong and what to write instead.
-
-    >>> site_address("Example.org:80/docs/")
-    ('http://example.org', '/docs/')
-    """
-    try:
-        return _site(text)
-    except _InvalidField as problem:
-        raise ConfigError(str(problem)) from None
-
-
 def format_hosts(sites: Iterable[SiteLimits]) -> str:
     """Return *sites* as a hosts file, with their limits, from their home pages.
 
@@ -116,10 +102,6 @@ def hosts_line(one: SiteLimits) -> str:
     line = format_hosts([replace(one, site=address)]).rstrip()
     further = [*(f"={alias}" for alias in one.aliases), *(f"{name}={value}" for name, value in one.options.items())]
     return ";".join([line, *further]) + comment
-
-
-class _InvalidField(Exception):
-    """The problem of one field of a line."""
 
 
 def _sites(lines: Iterable[tuple[str, str]], origin: str, remedy: str) -> list[SiteLimits]:
@@ -178,9 +160,9 @@ def _limits(text: str) -> tuple[SiteLimits, list[str]]:
     wrong: list[str] = []
     site, start_url, folder = "", None, ""
     try:
-        site, path = _site(address)
+        site, path = site_address(address)
         start_url, folder = _start(site, path)
-    except _InvalidField as problem:
+    except ConfigError as problem:
         wrong.append(str(problem))
     if len(fields) > len(_FIELDS):
         wrong.append(f"{len(fields) + 1} fields, expected at most {len(_FIELDS) + 1}")
@@ -208,7 +190,7 @@ def _start(site: str, path: str) -> tuple[str | None, str]:
     try:
         start_url = resolve(f"{site}{path}", "").url
     except BadUrl as error:
-        raise _InvalidField(f"the path is wrong: {error}; write protocol://host/folder/") from None
+        raise ConfigError(f"the path is wrong: {error}; write protocol://host/folder/") from None
     folder, _, page = start_url[len(site) :].partition("?")[0].rpartition("/")
     if page and "." not in page:  # /docs is /docs/, as in the normal form of URLs
         folder = f"{folder}/{page}"
@@ -220,7 +202,7 @@ def _aliases(site: str, texts: Sequence[str], wrong: list[str]) -> tuple[str, ..
     for text in texts:
         try:
             aliases |= dict.fromkeys(_alias(site, text))
-        except _InvalidField as problem:
+        except ConfigError as problem:
             wrong.append(str(problem))
     if len(aliases) > MAX_ALIASES:
         wrong.append(f"{len(aliases)} aliases, expected at most {MAX_ALIASES}")
@@ -230,18 +212,18 @@ def _aliases(site: str, texts: Sequence[str], wrong: list[str]) -> tuple[str, ..
 def _alias(site: str, text: str) -> list[str]:
     """Return the addresses of one alias."""
     if not text:
-        raise _InvalidField("the host of an alias is missing; write =host")
+        raise ConfigError("the host of an alias is missing; write =host")
     found = []
     for address in [text] if "://" in text else [f"http://{text}", f"https://{text}"]:
         try:
-            alias, path = _site(address)
-        except _InvalidField as problem:
-            raise _InvalidField(f"the alias {shown(text)}: {problem}") from None
+            alias, path = site_address(address)
+        except ConfigError as problem:
+            raise ConfigError(f"the alias {shown(text)}: {problem}") from None
         if path not in ("", "/"):
-            raise _InvalidField(f"the alias {shown(text)} has a path; an alias is a whole host: write =host")
+            raise ConfigError(f"the alias {shown(text)} has a path; an alias is a whole host: write =host")
         found.append(alias)
     if found == [site]:
-        raise _InvalidField(f"the alias {shown(text)} is the site itself; remove it")
+        raise ConfigError(f"the alias {shown(text)} is the site itself; remove it")
     return [alias for alias in found if alias != site]
 
 
@@ -265,50 +247,56 @@ def _is_number(text: str, least: int, most: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most
 
 
-def _site(address: str) -> tuple[str, str]:
-    """Return the site and the rest of *address*, its path."""
+def site_address(address: str) -> tuple[str, str]:
+    """Return the site and the path of an address as it stands in a hosts file.
+
+    Raises `ConfigError` with what is wrong and what to write instead.
+
+    >>> site_address("Example.org:80/docs/")
+    ('http://example.org', '/docs/')
+    """
     match = _ADDRESS.fullmatch(address)
     assert match
     scheme, host_port, rest = match.groups()
     scheme = "http" if scheme is None else scheme.lower()
     if scheme not in ("http", "https"):
-        raise _InvalidField(f"unsupported protocol {scheme[:20]!r}; expected http or https")
+        raise ConfigError(f"unsupported protocol {scheme[:20]!r}; expected http or https")
     if "@" in address:
-        raise _InvalidField("user names are not supported; remove everything up to the @")
+        raise ConfigError("user names are not supported; remove everything up to the @")
     if "," in host_port:
-        raise _InvalidField("a line has one site; write each site on a line of its own, without commas")
+        raise ConfigError("a line has one site; write each site on a line of its own, without commas")
     if not host_port:
-        raise _InvalidField(f"the host is missing; write {scheme}://host")
+        raise ConfigError(f"the host is missing; write {scheme}://host")
     if match[1] is None:
         _check_separator(host_port, rest)
     if host_port.lower() in ("http:", "https:"):  # the URL standard reads it as a host of that name
-        raise _InvalidField(f"{host_port} is not a host; write {host_port.lower()}//host")
+        raise ConfigError(f"{host_port} is not a host; write {host_port.lower()}//host")
     if any(one <= " " for one in host_port):  # the URL standard removes tabs silently
-        raise _InvalidField("a host name must not contain spaces; remove them, or write each site on a line of its own")
+        raise ConfigError("a host name must not contain spaces; remove them, or write each site on a line of its own")
     try:
         site = site_of(f"{scheme}://{host_port}/")
         host = parsed(site).hostname
     except BadUrl:
-        raise _InvalidField("invalid host name or port; write host or host:port") from None
+        raise ConfigError("invalid host name or port; write host or host:port") from None
     if any(one <= " " for one in rest):
-        raise _InvalidField("a path must not contain spaces; remove them, or write them as %20")
+        raise ConfigError("a path must not contain spaces; remove them, or write them as %20")
     if not _HOST.fullmatch(host):
-        raise _InvalidField("a host name may contain only letters, digits, dots and hyphens")
+        raise ConfigError("a host name may contain only letters, digits, dots and hyphens")
     if ".." in host:
-        raise _InvalidField("a host name must not contain two dots in a row; remove one")
+        raise ConfigError("a host name must not contain two dots in a row; remove one")
     if _IPV4.fullmatch(host) and host != host_port.partition(":")[0]:
-        raise _InvalidField(f"incomplete IP address (browsers read it as {host}); write it in full")
+        raise ConfigError(f"incomplete IP address (browsers read it as {host}); write it in full")
     return site, rest
 
 
 def _check_separator(host_port: str, rest: str) -> None:
-    """Raise `_InvalidField` if *host_port* and *rest* are an address whose :// has a character too few."""
+    """Raise `ConfigError` if *host_port* and *rest* are an address whose :// has a character too few."""
     scheme, missing = host_port.lower().removesuffix(":"), "slash" if host_port.endswith(":") else "colon"
     if scheme not in ("http", "https") or not rest.startswith("/" if missing == "slash" else "//"):
         return
     meant = f"{scheme}://{rest.lstrip('/')}"
     try:
-        _site(meant)
-    except _InvalidField as further:
-        raise _InvalidField(f"a {missing} is missing after {host_port}, as in {scheme}://host, and {further}") from None
-    raise _InvalidField(f"a {missing} is missing after {host_port}; write {meant}")
+        site_address(meant)
+    except ConfigError as further:
+        raise ConfigError(f"a {missing} is missing after {host_port}, as in {scheme}://host, and {further}") from None
+    raise ConfigError(f"a {missing} is missing after {host_port}; write {meant}")

@@ -35,10 +35,6 @@ _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
-class _InvalidRow(Exception):
-    """The problem of one row."""
-
-
 def seed_address(text: str) -> tuple[str, str]:
     """Return site and start URL of an address as people type it; a host name without a scheme means http.
 
@@ -49,16 +45,13 @@ def seed_address(text: str) -> tuple[str, str]:
     """
     try:
         return _address(text)
-    except _InvalidRow as wrong:
+    except ConfigError as wrong:
         raise ConfigError(f"{shown(text)}: {wrong}") from None
 
 
 def seed_limit(text: str, name: str) -> int:
     """Return the limit *name* (a key of `LIMITS`) given as *text*; raises `ConfigError`."""
-    try:
-        return _number(text, name, *LIMITS[name])
-    except _InvalidRow as wrong:
-        raise ConfigError(str(wrong)) from None
+    return _number(text, name, *LIMITS[name])
 
 
 def seed_problems(address: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -86,8 +79,11 @@ def seed_change(address: str, given: Mapping[str, str]) -> SeedChange:
     >>> seed_change("a.example", {"short_name": "A", "delay_ms": "500", "parallel": ""})
     {'site': 'http://a.example', 'start_url': 'http://a.example/', 'short_name': 'A', 'parallel': None, 'delay_s': 0.5}
     """
-    site, start_url = seed_address(address)
-    change: SeedChange = {"site": site, "start_url": start_url}
+    return _change_of(seed_address(address), given)
+
+
+def _change_of(address: tuple[str, str], given: Mapping[str, str]) -> SeedChange:
+    change: SeedChange = {"site": address[0], "start_url": address[1]}
     if "full_name" in given:
         change["name"] = tidy_name(given["full_name"])
     if "short_name" in given:
@@ -204,8 +200,8 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
             change = _change(cells, names)
             first = places.setdefault(change["site"], row_number)
             if first != row_number:
-                raise _InvalidRow(f"{change['site']} is already listed in row {first}; keep one of the two")
-        except _InvalidRow as wrong:
+                raise ConfigError(f"{change['site']} is already listed in row {first}; keep one of the two")
+        except ConfigError as wrong:
             place = f"{origin}, row {row_number}" if origin else f"Row {row_number}"
             problems.append(f"{place}: {wrong}")
         else:
@@ -219,50 +215,32 @@ def _rows(rows: Iterator[list[str]], names: Sequence[str], origin: str) -> list[
 
 def _change(cells: Sequence[str], names: Sequence[str]) -> SeedChange:
     if len(cells) != len(names):
-        raise _InvalidRow(f"{len(cells)} cells, expected {len(names)} as in the header line")
+        raise ConfigError(f"{len(cells)} cells, expected {len(names)} as in the header line")
     texts = {name: unguarded(cell.strip()) for name, cell in zip(names, cells, strict=True)}
-    site, start_url = _address(texts["start_url"])
-    change: SeedChange = {"site": site, "start_url": start_url}
+    change = _change_of(_address(texts["start_url"]), texts)
     if texts.get("number"):
         change["number"] = _number(texts["number"], "number", 1, MAX_NUMBER)
-    if "full_name" in texts:
-        change["name"] = tidy_name(texts["full_name"])
-    if "short_name" in texts:
-        change["short_name"] = tidy_name(texts["short_name"])
     change["enabled"] = _is_yes(texts.get("enabled", ""))
-    if "parallel" in texts:
-        change["parallel"] = _limit(texts["parallel"], "parallel")
-    if "max_level" in texts:
-        change["max_level"] = _limit(texts["max_level"], "max_level")
-    if "delay_ms" in texts:
-        delay_ms = _limit(texts["delay_ms"], "delay_ms")
-        change["delay_s"] = None if delay_ms is None else delay_ms / 1000
     return change
 
 
 def _is_yes(text: str) -> bool:
     word = text.lower() or _YES[0]
     if word not in _YES + _NO:
-        raise _InvalidRow(f"enabled is {shown(text)}, expected yes or no")
+        raise ConfigError(f"enabled is {shown(text)}, expected yes or no")
     return word in _YES
-
-
-def _limit(text: str, name: str) -> int | None:
-    return _number(text, name, *LIMITS[name]) if text else None
 
 
 def _number(text: str, name: str, least: int, most: int) -> int:
     # The length is checked first because int() rejects thousands of digits with a different error.
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
-        raise _InvalidRow(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
+        raise ConfigError(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)
 
 
 def _address(text: str) -> tuple[str, str]:
+    site, path = site_address(text)
     try:
-        site, path = site_address(text)
         return site, resolve(f"{site}{path}", "").url
-    except ConfigError as error:
-        raise _InvalidRow(str(error)) from None
     except BadUrl:
-        raise _InvalidRow("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None
+        raise ConfigError("not the address of a site; write http://host[:port]/ or https://host[:port]/") from None

@@ -128,7 +128,7 @@ def write_compared(graph: ComparedGraph, out: IO[bytes], edges: IO[bytes]) -> Gr
         assert isinstance(in_degree, int)
         return Look(STATUS_COLOURS[str(of_node["change"])], node_size(in_degree), places.get(number))
 
-    write_lines(head(graph, None, VIZ, EDGE_COLUMNS), out)
+    write_lines(head(graph, VIZ, EDGE_COLUMNS), out)
     node_count = write_lines(node_lines(graph, look), out)
     copy_edges(edges, out)
     return GraphSize(node_count, count)

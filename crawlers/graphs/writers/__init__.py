@@ -1,1 +1,1 @@
-"""Graph formats: each module has one function `write_FORMAT(graph, out, edges, date)`."""
+"""Graph formats: each module has one function `write_FORMAT(graph, out, edges)`."""

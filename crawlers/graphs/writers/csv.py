@@ -15,25 +15,15 @@ from crawlers.graphs.model import GraphSize, write_edges
 from crawlers.storage.files.cells import guarded, guarded_cell
 
 if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Callable
-
-    from crawlers.graphs.looks import Look
-    from crawlers.graphs.model import Graph, Row
+    from crawlers.graphs.model import Graph
 
 EDGE = ("", ",", ",Directed,", "\r\n")
 
 
-def write_csv(
-    graph: Graph,
-    out: IO[bytes],
-    edges: IO[bytes],
-    date: datetime.date | None = None,
-    look: Callable[[Row], Look] | None = None,
-) -> GraphSize:
+def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
     """Write the nodes of *graph* to *out* and its edges to *edges*, as UTF-8 without byte order mark.
 
-    CSV cannot hold the name, the description, the *date* and the *look*; they are omitted.
+    CSV cannot hold the name and the description; they are omitted.
     """
     edges.write(b"Source,Target,Type,Weight\r\n")
     edge_count = write_edges(graph, edges, EDGE)

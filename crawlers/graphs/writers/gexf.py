@@ -1,6 +1,6 @@
 """Writes a graph as GEXF 1.3, the format that Gephi opens.
 
-Equal graphs give equal bytes: the file contains a date only if the caller gives one, and no program version.
+Equal graphs give equal bytes: the file contains no date and no program version.
 
 Two attributes are omitted deliberately. Edges have no id, which the schema allows and which saves a sixth of
 the file; and ``idtype="integer"`` is not set, because Gephi names edges without an id e0, e1 … and
@@ -24,7 +24,6 @@ from crawlers.graphs.model import GraphSize, write_edges, write_lines
 from crawlers.storage.files.cells import cell, clean
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.graphs.looks import Look
@@ -61,21 +60,14 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
 
 
-def write_gexf(
-    graph: Graph,
-    out: IO[bytes],
-    edges: IO[bytes],
-    date: datetime.date | None = None,
-    look: Callable[[Row], Look] | None = None,
-) -> GraphSize:
+def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: Callable[[Row], Look] | None = None) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
     The schema requires the nodes first, but the graph yields its edges first: they are buffered in *edges*.
-    *date* becomes the date of last modification. A value of None omits the attribute of that node.
-    *look* returns how a node is drawn.
+    A value of None omits the attribute of that node. *look* returns how a node is drawn.
     """
     edge_count = write_edges(graph, edges, EDGE)
-    write_lines(head(graph, date, VIZ if look is not None else ""), out)
+    write_lines(head(graph, VIZ if look is not None else ""), out)
     node_count = write_lines(node_lines(graph, look), out)
     copy_edges(edges, out)
     return GraphSize(node_count, edge_count)
@@ -89,10 +81,10 @@ def copy_edges(edges: IO[bytes], out: IO[bytes]) -> None:
     write_lines(["</edges>", "</graph>", "</gexf>"], out)
 
 
-def head(graph: Graph, date: datetime.date | None, viz: str, edge_columns: Sequence[Column] = ()) -> Iterator[str]:
+def head(graph: Graph, viz: str, edge_columns: Sequence[Column] = ()) -> Iterator[str]:
     """Yield the lines before the nodes; *viz* is `VIZ` or empty, *edge_columns* are the attributes of edges."""
     yield HEAD.format(viz=viz)
-    yield f'<meta lastmodifieddate="{date:%Y-%m-%d}">' if date else "<meta>"
+    yield "<meta>"
     yield "<creator>crawlers</creator>"
     yield f"<keywords>{escape(graph.name)}</keywords>"  # a graph has no name in GEXF
     yield f"<description>{escape(graph.description)}</description>"

@@ -17,11 +17,9 @@ from crawlers.graphs.writers.gexf import COPY_BYTES, escape
 from crawlers.storage.files.cells import cell
 
 if TYPE_CHECKING:
-    import datetime
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from crawlers.graphs.looks import Look
-    from crawlers.graphs.model import Graph, Row
+    from crawlers.graphs.model import Graph
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -34,20 +32,13 @@ EDGE = ('<edge source="', '" target="', '"><data key="weight">', "</data></edge>
 TYPES = {"integer": "int", "long": "long", "double": "double", "boolean": "boolean", "string": "string"}
 
 
-def write_graphml(
-    graph: Graph,
-    out: IO[bytes],
-    edges: IO[bytes],
-    date: datetime.date | None = None,
-    look: Callable[[Row], Look] | None = None,
-) -> GraphSize:
+def write_graphml(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
     """Write *graph* to *out*; *edges* is a readable temporary file, as large as the edges.
 
-    Name, description and, if given, *date* become attributes of the graph; the label becomes an attribute of
-    the nodes. The *look* is omitted: each program has its own elements for it.
+    Name and description become attributes of the graph, the label becomes an attribute of the nodes.
     """
     edge_count = write_edges(graph, edges, EDGE)
-    write_lines(_head(graph, date), out)
+    write_lines(_head(graph), out)
     node_count = write_lines(_nodes(graph), out)
     edges.seek(0)
     shutil.copyfileobj(edges, out, COPY_BYTES)
@@ -55,8 +46,8 @@ def write_graphml(
     return GraphSize(node_count, edge_count)
 
 
-def _head(graph: Graph, date: datetime.date | None) -> Iterator[str]:
-    about = {"name": graph.name, "description": graph.description, "date": date.isoformat() if date else ""}
+def _head(graph: Graph) -> Iterator[str]:
+    about = {"name": graph.name, "description": graph.description}
     yield HEAD
     for name in about:
         yield f'<key id="{name}" for="graph" attr.name="{name}" attr.type="string"/>'

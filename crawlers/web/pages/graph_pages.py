@@ -28,7 +28,7 @@ from crawlers.graphs.crawl_map import (
     site_of_page,
     sites_by_pages,
 )
-from crawlers.graphs.files import graph_format
+from crawlers.graphs.files import graph_format, write_to
 from crawlers.graphs.looks import GraphLayout, laid_out
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.catalogue.table import Column, Kind
@@ -154,12 +154,11 @@ def full_graph(request: Request) -> Response:
     crawl, database = crawl_of(request), panel_of(request).database
     wanted, _ = _wanted(request, crawl, _listed_sites(request, crawl))
     whole = crawl_graph(database, crawl, wanted.graph)
-    written = graph_format(ending)
     look = None
-    if written.has_looks:
+    if graph_format(ending).has_looks:
         whole, look, *_ = laid_out(whole, GraphLayout(wanted.colour, wanted.size))
     return graph_file(
-        lambda out, edges: written.write(whole, out, edges, look=look), ending, f"{file_name(crawl, 'full')}.{ending}"
+        lambda out, edges: write_to(whole, ending, out, edges, look), ending, f"{file_name(crawl, 'full')}.{ending}"
     )
 
 

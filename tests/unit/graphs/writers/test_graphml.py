@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
@@ -14,9 +13,6 @@ from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.graphml import write_graphml
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
-
-if TYPE_CHECKING:
-    import datetime
 
 GRAPH = MemoryGraph(
     [
@@ -29,9 +25,9 @@ GRAPH = MemoryGraph(
 )
 
 
-def graphml(graph: MemoryGraph, date: datetime.date | None = None) -> bytes:
+def graphml(graph: MemoryGraph) -> bytes:
     out = io.BytesIO()
-    write_graphml(graph, out, io.BytesIO(), date)
+    write_graphml(graph, out, io.BytesIO())
     return out.getvalue()
 
 
