@@ -97,7 +97,8 @@ class MemoryFrontierStore:
         return found
 
     def downloads(self, site_id: int) -> int:
-        return sum(pull.site_id == site_id for pull in self._pulls)
+        pulls = sum(pull.site_id == site_id for pull in self._pulls)
+        return pulls or sum(row["attempts"] for row in self._by_key.get(site_id, {}).values())
 
     def best(self, table: str, site_id: int, queue: int, limit: int) -> list[QueueEntry]:
         rows = [row for row in self._scores.values() if row["site_id"] == site_id and row["queue"] == queue]

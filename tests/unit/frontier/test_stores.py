@@ -68,7 +68,7 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
         (4, pack(4, rank(2, 1), 0, REVIVABLE), State.REJECTED, None),
         (5, pack(5, rank(2, 1), 0, TAKEN), State.REJECTED, None),
         (6, pack(6, rank(2, 1), 0, TAKEN), State.REJECTED, None),
-        (MOST, pack(2, 0, rank(2, 1), 1, 0), State.WAITING, None),
+        (MOST, pack(2, rank(2, 1), 1, 0), State.WAITING, None),
     ]
     assert listed(store.known_from(1, 3, 2)) == known[1:3]
     assert sorted(listed(store.known_urls(1, [LEAST, 4, 12345]))) == [known[0], known[2]]
