@@ -9,9 +9,8 @@ import heapq
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, WIDTH, feature_id
+from crawlers.algorithms.ranking.link_features import COLUMNS, MAX_LEVEL, feature_id
+from crawlers.algorithms.ranking.link_table import LinkTable
 from crawlers.algorithms.ranking.link_values import CLOSE
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 
@@ -176,32 +175,24 @@ class ByValue:
     def __init__(self, values: LinkValues) -> None:
         self._values = values
         self._homes: list[Waiting] = []
-        self._pages: list[Waiting] = []
-        self._ages = np.zeros(64, np.int64)
-        self._rows = np.zeros((64, WIDTH), np.uint32)
+        self._pages: dict[int, Waiting] = {}  # the others
+        self._links = LinkTable()
 
     def push(self, page: Waiting) -> None:
         if page.features is None:
             self._homes.append(page)
-            return
-        size = len(self._pages)
-        if size == len(self._rows):
-            self._ages = np.concatenate([self._ages, np.zeros_like(self._ages)])
-            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        self._ages[size], self._rows[size] = page.age, page.features
-        self._pages.append(page)
+        else:
+            self._pages[page.page] = page
+            self._links.add(page.page, page.features)
 
     def pop(self) -> Waiting:
         if self._homes:
             return self._homes.pop(0)
-        last = len(self._pages) - 1
-        scores = self._values.scores(self._rows[: last + 1])
-        close = np.flatnonzero(scores > scores.max() - CLOSE)
-        best = int(close[np.argmin(self._ages[close])])
-        page = self._pages[best]
-        self._pages[best], self._ages[best], self._rows[best] = self._pages[last], self._ages[last], self._rows[last]
-        self._pages.pop()
-        return page
+        scores = self._values.scores(self._links.features)
+        close = self._links.ids[scores > scores.max() - CLOSE].tolist()
+        best = min(close, key=lambda number: self._pages[number].age)
+        self._links.remove(best)
+        return self._pages.pop(best)
 
     def record_reward(self, page: Waiting, reward: int) -> None:
         if page.features is not None:

@@ -7,7 +7,7 @@ from array import array
 import pytest
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
-from crawlers.algorithms.ranking.link_features import FEATURES, link_features
+from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.errors import StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
@@ -50,7 +50,6 @@ def test_sites_have_their_pages_and_the_links_between_them(database):
     assert [page.downloads for page in site.pages.values()] == [1, 1, 1]
     row = link_features(A, f"{A}/news/", 1, 0, LinkPlace("ul/li", "ul/li", "News"))
     assert site.pages[news].features.tolist() == [*row]
-    assert site.pages[news].group == row[[feature.kind for feature in FEATURES].index("group")]
     assert (site.pages[home].features, site.pages[home].group) == (None, 0)
 
 
