@@ -515,7 +515,7 @@ def test_worker_that_died_just_now_does_not_keep_the_others_from_writing_the_out
 
 
 def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(opened, monkeypatch):
-    one, two = opened(2, ORDER="opic"), opened(2, ORDER="learnt")
+    one, two = opened(2, ORDER="opic"), opened(2, ORDER="opic")
     rounds(two, one, two)
     for crawl in (one, two):
         for lease in leases(crawl):
@@ -573,7 +573,7 @@ def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, 
     for crawl in (first, second):
         assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
-        opened(mission={"counts_rewards": True}, ORDER="opic")
+        opened(mission={"counts_rewards": True}, ORDER="learnt")
 
 
 def test_weights_do_not_matter_to_a_crawl_whose_order_learns_nothing_of_links(opened):

@@ -50,7 +50,7 @@ def test_sites_have_their_pages_and_the_links_between_them(database):
     assert [page.downloads for page in site.pages.values()] == [1, 1, 1]
     row = link_features(A, f"{A}/news/", 1, 0, LinkPlace("ul/li", "ul/li", "News"))
     assert site.pages[news].features.tolist() == [*row]
-    assert (site.pages[home].features, site.pages[home].group) == (None, 0)
+    assert site.pages[home].features is None
 
 
 def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(database):
