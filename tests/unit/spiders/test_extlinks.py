@@ -356,7 +356,7 @@ def test_endless_part_is_cut_in_another_order_than_by_levels(tmp_path):
 
     project = Project(tmp_path, MAX_LEVEL=4)  # 11,111 months without an end
     with Web(a=respond) as web:
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER="learnt", CONCURRENT_REQUESTS=8)
+        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER="opic", CONCURRENT_REQUESTS=8)
     assert ended.status == 0
     done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
     assert 10_000 < done < 10_800
