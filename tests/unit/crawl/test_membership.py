@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-pytestmark = pytest.mark.both_stores
-
 AHEAD_S = 100.0  # of the clock of the worker to that of the server
 
 
@@ -222,6 +220,7 @@ def test_worker_that_was_frozen_itself_declares_nobody_lost(made, silent_s, is_l
 # Transactions ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_transactions_count_pulls_and_pages(made):
     one = made()
     ended = (0, None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
@@ -279,6 +278,7 @@ def test_crawl_stays_divided_when_the_others_have_left(made):
     assert (one.membership.last.others, one.membership.is_divided) == (0, True)
 
 
+@pytest.mark.both_stores
 def test_claimed_sites_were_asked_by_the_clock_of_the_worker(made):
     one = made()
     one.join()
@@ -289,6 +289,7 @@ def test_claimed_sites_were_asked_by_the_clock_of_the_worker(made):
     assert [(row.id, row.asked_at) for row in found.claimed] == [(number, 107.0) for number in one.sites]
 
 
+@pytest.mark.both_stores
 def test_pulls_of_others_are_read_once_if_they_are_wanted(made):
     one = made()
     other = one.join()
@@ -299,6 +300,7 @@ def test_pulls_of_others_are_read_once_if_they_are_wanted(made):
     assert one.round().round.pulls == []
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("was_divided", [False, True])
 def test_common_cash_is_distributed_if_the_crawl_is_divided(made, was_divided):
     one = made(distribute=lambda parts: {}, is_divided=was_divided)

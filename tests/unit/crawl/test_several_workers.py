@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from crawlers.crawl.session import CrawlSession
     from crawlers.storage.site_rows import SiteRow
 
-pytestmark = pytest.mark.both_stores
-
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 
@@ -129,6 +127,7 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("joins_first", [True, False])
 def test_site_that_one_worker_found_public_is_never_private_to_another(database_url, joins_first):
     mission = {"sites": [SiteLimits(site) for site in SITES], "can_be_shared": True}

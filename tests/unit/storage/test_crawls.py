@@ -19,8 +19,6 @@ from tests.support.stored_rows import add_sites
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 C = SiteRow(0, "http://c.test", 1, None, 1.0)
@@ -37,6 +35,7 @@ def crawl_rows(database: Database) -> list[tuple[object, ...]]:
         return [tuple(row) for row in connection.execute(select(*columns).order_by(crawl.c.id))]
 
 
+@pytest.mark.both_stores
 def test_new_crawl_has_its_sites_and_settings(database: Database) -> None:
     row = begin(database, A, B)
     assert (row.name, row.resumed) == ("daily", False)
@@ -65,6 +64,7 @@ def test_killed_crawl_is_resumed_with_today_s_limits(database: Database) -> None
         assert [tuple(row) for row in limits] == [(9, 4, 0.0), (1, 3, 0.5)]
 
 
+@pytest.mark.both_stores
 def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
     first = begin(database, A)
     crawls.end(database, first.id, finished=False, reason="stop_file", now=6.0)
@@ -130,6 +130,7 @@ def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:
     assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]
 
 
+@pytest.mark.both_stores
 def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database: Database) -> None:
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)

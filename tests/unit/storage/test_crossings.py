@@ -10,8 +10,6 @@ from crawlers.graphs.site_graph import SiteGraph
 from crawlers.storage.crossings import has_crossings, site_has_crossings
 from tests.support.scored_store import A, B, Linked, store
 
-pytestmark = pytest.mark.both_stores
-
 PAGES = [
     Linked(f"{A}/", (f"{B}/", f"{B}/", f"{B}/new", f"{A}/x", f"{A}/off", f"{A}/around", f"{A}/new")),
     Linked(f"{A}/x", (f"{B}/", f"{A}/"), body="same"),
@@ -34,6 +32,7 @@ def test_site_graph_counts_pages_of_other_sites_as_external(database):
     assert (same.url, same.duplicates, same.external_links) == (f"{A}/x", 1, 1)
 
 
+@pytest.mark.both_stores
 def test_fragment_counts_distinct_pages_and_links_between_sites(database):
     crawl = store(database, PAGES)
     counts = count_fragment(database, crawl.id, host_group)

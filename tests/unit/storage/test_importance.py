@@ -7,8 +7,6 @@ import pytest
 from crawlers.storage.importance import KEEPERS, shares_of_site, standing, top_pages, totals_of
 from tests.support.scored_store import A, B, Linked, store
 
-pytestmark = pytest.mark.both_stores
-
 PAGES = [
     Linked(f"{A}/", (f"{B}/", f"{A}/x", f"{A}/y"), title="Home"),
     Linked(f"{A}/x", (f"{A}/",)),
@@ -36,6 +34,7 @@ def test_only_opic_stores_importance():
     assert KEEPERS == ("aopic", "aopic-cyclic", "aopic-random", "opic")
 
 
+@pytest.mark.both_stores
 def test_shares_equal_those_of_the_order_and_sum_to_one_over_all_sites(database):
     crawl = store(database, PAGES)
     shares = {}
@@ -66,6 +65,7 @@ def test_standing_has_the_cash_of_the_order(database):
         assert first.rank == (1, 4)
 
 
+@pytest.mark.both_stores
 def test_top_pages_are_sorted_by_importance_and_ties_by_url(database):
     crawl = store(database, [Linked(f"{A}/{name}", ()) for name in "bBa~"], rounds=0)
     assert totals(database, crawl.id) is None
@@ -82,6 +82,7 @@ def test_top_pages_are_sorted_by_importance_and_ties_by_url(database):
     assert own.in_degree == 1  # its link to itself does not count
 
 
+@pytest.mark.both_stores
 def test_ties_at_the_end_of_the_list_are_chosen_by_url(database):
     names = ["b", "B", "a", "~", "é"]
     hub = Linked(f"{A}/", tuple(f"{A}/{name}" for name in names))

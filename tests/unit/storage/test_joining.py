@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 C = SiteRow(0, "http://c.test", 1, None, 1.0)
@@ -81,6 +79,7 @@ def test_same_command_joins_and_changes_nothing_of_the_crawl(database: Database,
     assert holders(database) == [first.worker_id] * 2
 
 
+@pytest.mark.both_stores
 def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database: Database, holder: Holder) -> None:
     addresses = {"robots_status": 200, "robots_text": "x", "robots_at": 1.0, "rest_until": 9.0}
     a = replace(A, start_url="http://a.test/x", folder="/x/", aliases=("http://aa.test", "http://ab.test"))
@@ -102,6 +101,7 @@ def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database
     assert holders(database) == [second.worker_id] * 2
 
 
+@pytest.mark.both_stores
 def test_processes_that_are_started_together_claim_equal_parts(database: Database, holder: Holder) -> None:
     sites = [SiteRow(0, f"http://{number}.test", 1, None, 1.0) for number in range(10)]
     parts = [[row.id for row in holder.begin(*sites, share=4).sites] for _ in range(4)]
@@ -112,6 +112,7 @@ def test_processes_that_are_started_together_claim_equal_parts(database: Databas
     assert len(holder.begin(*sites, share=4).sites) == 3, "a process that replaces another claims what that held"
 
 
+@pytest.mark.both_stores
 def test_crawl_of_dead_workers_is_resumed_at_once(database: Database, holder: Holder) -> None:
     first, second = holder.begin(A, B), holder.begin(A, B)
     with database.write() as connection:

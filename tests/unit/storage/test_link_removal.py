@@ -21,8 +21,6 @@ from crawlers.storage.workers import lock_crawl
 from tests.support.stored_crawl import stored_crawl
 from tests.support.stored_rows import write_rows
 
-pytestmark = pytest.mark.both_stores
-
 NOTHING = Filters()
 NAMES = ("external-links", "internal-links", "bad-links")
 
@@ -51,6 +49,7 @@ def numbers(database):
         }
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("name", NAMES)
 def test_links_are_deleted_and_others_stay(database, crawl_id, name):
     everything, before = rows(database, crawl_id, name), numbers(database)

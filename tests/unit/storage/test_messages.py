@@ -16,8 +16,6 @@ from tests.support.stored_rows import write_rows
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 
 
@@ -60,6 +58,7 @@ def test_message_is_read_as_it_was_sent(mail: Mail) -> None:
     assert found == Message(found.crawl_id, B, 5, 9, 4, f"{B}/4", 2, 1, 3, 0.5, 0.25, 8.0, '{"anchor": "x"}', found.id)
 
 
+@pytest.mark.both_stores
 def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_sent(mail: Mail) -> None:
     other = mail.worker_id + 1
     mail.hold(other, B)

@@ -26,8 +26,6 @@ from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 
-pytestmark = pytest.mark.both_stores
-
 A = "http://a.test"
 PAGE = 7
 
@@ -55,6 +53,7 @@ def names(database: Database) -> list[str]:
         return list(connection.execute(select(site.c.site).order_by(site.c.site)).scalars())
 
 
+@pytest.mark.both_stores
 def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(database: Database) -> None:
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
     one, two = SiteLimit(crawl, 3), SiteLimit(crawl, 3)
@@ -130,6 +129,7 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -
     assert (changes[Message], changes[FoundSite]) == ([], [])
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("carries_cash", [True, False])
 def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_transaction(
     database: Database, carries_cash: bool

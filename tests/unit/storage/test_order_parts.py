@@ -18,8 +18,6 @@ from tests.support.stored_rows import write_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-pytestmark = pytest.mark.both_stores
-
 EVERY_S = 2.0
 
 
@@ -87,6 +85,7 @@ def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(sh
     assert shared.hand_out(0.0) == {shared.first: 0.25}
 
 
+@pytest.mark.both_stores
 def test_distribution_is_made_of_all_parts_and_stored(shared: Parts) -> None:
     second = shared.join()
     for number in (shared.first, second):

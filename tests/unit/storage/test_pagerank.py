@@ -13,8 +13,6 @@ from crawlers.storage.pagerank import DIGITS, ENOUGH, StoredPageRank
 from tests.support.scale_free import copy_model
 from tests.support.scored_store import A, B, Linked, store
 
-pytestmark = pytest.mark.both_stores
-
 NEAR = 10.0 ** (1 - DIGITS)
 
 
@@ -30,6 +28,7 @@ def top(database, crawl, number=99, damping=0.85, sites=()):
     return {found.page.url: found.pagerank for found in ranks.top(number, sites)}
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("damping", [0.85, 0.5])
 def test_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     web = copy_model(80, random.Random(3))
@@ -49,6 +48,7 @@ def test_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     assert sum(top(database, crawl, damping=damping).values()) == pytest.approx(1.0, abs=80 * NEAR)
 
 
+@pytest.mark.both_stores
 def test_redirects_are_followed_and_self_links_ignored(database):
     pages = [
         Linked(f"{A}/", (f"{A}/moved", f"{A}/x", f"{A}/moved", f"{A}/circle")),
@@ -83,6 +83,7 @@ def test_waiting_pages_have_a_rank_but_are_not_listed_and_rejected_ones_have_non
     assert top(database, crawl) == pytest.approx({home: truth[home], x: truth[x]}, rel=NEAR)
 
 
+@pytest.mark.both_stores
 def test_equal_pages_are_sorted_by_url_and_not_merged(database):
     leaves = [f"{A}/{name}" for name in "bBa~c"]
     crawl = store(database, [Linked(f"{A}/", tuple(leaves)), *(Linked(url, (), body="same") for url in leaves)])

@@ -27,8 +27,6 @@ from tests.support.stored_rows import page_ids, write_rows
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 B, A = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ba")
 
 
@@ -52,6 +50,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
         write_changes(connection, changes)
 
 
+@pytest.mark.both_stores
 def test_latest_crawl_of_a_name_is_found(database: Database) -> None:
     first = begin(database, "daily", A)
     crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
@@ -106,6 +105,7 @@ def test_latest_pages_are_those_discovered_last_in_that_order(database: Database
     assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
 
 
+@pytest.mark.both_stores
 def test_progress_has_counts_per_state_and_the_deepest_level(database: Database) -> None:
     row = begin(database, "daily", B, A)
     b, a = row.sites
@@ -117,6 +117,7 @@ def test_progress_has_counts_per_state_and_the_deepest_level(database: Database)
     assert (full.site, full.counts, full.level) == (b.site, {State.DONE: 2, State.FAILED: 1}, 3)
 
 
+@pytest.mark.both_stores
 def test_crawl_is_small_by_its_pages_and_links(database: Database) -> None:
     row = begin(database, "daily", B, A)
     add_pages(database, row.sites[0].id, (State.DONE, 0), (State.WAITING, 1))

@@ -10,8 +10,6 @@ from crawlers.storage.related_crawls import related_crawls
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_rows import add_sites
 
-pytestmark = pytest.mark.both_stores
-
 
 def stored(database, *sites):
     number = len(database_rows(database)) + 1
@@ -27,6 +25,7 @@ def database_rows(database):
         return connection.execute(crawl.select()).all()
 
 
+@pytest.mark.both_stores
 def test_crawls_with_most_sites_in_common_come_first_then_the_latest(database) -> None:
     stored(database, "http://a.test", "http://b.test")
     stored(database, "http://a.test")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 RESERVE = """
 import sys
 from crawlers.storage.database import Database
@@ -43,6 +41,7 @@ def writer(database: Database) -> Iterator[Writer]:
     writer.close()
 
 
+@pytest.mark.both_stores
 def test_numbers_are_never_reserved_twice(database: Database) -> None:
     assert page_ids(database, 10) == range(1, 11)
     assert page_ids(database, 3) == range(11, 14)
@@ -51,6 +50,7 @@ def test_numbers_are_never_reserved_twice(database: Database) -> None:
         assert reserve(connection, site.c.id, 2) == range(known.id + 1, known.id + 3)
 
 
+@pytest.mark.both_stores
 def test_first_block_begins_behind_the_rows_of_earlier_versions(database: Database) -> None:
     with database.write() as connection:
         for number in (3, 8):
@@ -60,6 +60,7 @@ def test_first_block_begins_behind_the_rows_of_earlier_versions(database: Databa
     assert [row.id for row in add_sites(database, 1, "http://a.test", "http://b.test")] == [9, 10]
 
 
+@pytest.mark.both_stores
 def test_processes_that_reserve_at_once_get_different_numbers(database: Database, database_url: str) -> None:
     processes = [
         subprocess.Popen(

@@ -10,8 +10,6 @@ from sqlalchemy import insert
 from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
 
-pytestmark = pytest.mark.both_stores
-
 WANTED = Path("result")
 
 
@@ -57,6 +55,7 @@ def test_crawl_replaces_the_files_of_the_latest_one_of_its_name(database, begin,
     assert replaced(third) == second
 
 
+@pytest.mark.both_stores
 def test_crawl_of_another_name_writes_below_it_whichever_comes_first(database, begin):
     spring, autumn = begin("spring"), begin("autumn")
     assert claimed_folder(database, autumn, WANTED) == WANTED

@@ -21,8 +21,6 @@ from crawlers.storage.seeds import (
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import add_sites
 
-pytestmark = pytest.mark.both_stores
-
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
 
@@ -41,11 +39,13 @@ def test_values_that_are_not_given_again_are_kept(database):
     assert saved == [(Seed(1, A, f"{A}/ru/", "The A", "A", False, None, 3, 0.5), False)]
 
 
+@pytest.mark.both_stores
 def test_given_numbers_are_assigned_before_free_ones(database):
     saved = save_seeds(database, [{"site": A}, {"site": B, "number": 1}, {"site": C}])
     assert [seed.number for seed, _ in saved] == [2, 1, 3]
 
 
+@pytest.mark.both_stores
 def test_site_that_a_crawl_discovers_gets_a_free_number(database):
     save_seeds(database, [{"site": A, "number": 7}])
     add_sites(database, 1, B)
@@ -103,6 +103,7 @@ def test_seeds_are_enabled_and_disabled(database):
     assert [limits.site for limits in crawl_seeds(database)] == [B]
 
 
+@pytest.mark.both_stores
 def test_removing_a_seed_keeps_its_crawls_and_does_not_reuse_its_number(database):
     begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
     remove_seeds(database, [2])
@@ -121,6 +122,7 @@ def stored_page(number, site_id, state=State.DONE, duplicates=0):
     }  # fmt: skip
 
 
+@pytest.mark.both_stores
 def test_last_crawl_has_the_results_and_the_reason_for_none(database):
     old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
     new = [row.id for row in add_sites(database, old.id + 1, A, B)]

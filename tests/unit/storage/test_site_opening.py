@@ -19,8 +19,6 @@ from tests.support.stored_rows import add_sites
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 
@@ -45,6 +43,7 @@ def test_site_that_is_added_twice_has_one_row(database: Database) -> None:
     assert add_sites(database, row.id, A)[0].id == row.sites[0].id
 
 
+@pytest.mark.both_stores
 def test_discovered_sites_are_written_with_their_seeds(database: Database) -> None:
     crawl_id = begin(database, A).id
     other = begin(database, B, name="other")

@@ -25,8 +25,6 @@ from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site,
 from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import add_sites
 
-pytestmark = pytest.mark.both_stores
-
 A = "http://a.test"
 OF_SITES = ("site_id", "page_id", "source_id")
 
@@ -46,6 +44,7 @@ def rows(database):
         }
 
 
+@pytest.mark.both_stores
 def test_all_rows_of_the_site_are_counted_and_deleted(stored):
     with stored.write() as connection:
         first = connection.execute(select(func.min(page.c.id)).join(site, site.c.id == page.c.site_id)).scalar_one()
@@ -90,6 +89,7 @@ def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_t
     assert rows(stored)["link"] == 0
 
 
+@pytest.mark.both_stores
 def test_sites_that_it_led_lead_themselves_and_others_keep_their_leader(stored):
     leaders = {2: 1, 3: 1, 4: 2}
     add_sites(stored, 1, "http://d.test", "http://e.test")

@@ -31,8 +31,6 @@ from crawlers.storage.site_rows import (
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 A, B, C = (SiteRow(0, f"http://{name}.test", 2, 3, 1.0) for name in "abc")
 
 
@@ -53,6 +51,7 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
         assert [row.site for row in find_sites(connection, 1, site.c.id > a.id)] == [B.site, C.site]
 
 
+@pytest.mark.both_stores
 def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database: Database) -> None:
     first, second = (crawls.begin(database, name, "m", [A, B], {}, 0.0).id for name in "cd")
     found = (SeedHostRow(first, "a.test", ""), PrivateSeedHost(first, "b.test", "loopback"))
@@ -64,6 +63,7 @@ def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_th
         assert networks_of_seeds(connection, second) == {"a.test": private, "c.test": private}
 
 
+@pytest.mark.both_stores
 def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Database) -> None:
     crawl = crawls.begin(database, "c", "m", [A, B], {}, 0.0).id
     names = [f"http://{number}.test" for number in range(65_535)]  # PostgreSQL has no more, and SQLite mostly fewer
@@ -71,6 +71,7 @@ def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Data
         assert known_sites(connection, crawl, [A.site, *names, B.site]) == {A.site, B.site}
 
 
+@pytest.mark.both_stores
 def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Database) -> None:
     crawl = crawls.begin(database, "c", "m", [A, B, C], {}, 0.0)
     other = crawls.begin(database, "other", "m", [A], {}, 0.0)
@@ -132,6 +133,7 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
     assert site_problem(found, 100.0) == (problem and f"not_{problem}")
 
 
+@pytest.mark.both_stores
 def test_bad_certificate_is_the_problem_of_a_site_that_can_be_read(database: Database) -> None:
     crawls.begin(database, "c", "m", [A], {}, 0.0)
     with database.write() as connection:

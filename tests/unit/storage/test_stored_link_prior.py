@@ -9,8 +9,6 @@ from crawlers.storage import crawls
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.stored_link_prior import stored_link_prior
 
-pytestmark = pytest.mark.both_stores
-
 A = SiteRow(0, "http://a.test", 1, None, 0.0)
 FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}
 
@@ -24,6 +22,7 @@ def kept(database, crawl_id):
         return stored_link_prior(connection, crawl_id)
 
 
+@pytest.mark.both_stores
 def test_weights_of_a_crawl_never_change(database):
     def vanished():
         raise AssertionError("the file is not read again")

@@ -11,8 +11,6 @@ from crawlers.storage.schema.tables import crawl, page
 from crawlers.storage.url_counts import UrlCounts, total, url_counts
 from tests.support.stored_site import Stored, store
 
-pytestmark = pytest.mark.both_stores
-
 PDF, FEED = "content_type application/pdf", "/feed"
 
 
@@ -46,6 +44,7 @@ def counted(database, *guesses, **options):
         return url_counts(connection, page.c.site_id.in_([1, 2]), guesses, **options)
 
 
+@pytest.mark.both_stores
 def test_urls_are_counted_by_site(stored):
     expected = UrlCounts(pages=4, redirects=1, errors=3, not_pages=1, not_requested=1, copies=2, deepest=3)
     assert counted(stored) == {1: expected, 2: UrlCounts(pages=1, waiting=1, deepest=0)}

@@ -34,8 +34,6 @@ from tests.support.stored_rows import write_rows
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 MACHINE = "alpha"
 
 
@@ -71,6 +69,7 @@ def shared(database):
     return Shared(database)
 
 
+@pytest.mark.both_stores
 def test_workers_are_read_with_their_sites_and_status(shared):
     status = WorkerStatus(2.5, {Wait.DELAY: 1})
     shared.set(worker, shared.second, pages=40, leases=3, beat_at=9.0, status=status.to_json())
@@ -88,6 +87,7 @@ def test_sites_that_are_done_or_not_listed_are_not_free(shared):
     assert workers_of(shared.database, shared.id).free_sites == 0
 
 
+@pytest.mark.both_stores
 def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(shared):
     free = shared.sites[2]
     ended = update(page).where(page.c.site_id == free).values(state=int(State.DONE))
@@ -121,6 +121,7 @@ def test_budget_is_that_of_the_crawl(database):
         assert {one.is_budget_used for one in sites_with_workers(database, shared.id)[1]} == {is_used}
 
 
+@pytest.mark.both_stores
 def test_sites_are_read_with_what_they_wait_for(shared):
     number = shared.sites[1]
     shared.set(site, number, rest_until=77.0, robots_status=404)
@@ -162,6 +163,7 @@ def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     assert standing(shared.database, shared.id) == (1, None)
 
 
+@pytest.mark.both_stores
 def test_processes_are_those_of_the_machine_that_joined_since(shared):
     database = shared.database
     once, other = shared.join(4712), shared.join(4712, "beta")
@@ -179,6 +181,7 @@ def test_crawl_that_is_not_stored_does_not_go_on(database):
     assert course(database, 7) == Course(goes_on=False, is_running=False)
 
 
+@pytest.mark.both_stores
 def test_time_is_that_of_the_server(database):
     before = time.time()
     assert before - 1 < time_of_server(database) < time.time() + 1

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-pytestmark = pytest.mark.both_stores
-
 
 class Crawl:
     """A crawl of *sites*, with one waiting page each, whose workers do what the test says."""
@@ -103,6 +101,7 @@ def test_worker_that_begins_alone_holds_all_sites(shared: Crawl) -> None:
     assert shared.holders() == [shared.first] * 4
 
 
+@pytest.mark.both_stores
 def test_sites_of_a_dead_worker_are_free_and_count_as_asked_just_now(shared: Crawl) -> None:
     second = shared.join()
     assert shared.lose(5.0, dead=(shared.first,), me=second) == [shared.first]
@@ -122,6 +121,7 @@ def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: 
     assert shared.lose(99.0, 30.0) == [second]
 
 
+@pytest.mark.both_stores
 def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared: Crawl) -> None:
     with shared.database.write() as connection:
 
@@ -162,6 +162,7 @@ def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
     database.close()
 
 
+@pytest.mark.both_stores
 def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shared: Crawl) -> None:
     second, third = shared.join(), shared.join()
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == []
@@ -203,6 +204,7 @@ def sent(to: int) -> Message:
     return Message(1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize(
     ("row", "is_work"),
     [
@@ -278,6 +280,7 @@ def test_sites_without_work_are_counted_if_there_are_very_many(shared: Crawl, mo
         assert workers.claim_share(connection, shared.id, second, 1, 3) == shared.sites[1:3], "half of four"
 
 
+@pytest.mark.both_stores
 def test_scores_stay_relative_to_the_worker_that_wrote_them(shared: Crawl) -> None:
     a, *others = shared.sites
     shared.write(OrderTotalsRow(shared.id, shared.first, "[]", "[2]"))
@@ -298,6 +301,7 @@ def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(sha
     assert set(shared.holders()) == {shared.first}
 
 
+@pytest.mark.both_stores
 def test_given_up_source_is_free_with_its_new_sites(shared: Crawl) -> None:
     a, b, *_ = shared.sites
     with shared.database.write() as connection:
@@ -306,6 +310,7 @@ def test_given_up_source_is_free_with_its_new_sites(shared: Crawl) -> None:
     assert shared.holders() == [None, None, shared.first, shared.first]
 
 
+@pytest.mark.both_stores
 def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl) -> None:
     second = shared.join()
     shared.end(*shared.sites)
@@ -326,6 +331,7 @@ def test_first_worker_is_the_one_that_joined_first_of_the_active_ones(shared: Cr
     assert shared.round(second).is_first
 
 
+@pytest.mark.both_stores
 def test_source_is_claimed_as_a_whole(shared: Crawl) -> None:
     a, b, _, d = shared.sites
     second = shared.join()
@@ -391,6 +397,7 @@ def test_unused_pulls_of_lost_and_left_workers_are_free_again(database: Database
     assert (last.granted, last.is_budget_exhausted) == (1, True)
 
 
+@pytest.mark.both_stores
 def test_pulls_go_to_workers_whose_sites_promise_most(database: Database) -> None:
     shared = Crawl(database, budget=100)
     second = shared.join()
@@ -401,6 +408,7 @@ def test_pulls_go_to_workers_whose_sites_promise_most(database: Database) -> Non
     assert shared.round(second, best_index=0.1, index_share=0.9).granted == 32
 
 
+@pytest.mark.both_stores
 def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database) -> None:
     shared = Crawl(database, budget=100)
     shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0), PullRow(shared.sites[0], 2, 0.0, 1.0))
@@ -412,6 +420,7 @@ def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database)
     assert shared.round(third.worker_id).granted == 97
 
 
+@pytest.mark.both_stores
 def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database: Database) -> None:
     shared = Crawl(database, budget=100)
     shared.end(*shared.sites[:3])
@@ -463,6 +472,7 @@ def test_lost_workers_and_those_without_urls_take_no_part_of_the_budget(database
 # Pulls of others ------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
     a, b, *_ = shared.sites
     second = shared.join()
@@ -500,6 +510,7 @@ def test_pull_that_is_committed_late_is_not_missed(postgresql_url: str) -> None:
 # The end --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) -> None:
     second = shared.join()
     shared.end(*shared.sites[1:])
@@ -611,6 +622,7 @@ def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: C
     assert shared.holders() == [None] * 4
 
 
+@pytest.mark.both_stores
 def test_what_people_ask_for_reaches_all_workers(shared: Crawl) -> None:
     second = shared.join()
     for control in (workers.PAUSE, workers.STOP, None):
@@ -633,6 +645,7 @@ def test_active_workers_are_listed_in_the_order_of_joining(shared: Crawl) -> Non
     assert other.name == "process 7 on a"
 
 
+@pytest.mark.both_stores
 def test_time_is_that_of_the_server(database: Database) -> None:
     with database.read() as connection:
         assert workers.server_time(connection) == pytest.approx(time.time(), abs=60)

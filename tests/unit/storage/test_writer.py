@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-pytestmark = pytest.mark.both_stores
-
 LONG_S = 3600.0
 PATIENCE_S = 30.0  # a test that waits longer fails
 
@@ -122,6 +120,7 @@ def test_flush_returns_when_everything_is_committed(database: Database, make: Ca
         assert stored(database) == list(range(1, number + 1))
 
 
+@pytest.mark.both_stores
 def test_flush_writes_early_only_what_was_submitted_before(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=3, batch_s=LONG_S)
     with database.write() as connection:
@@ -143,6 +142,7 @@ def test_flush_writes_early_only_what_was_submitted_before(database: Database, m
     assert stored(database) == [1, 2, 3, 4]
 
 
+@pytest.mark.both_stores
 def test_submit_waits_when_the_database_is_slower_than_the_crawl(
     database: Database, make: Callable[..., Writer]
 ) -> None:
@@ -208,6 +208,7 @@ def test_job_before_which_a_check_fails_reports_it(make: Callable[..., Writer]) 
         job.result(PATIENCE_S)
 
 
+@pytest.mark.both_stores
 def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(
     database: Database, make: Callable[..., Writer]
 ) -> None:
@@ -311,6 +312,7 @@ def test_job_sees_what_was_submitted_before_it_and_is_not_delayed(
     assert stored(database) == [1, 2]
 
 
+@pytest.mark.both_stores
 def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
     database: Database, make: Callable[..., Writer]
 ) -> None:
@@ -336,6 +338,7 @@ def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
     assert urls == ["renamed", "http://a.test/x"]
 
 
+@pytest.mark.both_stores
 def test_jobs_fail_when_the_database_does(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
@@ -395,6 +398,7 @@ def test_commits_are_counted_and_timed(database: Database) -> None:
     assert first.seconds == first.last_s > 0
 
 
+@pytest.mark.both_stores
 def test_fence_is_asked_first_in_every_transaction(database: Database) -> None:
     fenced: list[list[int]] = []
 
@@ -411,6 +415,7 @@ def test_fence_is_asked_first_in_every_transaction(database: Database) -> None:
     assert fenced == [[1, 2], []]
 
 
+@pytest.mark.both_stores
 def test_nothing_is_written_behind_a_fence_that_is_closed(database: Database) -> None:
     def fence(connection: Connection, changes: ChangeSet) -> None:
         if changes[NewPage] == [] or changes[NewPage][0].id > 1:

@@ -27,8 +27,6 @@ from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import SiteRules, page
 from tests.support.news_store import OTHER, SITE, NewsStore
 
-pytestmark = pytest.mark.both_stores
-
 NOW = 1e9
 
 
@@ -46,6 +44,7 @@ def test_polls_are_the_scheduled_pages_of_the_crawl(crawl):
     assert (row.page_id, row.kind, row.failures, row.problem) == (first, "feed", 2, "timeout")
 
 
+@pytest.mark.both_stores
 def test_announced_polls_were_read_but_not_as_articles(crawl):
     feed_page = crawl.poll("/rss", "feed", NOW)
     pages = {path: crawl.poll(path, "page", NOW) for path in ("/announced", "/linked", "/broken", "/end")}
@@ -91,6 +90,7 @@ def test_pages_without_document_were_read_and_are_not_copies(crawl):
     ]
 
 
+@pytest.mark.both_stores
 def test_page_that_redirects_stands_for_the_end_of_its_redirects(crawl):
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/r1", "/r2", "/loop", "/copied", "/later")}
     ends = {path: crawl.page(path, NOW, reason=reason) for path, reason in (("/end", None), ("/copy", "same_text 1"))}
@@ -116,6 +116,7 @@ def test_documents_of_a_site_are_counted_up_to_a_limit(crawl):
     assert documents_of(crawl.database, crawl.sites.values(), 3) == [(SITE, 3), (OTHER, 1)]
 
 
+@pytest.mark.both_stores
 def test_labels_are_sorted_oldest_first(crawl):
     pages = [crawl.page(f"/{n}", NOW) for n in range(5)]
     times = (None, None, NOW + 2, NOW + 1, NOW + 1)
@@ -150,6 +151,7 @@ def test_removed_feeds_are_disabled_or_belong_to_excluded_sources(crawl):
     assert len(removed_feeds(crawl.database, {OTHER}.__contains__)) == 3
 
 
+@pytest.mark.both_stores
 def test_gone_pages_have_their_reason_and_download_time(crawl):
     gone = crawl.page("/gone", NOW, reason="feed_removed")
     crawl.page("/moved", NOW, state=State.MOVED)
@@ -161,6 +163,7 @@ def test_gone_pages_have_their_reason_and_download_time(crawl):
     assert removed_pages(crawl.database, []) == []
 
 
+@pytest.mark.both_stores
 def test_moved_pages_lists_each_hop_even_of_a_loop(crawl):
     number = crawl.sites[SITE]
     pages = {path: crawl.page(path, NOW, state=State.MOVED) for path in ("/a", "/b", "/c", "/there")}

@@ -17,8 +17,6 @@ from tests.support.topic_store import add_page, begin_topic
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
-pytestmark = pytest.mark.both_stores
-
 PAGES = [{"unicod": 2, "font": 1}, {"unicod": 1}, {"font": 3}, {}, {"text": 1, "tabl": 5}]
 
 
@@ -28,6 +26,7 @@ def similarities(database: Database) -> dict[int, float]:
         return {number: similarity for number, similarity in rows}
 
 
+@pytest.mark.both_stores
 def test_similarities_are_cosines_with_the_document_frequencies_of_all_pages(database):
     crawl_id, (a, b) = begin_topic(database, unicod=3.0, text=4.0)
     for number, terms in enumerate(PAGES, 1):
@@ -62,6 +61,7 @@ def test_similarities_do_not_depend_on_the_order_of_the_pages(database, monkeypa
     assert found == found[:1] * 3
 
 
+@pytest.mark.both_stores
 def test_pages_of_other_crawls_do_not_count_and_are_unchanged(database):
     _, (a, _) = begin_topic(database, "other", text=1.0)
     add_page(database, 1, a, "http://a.test/", {"text": 1}, similarity=0.25)

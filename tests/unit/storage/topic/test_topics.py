@@ -11,9 +11,8 @@ from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import begin_topic
 
-pytestmark = pytest.mark.both_stores
 
-
+@pytest.mark.both_stores
 def test_terms_of_a_topic_are_stored_unchanged(database):
     crawl_id, _ = begin_topic(database)
     assert terms_of(database, crawl_id) is None
@@ -22,6 +21,7 @@ def test_terms_of_a_topic_are_stored_unchanged(database):
     assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
 
 
+@pytest.mark.both_stores
 def test_crawl_can_be_resumed_with_another_topic_after_its_topic_is_deleted(database):
     def run(topic):
         return begin(database, "topic", "topic", [], {"settings": {"TOPIC": topic, "ORDER": "topic"}}, 1.0).id
