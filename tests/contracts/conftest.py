@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of the engines in memory and on the kinds of stores of the test."""
-    if "engine" in metafunc.fixturenames:
-        metafunc.parametrize("engine", ["memory", *store_kinds(metafunc)], indirect=True)
+    kinds = store_kinds(metafunc)
+    for name in ("engine", "held", "limited", "make"):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, kinds if name == "limited" else ["memory", *kinds], indirect=True)
 
 
 @pytest.fixture

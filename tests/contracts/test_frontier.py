@@ -13,8 +13,6 @@ from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, VARIANTS, Site
 
-pytestmark = pytest.mark.both_stores
-
 # Each URL once, near ones first
 
 
@@ -26,6 +24,7 @@ def test_each_url_is_leased_once(site: Site) -> None:
     assert site.lease() == []
 
 
+@pytest.mark.both_stores
 def test_acknowledge_returns_the_number_of_new_links(site: Site) -> None:
     site.add("/")
     lease = site.one()
@@ -97,6 +96,7 @@ def test_variant_does_not_depend_on_the_order_of_discovery(engine: Engine) -> No
         assert chosen == {{2: "//a/", 3: "//a/", 5: "/a/"}[size]}
 
 
+@pytest.mark.both_stores
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(finds=st.permutations([(path, level) for path in VARIANTS for level in (1, 2)]), split=st.integers(0, 10))
 def test_nearest_level_and_best_variant_win_in_any_order_and_across_a_restart(
@@ -134,6 +134,7 @@ def test_request_of_the_nearest_discovery_is_used(engine: Engine) -> None:
     assert site.rows()["/a/"]["request"] == '{"n": 2}'
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize("is_answered", [False, True])
 def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(is_answered: bool) -> None:
     engine = HeldMemoryEngine()

@@ -31,7 +31,7 @@ def order(name: str, weight: float = 1.0) -> Callable[[], PageOrder]:
     return lambda: ORDERS[name](OrderOptions(uncrawled_weight=weight))
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture
 def held(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Each engine that loses uncommitted changes."""
     with opened(request) as engine:
@@ -67,6 +67,7 @@ def test_scores_that_fall_with_time_are_read_again(held: Any, heads: tuple[int, 
     crawl.check_store()
 
 
+@pytest.mark.both_stores
 def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic"), sites=1, heads=(1,), accidents=False))
     home = crawl.frontier.lease(crawl.now, 1)[0]
@@ -111,6 +112,7 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, 
         crawl.check_store()
 
 
+@pytest.mark.both_stores
 def test_rebase_in_a_later_run_changes_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))
@@ -142,6 +144,7 @@ def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held:
 # Changed sites and limits ----------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 3, 3.0, (2, 1000), rejects=False))
     crawl.run(40)
@@ -164,7 +167,7 @@ def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
     crawl.check_cash()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def limited(request: pytest.FixtureRequest) -> Iterator[ScoredCrawl]:
     """A crawl of a home page that links to one page, in a database of either kind."""
     with opened(request) as engine:
@@ -210,6 +213,7 @@ def test_page_that_was_gone_waits_again_when_it_is_found(name: str) -> None:
         assert scores.total_cash() == pytest.approx(1.0)
 
 
+@pytest.mark.both_stores
 def test_every_page_is_requested_after_the_limit_was_lowered_and_raised(limited: ScoredCrawl) -> None:
     for limit in (0, 1):
         limited.limit(limit)

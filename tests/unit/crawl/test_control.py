@@ -56,13 +56,6 @@ def test_error_that_is_no_failure_of_the_store_is_reported_as_a_bug(heard, caplo
     assert caplog.messages[0] == "Internal error"
 
 
-def test_failure_of_the_store_is_reported_as_it_is(heard, caplog):
-    error = StoreError("the disk is full")
-    heard.control.abort_for("a page can't be stored", error)
-    assert heard.control.failure is error
-    assert caplog.messages == ["the disk is full"]
-
-
 def test_worker_that_may_join_again_only_warns(heard, caplog):
     heard.control.abort(ClaimsLost("declared lost"))
     assert [(record.levelno, record.message) for record in caplog.records] == [(logging.WARNING, "declared lost")]

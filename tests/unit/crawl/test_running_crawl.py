@@ -29,13 +29,6 @@ def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
     assert crawl.lease().url == f"{SITE}/a"
 
 
-def test_other_sites_do_not_wait_for_a_robots_txt(opened):
-    crawl = opened({"sites": [SiteLimits(SITE), SiteLimits(OTHER)]}, ROBOTSTXT_OBEY=True)
-    first, second = crawl.robots(), crawl.robots()
-    crawl.crawl.record_robots(second.site_id, 404, None)
-    assert crawl.lease().site_id == second.site_id != first.site_id
-
-
 def test_robots_txt_is_stored_and_obeyed(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
@@ -172,15 +165,6 @@ def test_pages_that_are_rejected_in_flight_leave_room_for_other_sites(opened):
         lease = crawl.lease()
         crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.REJECTED, reason="proxy a.test"))
     assert not crawl.crawl.frontier.is_waiting
-
-
-def test_next_url_is_due_after_the_delay_of_the_site(opened):
-    crawl = opened(SITE_DELAY_SECONDS=5.0)
-    crawl.end(crawl.lease(), "/a")
-    assert crawl.crawl.next(NOW) is None
-    assert crawl.crawl.next_due(NOW) == 5.0
-    crawl.now += 5.0
-    assert crawl.lease().url == f"{SITE}/a"
 
 
 def test_delay_of_a_site_counts_from_the_time_at_which_its_request_was_sent(opened):

@@ -196,13 +196,6 @@ def test_crawl_with_waiting_pages_is_interrupted_and_resumed_by_the_next_run(ope
     assert again.lease().url == f"{SITE}/a"
 
 
-def test_crawl_that_was_stopped_is_interrupted(opened):
-    crawl = opened()
-    crawl.end(crawl.lease())
-    crawl.close(reason="stop_file")
-    assert crawl.states() == [("interrupted", "stop_file")]
-
-
 def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opened, monkeypatch):
     crawl = opened()
     with monkeypatch.context() as patch:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +11,14 @@ import pytest
 
 from crawlers.algorithms.ranking.link_features import feature_id
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl import held_sites, membership, session
+from crawlers.crawl import held_sites, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage import workers
-from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
-from crawlers.storage.worker_queries import set_control
 from tests.support.opened_crawl import OpenedCrawl, target
 from tests.support.workers_of_web import stored_cash
 
@@ -224,18 +221,6 @@ def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_u
     assert others == [first + 1, first + 2, first + 3]
 
 
-def test_busy_site_is_given_up_when_nothing_of_it_is_in_flight(opened):
-    one, two = opened(2), opened(2)
-    first, second = leases(one)
-    rounds(two, one, two)
-    assert owners(one) == [one.crawl.worker_id] * 2
-    end(one, first, links=1)
-    end(one, second, links=1)
-    rounds(one, two, number=1)
-    assert set(owners(one)) == {one.crawl.worker_id, two.crawl.worker_id}
-    assert len(leases(one)) == len(leases(two)) == 1
-
-
 def test_site_keeps_its_delay_when_it_is_given_up(opened):
     one, two = opened(2, SITE_DELAY_SECONDS=30.0), opened(2, SITE_DELAY_SECONDS=30.0)
     for lease in leases(one):
@@ -259,17 +244,6 @@ def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
     assert isinstance(two.crawl.next(two.now), RobotsNeeded)
     gone = next(one for one in needed if not kept[one.site_id - 1])
     assert not one.crawl.sites.begin_robots(gone.site_id)  # that in the queue is not requested any more
-
-
-def test_sites_come_back(opened):
-    one, two = opened(2), opened(2)
-    rounds(two, one, two)
-    (lease,) = leases(two)
-    end(two, lease, links=2)
-    two.close(reason="shutdown")
-    rounds(one)
-    assert owners(one) == [one.crawl.worker_id] * 2
-    assert len(leases(one)) == 3
 
 
 def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, monkeypatch):
@@ -363,16 +337,6 @@ def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(op
     assert len(leases(one)) == 4
 
 
-def test_worker_that_was_frozen_itself_declares_nobody_lost(opened):
-    one, two = opened(), opened()
-    silence(one)
-    two.now += 60.0
-    two.round()
-    assert set(owners(two)) == {one.crawl.worker_id}
-    two.round()
-    assert one.crawl.worker_id not in owners(two)
-
-
 # Budget
 
 
@@ -432,47 +396,6 @@ def test_worker_that_lacks_pulls_has_a_round_soon(opened):
     assert leases(one)
 
 
-def test_worker_that_is_granted_nothing_asks_less_and_less_often(opened, monkeypatch):
-    monkeypatch.setattr(membership, "BUDGET_ROUNDS_PER_S", 1)  # as if there were many workers
-    mission = {"page_budget": 400, "counts_rewards": True}
-    one, two = (opened(2, mission, RULE="auto") for _ in range(2))
-    rounds(one, two)
-    for crawl in (one, two):
-        (lease,) = leases(crawl)
-        end(crawl, lease, links=3)
-    rounds(one, two)
-    while found := leases(two):
-        for lease in found:
-            end(two, lease, links=2)
-    database = Database(one.url)
-    with database.write() as connection:  # the sites of the first one promise more than any
-        connection.exec_driver_sql(f"UPDATE worker SET best_index = 1e6 WHERE id = {one.crawl.worker_id}")
-    database.close()
-    asked = [began := two.now]
-    while two.now < began + 4.0:
-        two.now += 0.05
-        if two.crawl.is_round_due:
-            asked.append(two.now)
-            two.round()
-            assert leases(two) == []
-    pauses = [later - earlier for earlier, later in pairwise(asked)]
-    assert pauses == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.0, 1.0], abs=0.06)
-
-
-def test_unused_part_of_a_dead_worker_is_used_by_others(opened):
-    one, two = opened(4, {"page_budget": 20}), opened(4, {"page_budget": 20})
-    leases(one)
-    one.kill()
-    silence_killed(one, two)
-    ended = 0
-    for _ in range(10):
-        rounds(two, number=1)
-        for lease in leases(two):
-            ended += 1
-            end(two, lease, links=3)
-    assert ended == 20
-
-
 # The end
 
 
@@ -529,20 +452,6 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
     rounds(elected)
     assert owners(elected) == [elected.crawl.worker_id] * 2
     assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
-
-
-def test_all_workers_stop_when_one_is_asked_to(opened):
-    one, two = opened(), opened()
-    one.crawl.ask_to_stop("timeout")
-    rounds(one, two, number=1)
-    assert (one.stopped, two.stopped) == ([], ["timeout"])
-
-
-def test_workers_stop_by_command(opened):
-    one, two = opened(), opened()
-    assert set_control(one.crawl.session.database, one.crawl.session.row.id, workers.STOP)
-    rounds(one, two, number=1)
-    assert (one.stopped, two.stopped) == ([STOPPED], [STOPPED])
 
 
 def test_workers_pause_and_go_on(opened):

@@ -128,16 +128,6 @@ def test_lone_worker_holds_new_sites_of_a_source_and_gives_them_up_with_it(opene
     assert leading == A
 
 
-def test_killed_worker_leaves_whole_sources(opened):
-    one, two = opened(), opened()
-    rounds(two, one, two)
-    one.kill()
-    with two.crawl.session.database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE worker SET beat_at = beat_at - 5 WHERE id = {one.crawl.worker_id}")
-    rounds(two)
-    assert holds(two) == set(LEADERS)
-
-
 def test_feed_hosts_of_sources_are_sites_from_the_beginning(sqlite_url):
     mission = {"sites": [SiteLimits(A)], "roots": ["http://feeds.test/a"], "scope": Scope("feeds.test", [A])}
     crawl = OpenedCrawl(sqlite_url, mission=mission)

@@ -208,17 +208,6 @@ def test_names_are_resolved_again_after_some_seconds(monkeypatch):
     assert len(resolved) == 2 + MAX_HOSTS + 5
 
 
-def test_closed_port_has_an_error_of_its_own():
-    async def run():
-        async with Server() as url:
-            pass
-        async with handling() as handler:
-            with pytest.raises(DownloadConnectionRefusedError):
-                await handler.download_request(Request(url))
-
-    asyncio.run(run())
-
-
 def test_option_that_pycurl_does_not_name_exists():
     pycurl.Curl().setopt(SUPPRESS_CONNECT_HEADERS, 1)
 

@@ -69,15 +69,6 @@ def flows(sqlite_url: str) -> Iterator[Callable[..., Flow]]:
         flow.opened.crawl.session.close_all()
 
 
-def test_robots_txt_is_requested_before_the_page(flows):
-    flow = flows(ROBOTSTXT_OBEY=True)
-    robots = flow.next()
-    assert robots.url == f"{SITE}/robots.txt"
-    assert flow.flow.next() is None
-    flow.respond(robots)
-    assert flow.paths() == ["/"]
-
-
 def test_request_of_a_page_has_its_lease(flows):
     flow = flows()
     request = flow.next()

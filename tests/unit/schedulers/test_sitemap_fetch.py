@@ -125,12 +125,6 @@ def test_redirects_end(fetch):
     assert one.stored() == ("/sitemap.xml", 302, f"many_redirects {MAX_REDIRECTS}")
 
 
-def test_missing_sitemap_is_not_requested_again(fetch):
-    one = fetch()
-    one.respond(404)
-    assert one.stored() == ("/sitemap.xml", 404, "status 404")
-
-
 def test_errors_are_retried_after_a_while(fetch):
     one = fetch(RETRY_BACKOFF_SECONDS=2.0)
     one.respond(500)

@@ -10,7 +10,6 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.errors import ConfigError
-from crawlers.items import State
 from crawlers.spiders.base import LIST_FIELDS, PAGE_FIELDS, link_tags, read_hosts
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -83,13 +82,9 @@ def test_hosts_come_from_a_file(tmp_path):
         ("http://127.0.0.1:8600;8;;0", ["http://127.0.0.1:8600"]),
         ("localhost,", ["http://localhost"]),
         ("localhost:8600", ["http://localhost:8600"]),
-        ("a.example/", ["http://a.example"]),
         ("a.example;2;3;500", ["http://a.example"]),
-        ("a.example/docs/;2", ["http://a.example"]),
         ("example.invalid/docs", ["http://example.invalid"]),
         ("a.example/docs/index.html;2", ["http://a.example"]),
-        ("localhost:8600/docs", ["http://localhost:8600"]),
-        ("127.0.0.1/docs", ["http://127.0.0.1"]),
         ("http://a.example/sites.txt", ["http://a.example"]),
     ],
 )
@@ -112,7 +107,7 @@ def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
         read_hosts(nothing)
 
 
-@pytest.mark.parametrize("spider", ["sitegraph", "extlinks", "broad"])
+@pytest.mark.parametrize("spider", ["sitegraph", "broad"])
 def test_without_sites_those_of_hosts_txt_are_crawled_and_one_line_says_so(spider, tmp_path):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, PAGE_BUDGET=1)
     with Web(a=pages({"/": "a"}), b=pages({"/": "b"})) as web:
@@ -126,7 +121,7 @@ def test_without_sites_those_of_hosts_txt_are_crawled_and_one_line_says_so(spide
     assert set(project.query("SELECT site FROM site WHERE crawl_id = 2")) == {(web["b"].origin,)}
 
 
-@pytest.mark.parametrize("name", ["hosts.txt", "folder/hosts", "../hosts", "localhost", "/no/such/hosts.txt"])
+@pytest.mark.parametrize("name", ["hosts.txt", "../hosts", "localhost", "/no/such/hosts.txt"])
 def test_missing_file_is_one_sentence_that_says_where_it_was_looked_for(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=f"hosts={name}: there is no such file") as told:
@@ -250,12 +245,6 @@ def test_feeds_have_every_response_as_csv(crawled):
     assert len(rows[f"{origin}/a"]["content_hash"]) == 32
 
 
-def test_parts_that_the_project_needs_stay_when_the_user_names_others(crawled):
-    project, origin, _ = crawled
-    assert project.pages(origin)["/a"] == (State.DONE, "")
-    assert (project.folder / "result").is_dir()
-
-
 LOSING = """
 class Losing:
     def process_item(self, item):
@@ -281,14 +270,6 @@ def test_mission_with_the_scheduler_of_scrapy_is_refused(tmp_path):
         "Error: SCHEDULER=scrapy.core.scheduler.Scheduler: scrapy crawl sitegraph needs that of this project; remove "
         "the setting"
     ]
-
-
-@pytest.mark.parametrize(
-    "hosts", ["example.org/docs/", "example.org", "https://example.org/docs/index.html;=www.example.org"]
-)
-def test_address_with_a_folder_is_a_list_of_one_site(hosts):
-    (limits,) = read_hosts(hosts)
-    assert limits.site.endswith("://example.org")
 
 
 @pytest.mark.parametrize(

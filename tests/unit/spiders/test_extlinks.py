@@ -137,13 +137,6 @@ def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
     assert project.query("SELECT site FROM site WHERE crawl_id = 2") == [(web["b"].origin,)]
 
 
-def test_list_of_hosts_is_no_wish_to_harvest_them_again(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages({"/": ""})) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}")
-    assert harvest(project).status == 2
-
-
 def test_site_that_is_not_available_is_left_alone_and_tried_again_on_the_next_run(tmp_path):
     project = Project(tmp_path, RETRY_TIMES=0)
     working = False

@@ -174,21 +174,15 @@ def test_robots_of_a_site_are_stored(database: Database) -> None:
     assert rows(database, SiteRobots) == [(site.id, 200, "User-agent: *\nDisallow: /\ufffd", NOW)]
 
 
-def test_empty_change_set_writes_nothing(database: Database) -> None:
-    write(database, ChangeSet())
-    assert rows(database, NewPage) == []
-
-
-@pytest.mark.parametrize(("given", "kept"), TEXTS)
-def test_characters_that_a_database_rejects_are_replaced_and_others_kept(
-    database: Database, given: str, kept: str
-) -> None:
-    write(
-        database,
-        ChangeSet(PAGE, ENDED._replace(reason=given, title=given), BadLinkRow(1, given, "not_a_url", 2, given)),
-    )
-    assert rows(database, BadLinkRow) == [(1, kept, "not_a_url", 2, kept)]
-    assert [(row.reason, row.title) for row in rows(database, EndedPage)] == [(kept, kept)]
+def test_characters_that_a_database_rejects_are_replaced_and_others_kept(database: Database) -> None:
+    rows_of_texts = [
+        (PAGE._replace(id=n, key=n), ENDED._replace(id=n, reason=text, title=text), BadLinkRow(n, text, "", 2, text))
+        for n, (text, _) in enumerate(TEXTS)
+    ]
+    write(database, ChangeSet(*(row for of_text in rows_of_texts for row in of_text)))
+    kept = [text for _, text in TEXTS]
+    assert rows(database, BadLinkRow) == [(n, text, "", 2, text) for n, text in enumerate(kept)]
+    assert [(row.reason, row.title) for row in rows(database, EndedPage)] == [(text, text) for text in kept]
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
-C = SiteRow(0, "http://c.test", 1, None, 1.0)
 MANIFEST = {"settings": {"RULE": "roundrobin", "MAX_LEVEL": None, "TAGS": ["a"]}, "seeds": ["http://a.test"]}
 
 
@@ -79,19 +78,6 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
     assert second.sites[0].id != first.sites[0].id, "two crawls of a seed share no pages"
     with database.read() as connection:
         assert connection.execute(select(seed.c.site)).scalars().all() == ["http://a.test"]
-
-
-def test_crawls_of_different_names_are_independent(database: Database) -> None:
-    assert begin(database, A).id != begin(database, A, name="other").id
-
-
-def test_unfinished_crawl_of_another_mission_is_not_resumed(database: Database) -> None:
-    begin(database, A)
-    with pytest.raises(
-        ConfigError, match="unfinished crawl of the mission sitegraph, not news; give this crawl another"
-    ):
-        begin(database, A, mission="news")
-    assert [row[1] for row in crawl_rows(database)] == ["running"]
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,6 @@ def numbers(database):
     return {seed.site: seed.number for seed in list_seeds(database)}
 
 
-def test_new_seed_has_a_number_its_root_as_start_url_and_no_limits(database):
-    assert save_seeds(database, [{"site": A}]) == [(Seed(1, A, f"{A}/"), True)]
-    assert list_seeds(database) == [Seed(1, A, f"{A}/")]
-
-
 def test_values_that_are_not_given_again_are_kept(database):
     save_seeds(database, [{"site": A, "start_url": f"{A}/ru/", "name": "The A", "short_name": "A", "parallel": 2}])
     saved = save_seeds(database, [{"site": A, "parallel": None, "max_level": 3, "delay_s": 0.5, "enabled": False}])

@@ -97,10 +97,6 @@ def shared(database: Database) -> Crawl:
 # Sites ----------------------------------------------------------------------------------------------
 
 
-def test_worker_that_begins_alone_holds_all_sites(shared: Crawl) -> None:
-    assert shared.holders() == [shared.first] * 4
-
-
 @pytest.mark.both_stores
 def test_sites_of_a_dead_worker_are_free_and_count_as_asked_just_now(shared: Crawl) -> None:
     second = shared.join()
@@ -605,13 +601,6 @@ def test_finisher_goes_on_if_pages_wait_again(shared: Crawl) -> None:
     assert not shared.round(shared.first).is_over
     second = shared.join()
     assert not shared.round(second, is_hungry=True).is_over
-
-
-def test_last_worker_to_leave_ends_the_crawl(shared: Crawl) -> None:
-    second = shared.join()
-    assert not shared.leave(shared.first)
-    assert crawls.end(shared.database, shared.id, finished=False, reason="stop", now=1.0, worker_id=second)
-    assert shared.states() == {shared.first: "left", second: "left"}
 
 
 def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: Crawl) -> None:

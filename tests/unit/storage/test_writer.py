@@ -240,13 +240,6 @@ def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
         writer.close()
 
 
-def test_waiting_submit_returns_after_a_failure(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_size=1, batch_s=LONG_S)
-    spoil(database)
-    with pytest.raises(StoreError):
-        submit_for_ever(writer)
-
-
 ROOM_PAGES = 40  # of the disk, beyond the empty store
 
 

@@ -140,13 +140,6 @@ def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
     ]
 
 
-def test_nothing_is_fetched_again_when_no_announced_page_was_read(
-    announcements: Announcements, frontier: Recorder
-) -> None:
-    read_again(announcements, [item("/a1")])
-    assert frontier.again == []
-
-
 def test_commit_is_awaited_only_if_an_announced_page_was_read_lately(
     announcements: Announcements, commits: NothingPending
 ) -> None:

@@ -10,7 +10,6 @@ from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
@@ -142,12 +141,6 @@ def test_discovered_feed_is_stored_with_its_first_response(runs):
     assert again.feeds() == {"/feed"}
 
 
-def test_feed_at_a_site_that_is_left_out_is_not_asked_for(runs):
-    crawl = runs()
-    page = crawl.end(crawl.lease(), news=News(feeds=[resolve(OUT, "/feed"), target("/feed")]))
-    assert (page.links, page.cross_site_links) == ([(target("/feed"), 1)], [])
-
-
 def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
@@ -175,12 +168,6 @@ def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkey
     again = runs()
     read_article(again, "/a3", words=("three",))
     assert all(again.slot(path) is not None for path in USUAL_PLACES[FIRST_PLACES:])
-
-
-def test_usual_places_are_left_alone_when_a_feed_is_known(runs):
-    crawl = runs(roots=("/rss",))
-    crawl.end(crawl.leases()["/"])
-    assert crawl.leases() == {}
 
 
 def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
@@ -219,13 +206,6 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert {"/a1", "/a3"} <= set(due)
     assert due["/a1"].is_revisit
     assert crawl.policy.is_announced(due["/a1"])
-
-
-def test_announcement_of_pages_that_nobody_read_waits_for_no_commit(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), news=News(feeds=[target("/feed")]))
-    crawl.end(crawl.lease(), "/a1", news=feed("/a1"))
-    assert crawl.commits.waits == 0
 
 
 def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):

@@ -93,13 +93,6 @@ def test_all_128_bits_count(store):
     assert store.keys.find(EXTREMES) == list(range(1, len(EXTREMES) + 1))
 
 
-def test_claiming_twice_changes_nothing(store):
-    for _ in range(2):
-        assert store.claim([(1, 1), (1, 2)], 7) == [7, 7]
-        store.reopen()
-        assert store.claim([(1, 1)], 9) == [7]
-
-
 def test_key_can_be_looked_up_twice_in_one_call(store):
     assert store.claim([(1, 1), (1, 1)], 7) == [7, 7]
     assert store.keys.find([(1, 1), (1, 1)]) == [7, 7]
