@@ -11,9 +11,9 @@ from sqlalchemy import select, text, update
 from crawlers.crawl import membership
 from crawlers.crawl.membership import ROUND_S, SOON_S, Exchanged, Membership
 from crawlers.items import State
+from crawlers.reasons import Reason
 from crawlers.storage import crawls, workers
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.crawl_results import STOPPED
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import EndedPage, PullRow, site, worker
@@ -318,7 +318,7 @@ def test_workers_are_asked_to_pause_and_to_stop(made):
     assert (one.membership.is_paused, one.membership.may_lease, one.membership.stop_reason) == (True, False, None)
     one.ask(workers.STOP)
     one.round()
-    assert (one.membership.is_paused, one.membership.stop_reason) == (False, STOPPED)
+    assert (one.membership.is_paused, one.membership.stop_reason) == (False, Reason.SHUTDOWN)
     one.run(lambda connection: one.membership.ask_to_stop("timeout", connection))
     one.round()
     assert one.membership.stop_reason == "timeout"
