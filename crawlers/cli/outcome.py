@@ -11,7 +11,6 @@ from crawlers.errors import CrawlersError, UnreachedError
 from crawlers.inputs.program import suggested
 from crawlers.inputs.text_file import shortened_list
 from crawlers.reasons import sentence
-from crawlers.storage.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +43,8 @@ def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:
 
     With *needs_all*, also if any site that a person named is not available.
     """
+    from crawlers.storage.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
+
     with database.read() as connection:
         missing = [f"{site}: {sentence(why)}" for site, why in unavailable_sites(connection, crawl_id)]
         is_empty = not has_pages(connection, crawl_id)

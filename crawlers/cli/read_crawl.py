@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from crawlers.inputs.crawl_name import named_by
-from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
     from crawlers.inputs.crawl_name import Settings
@@ -19,6 +18,8 @@ def read_crawl(database: Database, option: str | None, settings: Settings) -> Na
 
     Standard output is left to the results, so that they can be piped. Raises `ConfigError`.
     """
+    from crawlers.storage.queries import crawl_named
+
     crawl = crawl_named(database, named_by(option, settings))
     print(f"Reading the {crawl}", file=sys.stderr)
     return crawl

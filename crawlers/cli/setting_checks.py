@@ -17,16 +17,11 @@ from scrapy.utils.conf import arglist_to_dict
 from scrapy.utils.misc import load_object
 
 from crawlers import settings as defaults
-from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS
 from crawlers.errors import ConfigError
-from crawlers.inputs.client_settings import http_client
-from crawlers.inputs.link_prior_file import LINK_PRIOR
 from crawlers.inputs.text_file import shortened_list, shown
-from crawlers.inputs.url_settings import url_selection, url_steps, use_suffix_list
 from crawlers.options import OUTPUTS, SETTINGS
 from crawlers.options.kinds import Kind, Number, Table, Whole, kind_of
 from crawlers.options.removed import REMOVED
-from crawlers.storage.database import store_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -128,6 +123,9 @@ def _is_module(name: str) -> bool:
 
 def check_settings(settings: BaseSettings) -> None:
     """Raise `ConfigError` with all unknown names, and all values that a setting can't have."""
+    from crawlers.inputs.client_settings import http_client
+    from crawlers.inputs.url_settings import url_selection, url_steps, use_suffix_list
+
     kinds = kinds_of_settings()
     typed = {name: settings.get(name) for name in settings if settings.getpriority(name) == CMDLINE}
     texts = {name: value for name, value in typed.items() if isinstance(value, str)}
@@ -166,6 +164,8 @@ def _check_outputs(settings: BaseSettings) -> None:
 
     Whoever gives full paths has the results in another folder, and the files beside them or beside the store.
     """
+    from crawlers.storage.database import store_path
+
     store = store_path(settings.get("DATABASE_URL"))
     of_store = [] if store is None else [f"{os.path.realpath(store)}{ending}" for ending in ("", "-wal", "-shm")]
     folders = {Path.cwd(), *([] if store is None else [store.absolute().parent])}
@@ -213,6 +213,9 @@ def check_effects(settings: BaseSettings, *, is_mission: bool) -> None:
 
 def check_link_prior(order: str, settings: BaseSettings) -> None:
     """Raise `ConfigError` if the command gives LINK_PRIOR, but *order* does not learn from links."""
+    from crawlers.algorithms.ranking.page_orders import LEARNING, ORDERS
+    from crawlers.inputs.link_prior_file import LINK_PRIOR
+
     if order in ORDERS and order not in LEARNING and _is_given(LINK_PRIOR, settings):
         raise ConfigError(
             f"{LINK_PRIOR} has no effect here; it is for ORDER=learnt of scrapy crawl extlinks, and here "

@@ -1,4 +1,5 @@
-"""The commands of this project (COMMANDS_MODULE): crawl, explain, graph, lab, sites. It contains only commands.
+"""The commands, one a module, and nothing else: for any command, Scrapy imports all of them.
 
-Those of Scrapy that are not crawls (`WithoutCrawl`) are replaced by versions that leave the store alone.
+So each imports what it needs when it runs. Those of Scrapy that are not crawls (`WithoutCrawl`) are replaced by
+versions that leave the store alone.
 """

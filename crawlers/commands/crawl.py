@@ -19,19 +19,12 @@ from twisted.internet.defer import Deferred
 
 from crawlers.cli.outcome import check_reach
 from crawlers.cli.project_command import ProjectCommand
-from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
 from crawlers.cli.setting_checks import check_effects
-from crawlers.cli.several_workers import check_workers, run_workers
-from crawlers.cli.worker_processes import STORE_FAILED
 from crawlers.crawl.control import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError
-from crawlers.extensions.crawl_owner import CrawlOwner
-from crawlers.extensions.json_log import prints_for_people
-from crawlers.extensions.stopping import ParentPipe
 from crawlers.inputs.program import suggested
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +34,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
+
+    from crawlers.extensions.crawl_owner import CrawlOwner
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +54,8 @@ class Command(ProjectCommand, ScrapyCrawl):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawlers.cli.several_workers import check_workers, run_workers
+
         if not args:
             raise UsageError(suggested("name one spider: scrapy crawl sitegraph -a hosts=hosts.txt"))
         assert self.crawler_process is not None
@@ -124,6 +121,9 @@ class Command(ProjectCommand, ScrapyCrawl):
         )
 
     def _begin_again(self, owner: CrawlOwner, settings: BaseSettings) -> None:
+        from crawlers.cli.rejoining import begin_again, let_signals_end_the_process, wait_for_store
+        from crawlers.extensions.stopping import ParentPipe
+
         let_signals_end_the_process()
         logger.info("The same command begins again in this process as soon as the store can be reached")
         stopped = Event() if worker_place() is None else ParentPipe().ended
@@ -136,9 +136,13 @@ class Command(ProjectCommand, ScrapyCrawl):
             begin_again(owner.crawl.session.row.id if owner.is_started else crawl_to_join())
 
     def _abort(self, *, store_failed: bool) -> None:
+        from crawlers.cli.worker_processes import STORE_FAILED
+
         self.exitcode = STORE_FAILED if store_failed and worker_place() is not None else 1
 
     def _check_reach(self, crawl_id: int, settings: BaseSettings) -> None:
+        from crawlers.storage.database import Database
+
         try:
             with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
                 check_reach(database, crawl_id, needs_all=settings.getbool("FAIL_ON_UNAVAILABLE"))
@@ -155,6 +159,8 @@ class Command(ProjectCommand, ScrapyCrawl):
             raise ConfigError(f"there is no spider {spider!r}; choose one of: {known}") from None
 
     def _opened(self) -> None:
+        from crawlers.extensions.crawl_owner import CrawlOwner
+
         self._owner = self._crawler.get_extension(CrawlOwner)
 
     def _done(self, task: Any) -> None:
@@ -165,6 +171,8 @@ class Command(ProjectCommand, ScrapyCrawl):
         return None if failure.value and self._report(failure.value) else failure
 
     def _report(self, error: BaseException) -> bool:
+        from crawlers.extensions.json_log import prints_for_people
+
         if not isinstance(error, CrawlersError):
             return False
         message = suggested(str(error))

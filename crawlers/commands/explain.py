@@ -11,23 +11,15 @@ from scrapy.exceptions import UsageError
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.cli.sites.site_parts import seed_named
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.inputs.text_file import shortened
-from crawlers.reports.histories.history_text import history_lines
-from crawlers.reports.histories.linking_pages import linking_facts
-from crawlers.reports.histories.url_history import BAD_LINK, url_history
-from crawlers.reports.history_wording import when
-from crawlers.reports.pull_log import settings_of
-from crawlers.reports.search import search, sites_named
-from crawlers.storage.database import Database
 from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
     import argparse
 
+    from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
 
 REPLAY_S = 10.0  # for replaying the site rule up to the decision that chose the URL
@@ -54,6 +46,8 @@ class Command(ProjectCommand):
         parser.add_argument("--site", help="--search: only documents of this site, host or domain")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawlers.storage.database import Database
+
         assert self.settings is not None
         if len(args) != (opts.search is None):
             raise UsageError("expected one URL, or words with --search")
@@ -70,6 +64,12 @@ class Command(ProjectCommand):
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
+        from crawlers.inputs.recorded_settings import crawl_rules
+        from crawlers.reports.histories.history_text import history_lines
+        from crawlers.reports.histories.linking_pages import linking_facts
+        from crawlers.reports.histories.url_history import BAD_LINK, url_history
+        from crawlers.reports.pull_log import settings_of
+
         rules = crawl_rules(settings_of(database, crawl.id))
         until = time.monotonic() + REPLAY_S
         found = url_history(database, crawl, text, rules, time.time(), lambda: time.monotonic() > until)
@@ -82,6 +82,10 @@ class Command(ProjectCommand):
         return history_lines(found.with_facts(*links))
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
+        from crawlers.cli.sites.site_parts import seed_named
+        from crawlers.reports.history_wording import when
+        from crawlers.reports.search import search, sites_named
+
         most = whole_number("--limit", opts.limit, 1)
         site_ids = None
         if opts.site is not None:

@@ -13,12 +13,8 @@ from crawlers.algorithms.plurals import counted
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand, whole_number
 from crawlers.cli.read_crawl import read_crawl
-from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
-from crawlers.reports.catalogue.registry import REPORTS, report_named
-from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, PARQUET, text_table
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.database import Database
 from crawlers.storage.files.parquet_files import check_parquet
 
 if TYPE_CHECKING:
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from crawlers.reports.catalogue.filters import Filters
     from crawlers.reports.catalogue.report import Report
     from crawlers.reports.catalogue.table import Cells
 
@@ -52,6 +49,9 @@ class Command(ProjectCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        from crawlers.reports.catalogue.filters import FILTERS
+        from crawlers.reports.catalogue.renderers import FORMATS
+
         super().add_options(parser)
         parser.add_argument("--crawl", help="name or number of the crawl (default: the latest)")
         parser.add_argument(
@@ -70,6 +70,11 @@ class Command(ProjectCommand):
         parser.add_argument("--total", action="store_true", help="the number of rows, and the sums of their columns")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawlers.reports.catalogue.filters import FILTERS, parsed_filters
+        from crawlers.reports.catalogue.registry import REPORTS, report_named
+        from crawlers.reports.catalogue.renderers import PARQUET
+        from crawlers.storage.database import Database
+
         assert self.settings is not None
         if len(args) > 1:
             raise UsageError(f"expected at most 1 report, got {len(args)}")
@@ -102,6 +107,8 @@ def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filte
 
 
 def _print(report: Report, cells: Iterator[Cells], opts: argparse.Namespace, limit: int) -> None:
+    from crawlers.reports.catalogue.renderers import CELL_CHARS, FORMATS, text_table
+
     if opts.total:
         found = total(report.columns, cells)
         sums = zip(report.columns, found.sums, strict=True)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from crawlers.cli.outcome import reporting_errors
 from crawlers.cli.project_command import ProjectCommand
-from crawlers.storage.database import Database, is_missing
 
 if TYPE_CHECKING:
     import argparse
 
+    from crawlers.storage.database import Database
     from crawlers.web.starting import Starter
 
 OWN = ("WEB_", "SCRAPYD_URL")  # settings of the panel that its crawls need not know
@@ -43,6 +43,7 @@ class Command(ProjectCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         # Scrapy imports all commands for each of them: the others must not wait for the panel.
+        from crawlers.storage.database import Database, is_missing
         from crawlers.web.app import panel
         from crawlers.web.serving import access_on, bound, in_url, serve
 

@@ -13,19 +13,15 @@ from crawlers.cli.project_command import ProjectCommand
 from crawlers.cli.read_crawl import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
-from crawlers.reports.histories.history_text import sentence
-from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
-from crawlers.storage.database import Database
-from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
-from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 
 if TYPE_CHECKING:
     import argparse
 
+    from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import CrawlWorkers
 
-ACTIONS = {"pause": PAUSE, "resume": None, "stop": STOP}  # with the values of crawl.control
+ACTIONS = ("pause", "resume", "stop")
 
 
 class Command(ProjectCommand):
@@ -51,6 +47,11 @@ class Command(ProjectCommand):
         parser.add_argument("--all", action="store_true", help="include workers that left or were lost")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from crawlers.reports.histories.history_text import sentence
+        from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
+        from crawlers.storage.database import Database
+        from crawlers.storage.worker_queries import dead_workers, sites_with_workers, workers_of
+
         if len(args) > 1 or (args and args[0] not in ACTIONS):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
         if args and (opts.sites or opts.all):
@@ -75,19 +76,27 @@ class Command(ProjectCommand):
 
 
 def _working(found: CrawlWorkers) -> set[int]:
+    from crawlers.storage.workers import ACTIVE
+
     return {one.number for one in found.workers if one.state == ACTIVE}
 
 
 def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers, workers: int) -> str:
     """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
+    from crawlers.reports.histories.history_text import sentence
+    from crawlers.reports.worker_table import nobody_works
+    from crawlers.storage.worker_queries import set_control
+    from crawlers.storage.workers import PAUSE, STOP
+
+    wanted = {"pause": PAUSE, "stop": STOP}.get(action)
     if not workers:
         if action == "pause":
             raise ConfigError(f"there is nothing to pause. {sentence(nobody_works(crawl, found))}")
         return sentence(nobody_works(crawl, found))
-    if not set_control(database, crawl.id, ACTIONS[action]):
+    if not set_control(database, crawl.id, wanted):
         return f"Crawl {crawl.name} is stopping already; the command that began it resumes it"
     number = counted(workers, "worker")
-    is_new = found.control != ACTIONS[action]
+    is_new = found.control != wanted
     return {
         "pause": f"Crawl {crawl.name} is paused{'' if is_new else ' already'}: {number} will request nothing until "
         "scrapy workers resume",

@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Spider
 
-from crawlers.algorithms.ranking.page_orders import LEARNING
-from crawlers.algorithms.urls.link_resolver import LinkResolver
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
-from crawlers.extraction.response import ResponseReader, WebResponse
-from crawlers.graphs.tables.result_tables import BROKEN_LINKS
-from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
-from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REDIRECT
 
 if TYPE_CHECKING:
@@ -33,6 +26,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.scope import Scope
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
+    from crawlers.crawl.spec import CrawlSpec
+    from crawlers.extraction.response import ResponseReader, WebResponse
     from crawlers.items import Page, SiteLimits
 
 PAGE_FIELDS = (  # of a page, in feeds (-o, -O); others are for the crawl itself
@@ -135,6 +130,8 @@ class SiteSpider(Spider):
 
     def crawl_spec(self) -> CrawlSpec:
         """Return the specification of the crawl."""
+        from crawlers.crawl.spec import CrawlSpec
+
         budget = self.settings.getint("PAGE_BUDGET")
         return CrawlSpec(
             self.name,
@@ -153,6 +150,12 @@ class SiteSpider(Spider):
 
     def reader(self, settings: BaseSettings, **more: Any) -> ResponseReader:
         """Return the reader of responses; *more* are further fields of it. Raises `ConfigError`."""
+        from crawlers.algorithms.ranking.page_orders import LEARNING
+        from crawlers.algorithms.urls.link_resolver import LinkResolver
+        from crawlers.extraction.response import ResponseReader
+        from crawlers.graphs.tables.result_tables import BROKEN_LINKS
+        from crawlers.inputs.url_settings import normalization
+
         return ResponseReader(
             LinkResolver(normalization(settings), addresses=self.addresses, across_sites=self.scope is not None),
             link_tags(settings),
@@ -183,6 +186,8 @@ class SiteSpider(Spider):
 
     def web_response(self, response: Response) -> WebResponse:
         """Return *response* without Scrapy."""
+        from crawlers.extraction.response import WebResponse
+
         assert response.request is not None
         headers = response.headers
         return WebResponse(
@@ -211,6 +216,8 @@ def read_hosts(hosts: str | None) -> list[SiteLimits]:
 
     Raises `ConfigError` if it is missing or can't be read, or for its content.
     """
+    from crawlers.inputs.hosts_file import parse_host_list, parse_hosts
+
     if not hosts:
         raise ConfigError(f"no sites are given: {NAME_SITES}")
     path = Path(hosts)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from crawlers.errors import ConfigError
 from crawlers.spiders.base import HOSTS_FILE, NAME_SITES, SiteSpider, read_hosts
-from crawlers.storage.database import Database
-from crawlers.storage.seeds import crawl_seeds
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -46,6 +44,9 @@ class ExtLinksSpider(SiteSpider):
     @classmethod
     def sites(cls, hosts: str | None, settings: BaseSettings) -> list[SiteLimits]:
         """Return the sites of `-a hosts=`, else the enabled seeds, else those of hosts.txt; raises `ConfigError`."""
+        from crawlers.storage.database import Database
+        from crawlers.storage.seeds import crawl_seeds
+
         if hosts:
             return read_hosts(hosts)
         limits: list[SiteLimits] = []

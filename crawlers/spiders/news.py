@@ -11,26 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawlers.algorithms.news.sources import SourceLeaders
-from crawlers.algorithms.news.url_classifier import NO_RULES
-from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
-from crawlers.algorithms.ranking.page_orders import ARTICLES
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules
-from crawlers.extraction.news_reader import NewsReader
 from crawlers.extraction.pool import ExtractionPool
-from crawlers.inputs.news_settings import news_options
-from crawlers.inputs.rule_settings import chosen_order, chosen_rule
-from crawlers.inputs.sources_file import read_sources
 from crawlers.items import LEASE
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
-from crawlers.storage.news import stored_rules
-from crawlers.storage.news.document_keys import DocumentKeys
-from crawlers.storage.news.stored_polls import excluded_sites
-from crawlers.storage.news.stored_sources import save_sources, stored_sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +31,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.news_policy import NewsPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
+    from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +78,8 @@ class NewsSpider(SiteSpider):
         return spider
 
     def prepare(self, settings: BaseSettings) -> None:
+        from crawlers.algorithms.news.sources import SourceLeaders
+
         _check(settings)  # before anything is saved
         self._sources = _sources(self.sources, settings)
         self.site_limits = [source.limits for source in self._sources]
@@ -102,10 +91,20 @@ class NewsSpider(SiteSpider):
 
     def crawl_spec(self) -> CrawlSpec:
         # Home pages and feeds come before all articles.
+        from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
+        from crawlers.crawl.news.news_opening import known_feeds
+
         spec = replace(super().crawl_spec(), roots=tuple(known_feeds(self._sources)), start_slot=BEFORE_ARTICLES)
         return replace(spec, leader_of=self._leaders.of)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> NewsPolicy:
+        from crawlers.crawl.news.news_opening import open_news_policy
+        from crawlers.extraction.news_reader import NewsReader
+        from crawlers.inputs.news_settings import news_options
+        from crawlers.storage.news import stored_rules
+        from crawlers.storage.news.document_keys import DocumentKeys
+        from crawlers.storage.news.stored_polls import excluded_sites
+
         settings, database, writer = self._settings, session.database, session.writer
         self._run = session.reader.run
         self.scope = self.scope.excluding(excluded_sites(database, session.row.id))
@@ -151,6 +150,9 @@ class NewsSpider(SiteSpider):
 
 def _check(settings: BaseSettings) -> None:
     """Raise `ConfigError` for mistakes that would otherwise be found only after the sources are stored."""
+    from crawlers.algorithms.ranking.page_orders import ARTICLES
+    from crawlers.inputs.rule_settings import chosen_order, chosen_rule
+
     chosen_rule(settings)
     if chosen_order(settings).needs != ARTICLES:
         raise ConfigError(
@@ -163,6 +165,10 @@ def _check(settings: BaseSettings) -> None:
 
 def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
     """Return the sources of the file, which are stored, or those of the store. Raises `ConfigError`."""
+    from crawlers.inputs.sources_file import read_sources
+    from crawlers.storage.database import Database
+    from crawlers.storage.news.stored_sources import save_sources, stored_sources
+
     if path:
         sources, problems = read_sources(path, check_rules)
         for problem in problems:
@@ -186,5 +192,8 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
 
 
 def _check_rules(database: Database, settings: BaseSettings) -> None:
+    from crawlers.algorithms.news.url_classifier import NO_RULES
+    from crawlers.storage.news import stored_rules
+
     if settings.get("NEWS_RULES") != NO_RULES:
         stored_rules.check_stored_rules(database)

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
-from crawlers.algorithms.topic.terms import Terms
 from crawlers.algorithms.topic.vectors import topic_of
-from crawlers.algorithms.urls.resolution import site_of
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl.topic.topic_policy import TopicPolicy
 from crawlers.errors import ConfigError, StoreError
-from crawlers.extraction.html import parse_page
-from crawlers.inputs.topic_file import read_topic
 from crawlers.items import REDIRECT, SiteLimits
 from crawlers.spiders.base import SiteSpider
 
@@ -29,6 +24,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
+    from crawlers.crawl.topic.topic_policy import TopicPolicy
     from crawlers.inputs.topic_file import TopicSpec
 
 MAX_REDIRECTS = 5  # of an example
@@ -54,6 +50,10 @@ class TopicSpider(SiteSpider):
     _opened: tuple[TopicPolicy, CrawlControl] | None = None  # None: the crawl could not begin
 
     def prepare(self, settings: BaseSettings) -> None:
+        from crawlers.algorithms.topic.terms import Terms
+        from crawlers.algorithms.urls.resolution import site_of
+        from crawlers.inputs.topic_file import read_topic
+
         path = self.topic
         if not path:
             raise ConfigError("no topic is given: add -a topic=topic.yaml")
@@ -80,6 +80,8 @@ class TopicSpider(SiteSpider):
         return replace(spec, roots=self._spec.roots, topic=self._spec, page_budget=budget)
 
     def crawl_policy(self, session: CrawlSession, control: CrawlControl) -> TopicPolicy:
+        from crawlers.crawl.topic.topic_policy import TopicPolicy
+
         policy = TopicPolicy(session.database, session.writer, session.row.id, self._terms)
         if not policy.is_ready and not self._addresses:
             policy.determine_topic(self._spec.keywords, self._examples)
@@ -131,6 +133,8 @@ class TopicSpider(SiteSpider):
         return self._terms_of(response.body, content_type.decode("latin-1") if content_type else None)
 
     def _terms_of(self, body: bytes, content_type: str | None) -> Counter[str]:
+        from crawlers.extraction.html import parse_page
+
         parsed = parse_page(body, content_type, frozenset())
         return self._terms(f"{parsed.title}\n{parsed.text()}")
 

@@ -8,7 +8,8 @@ from importlib import import_module
 from scrapy.utils.misc import walk_modules_iter
 
 for package in (
-    *(f"crawlers.{name}" for name in ("commands", "extensions", "middlewares", "pipelines", "schedulers", "spiders")),
+    *(f"crawlers.{name}" for name in ("cli", "commands", "crawl", "extensions", "graphs", "middlewares", "pipelines")),
+    *(f"crawlers.{name}" for name in ("reports", "schedulers", "spiders")),
     *(f"scrapy.{name}" for name in ("commands", "downloadermiddlewares", "spidermiddlewares")),
 ):
     list(walk_modules_iter(package))

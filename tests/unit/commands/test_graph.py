@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 from crawlers.algorithms.plurals import counted, plural
-from crawlers.commands.graph import FRAGMENT
+from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
 from crawlers.graphs.dataset.dataset_export import DATASET
 from crawlers.graphs.tables.result_tables import TABLES

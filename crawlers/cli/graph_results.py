@@ -1,0 +1,240 @@
+"""What `scrapy graph` writes: graphs of sites, tables, pictures, and the model of a web fragment."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.urls.domains import GROUPS
+from crawlers.cli.crawl_comparison import check_has_links, chosen_sites
+from crawlers.cli.read_crawl import read_crawl
+from crawlers.errors import ConfigError
+from crawlers.graphs.analysis import analyse
+from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
+from crawlers.graphs.export import no_graph_of, write_laid_out, write_site_graphs
+from crawlers.graphs.files import PARQUET, graph_paths
+from crawlers.graphs.fragment.fragment_tables import write_accompanying, write_pairs
+from crawlers.graphs.fragment.link_counts import count_fragment
+from crawlers.graphs.fragment.web_fragment import WebFragment, class_sizes
+from crawlers.graphs.important_part import graph_map
+from crawlers.graphs.looks import COMMUNITY, MAX_NODES, GraphLayout, graph_layout
+from crawlers.graphs.model import ExtendedGraph
+from crawlers.graphs.page_columns import SEEN
+from crawlers.graphs.site_graph import SiteGraph
+from crawlers.graphs.tables.result_tables import DEFAULTS, write_tables
+from crawlers.inputs.text_file import shortened_list
+from crawlers.options.file_kinds import HTML, PICTURE
+from crawlers.reports.map_picture import draw_map
+from crawlers.reports.top_table import write_ranked, write_top
+from crawlers.storage.crawl_results import has_pages, latest_with_pages
+from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.parquet_files import check_parquet
+from crawlers.storage.files.writable import check_file
+from crawlers.storage.importance import KEEPERS, top_pages, totals_of
+from crawlers.storage.pagerank import StoredPageRank
+from crawlers.storage.queries import sites_of
+from crawlers.storage.result_folders import free_folder, recorded_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from crawlers.algorithms.maps.graph_map import GraphMap
+    from crawlers.graphs.model import Graph
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import CrawledSite, NamedCrawl
+
+    PageOf = Callable[[GraphMap], str]
+
+# With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
+FRAGMENT = "web_fragment"
+
+
+def write_results(
+    database: Database, wanted: Sequence[str], opts: argparse.Namespace, settings: BaseSettings, page_of: PageOf
+) -> None:
+    """Write the graphs and tables, the model of the web fragment, or the most important pages of a crawl.
+
+    *page_of* returns the page with a graph for a browser.
+    """
+    formats = opts.format or [name for name in settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
+    measures = opts.measure or [name for name in settings.getlist("GRAPH_MEASURES") if name]
+    by_default = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
+    layout = graph_layout(opts.layout, MAX_NODES) if opts.layout else by_default
+    crawl = read_crawl(database, opts.crawl, settings)
+    check_has_links(crawl)
+    if opts.picture or opts.html:
+        _draw(database, crawl, wanted, (opts.layout and layout) or GraphLayout(COMMUNITY), opts, page_of)
+        return
+    folder = Path(opts.folder) if opts.folder else _result_folder(database, crawl, settings)
+    if opts.level == "site":
+        site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
+        _write_fragment(database, crawl, folder, site_formats, measures, layout, opts)
+        return
+    sites = sites_of(database, crawl.id)
+    if opts.top:
+        chosen = [site.id for site in chosen_sites(database, sites, wanted, crawl.name)] if wanted else []
+        if opts.pagerank:
+            share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
+            _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
+        else:
+            _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
+        return
+    named = chosen_sites(database, sites, wanted, crawl.name)
+    if PARQUET in formats:
+        check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
+        formats = [name for name in formats if name != PARQUET]
+        dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
+        print(f"{folder / DATASET}: {dataset}")
+    if formats:
+        _write_site_graphs(database, crawl, named, sites, folder, formats, measures, layout, is_named=bool(wanted))
+    usual = [name for name in settings.getlist("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
+    tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
+    for path, rows, noun in tables:
+        print(f"{path}: {counted(rows, noun)}")
+
+
+def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings) -> Path:
+    wanted, is_own = Path(settings.get("RESULT_FOLDER")), settings.getbool("RESULT_FOLDER_PER_CRAWL")
+    with database.read() as connection:
+        own = free_folder(connection, crawl.id, wanted, is_own=True)
+        has_own = is_own or recorded_folder(connection, crawl.id) == own.absolute()
+        return own if has_own else free_folder(connection, crawl.id, wanted)
+
+
+def _write_site_graphs(
+    database: Database,
+    crawl: NamedCrawl,
+    chosen: Sequence[CrawledSite],
+    crawled: Sequence[CrawledSite],
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
+    layout: GraphLayout | None,
+    *,
+    is_named: bool,
+) -> None:
+    unread = {site.site: None for site in chosen}
+    graphs = write_site_graphs(database, crawl.id, chosen, crawled, folder, formats, measures, layout, _warn)
+    for site, paths, size in graphs:
+        unread.pop(site.site, None)  # a site has a file in each format
+        print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
+    if unread and (is_named or len(unread) == len(chosen)):
+        raise _without_pages(database, crawl.id, list(unread))
+    if unread:
+        print(no_graph_of(list(unread)), file=sys.stderr)
+
+
+def _without_pages(database: Database, crawl_id: int, sites: Sequence[str]) -> ConfigError:
+    """Return the error that *sites* have no graph; it names an earlier crawl if this one has read nothing."""
+    with database.read() as connection:
+        earlier = None if has_pages(connection, crawl_id) else latest_with_pages(connection, crawl_id)
+    remedy = "" if earlier is None else f"; crawl {earlier} has read pages: add --crawl {earlier}"
+    return ConfigError(no_graph_of(sites) + remedy)
+
+
+def _warn(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
+
+
+def _draw(
+    database: Database,
+    crawl: NamedCrawl,
+    wanted: Sequence[str],
+    layout: GraphLayout,
+    opts: argparse.Namespace,
+    page_of: PageOf,
+) -> None:
+    """Write the picture, and the page for a browser, of one site or of the graph of sites."""
+    for option, path, kind in (("--picture", opts.picture, PICTURE), ("--html", opts.html, HTML)):
+        if path:
+            check_file(Path(path), option, kind)
+    graph: Graph
+    if opts.level == "site":
+        counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
+        graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
+    else:
+        named = chosen_sites(database, sites_of(database, crawl.id), wanted, crawl.name)
+        if not named:
+            raise ConfigError(
+                f"the crawl {crawl.name} (number {crawl.id}) has no site in the store; choose another one"
+            )
+        if len(named) != 1:
+            option = "--picture" if opts.picture else "--html"
+            names = ", ".join(shortened_list([site.site for site in named]))
+            raise ConfigError(
+                f"{option} draws the graph of one site, but the crawl has {len(named)}: name one of {names}; or draw "
+                "the graph of sites with --level site"
+            )
+        graph = SiteGraph(database, named[0].id, named[0].site)
+        if not len(graph):
+            raise _without_pages(database, crawl.id, [named[0].site])
+    drawn = graph_map(graph, layout)
+    if opts.picture:
+        draw_map(Path(opts.picture), drawn)
+    if opts.html:
+        with replacing(Path(opts.html)) as stream:
+            stream.write(page_of(drawn).encode())
+    nodes, edges = counted(len(drawn.nodes), "site" if drawn.is_of_sites else "page"), counted(len(drawn.edges), "edge")
+    for path in filter(None, (opts.picture, opts.html)):
+        print(f"{path}: {nodes}, {edges}")
+    if drawn.subset:
+        print(drawn.subset, file=sys.stderr)
+
+
+def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int]) -> None:
+    with database.read() as connection:
+        totals = totals_of(connection, crawl.id)
+    if totals is None:
+        raise ConfigError(
+            f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with ORDER="
+            f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
+        )
+    written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
+    print(f"{path}: the {written:,} most important {plural(written, 'page')}")
+
+
+def _write_ranked(
+    database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int], share: float
+) -> None:
+    ranks = StoredPageRank(database, crawl.id, 1.0 - share)
+    if not ranks:
+        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
+    written = write_ranked(path, ranks.top(number, sites))
+    pages = f"the {counted(written, 'page')} of the highest PageRank"
+    print(f"{path}: {pages} (bound on the total error: {ranks.error_bound():.1e})")
+
+
+def _write_fragment(
+    database: Database,
+    crawl: NamedCrawl,
+    folder: Path,
+    formats: Sequence[str],
+    measures: Sequence[str],
+    layout: GraphLayout | None,
+    opts: argparse.Namespace,
+) -> None:
+    counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
+    graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
+    if measures := [name for name in measures if name not in SEEN]:  # which are of pages
+        graph = ExtendedGraph(graph, analyse(graph, measures))
+    base = folder / FRAGMENT
+    for name in formats:
+        size = write_laid_out(graph, base, name, layout, _warn)
+        print(f"{graph_paths(base, name)[0]}: {counted(size.nodes, 'site')}, {counted(size.edges, 'edge')}")
+    if opts.targets_only:
+        return
+    if "csv" in formats:
+        write_pairs(counts, base.with_name(f"{FRAGMENT}.pairs.csv"))
+        print(f"{base}.pairs.csv: the same edges by name, with numbers of URLs and links")
+    accompanying = folder / "accompanying.csv"
+    write_accompanying(counts, accompanying)
+    print(f"{accompanying}: {counted(len(counts.accompanying), 'accompanying site')}")
+    for class_ in class_sizes(counts):
+        sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
+        numbers = ", ".join(counted(number, noun) for number, noun in sizes)
+        print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
