@@ -236,7 +236,7 @@ class SiteSchedule:
     def _value(self, site: SiteQueue) -> None:
         """Report the best page of *site* to a rule that compares pages; with all in flight, it was the last of them."""
         if self._rule.weighs_pages and site.ready:
-            self._rule.set_value(site.id, site.value, site.base)
+            self._rule.set_arm_value(site.id, site.value, site.base)
 
     def _sleep(self, site: SiteQueue, due_at: float = float("-inf")) -> None:
         if due_at < site.awaited_until and site.has_prospects:

@@ -90,7 +90,7 @@ class ArmRule(Generic[A]):
         """Return 0: to rules without an index, all arms are equal."""
         return 0.0
 
-    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Do nothing: most rules do not use the scores of pages."""
 
     def record_pull(self, arm: Hashable) -> None:

@@ -36,7 +36,7 @@ class Best(ArmRule[SiteOfBest]):
         self._expected = IndexedHeap()  # arms that are awake or rest
         self._by_value = IndexedHeap()  # arms, awake or not, for `best_index`
 
-    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Record that the best page of *arm* has the score *value* + *base* now."""
         found = self._arm(arm)
         self._base = base

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SiteRule(Protocol):
     """The interface of a site rule to the frontier."""
 
-    #: Whether `set_value` must be called with the score of the best page of each site that wakes.
+    #: Whether `set_arm_value` must be called with the score of the best page of each site that wakes.
     weighs_pages: bool
 
     def wake(self, arm: Hashable) -> None:
@@ -47,7 +47,7 @@ class SiteRule(Protocol):
         Infinity for arms with initial pages left. Rules without an index return 0.
         """
 
-    def set_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
+    def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
         """Record that the best page of *arm* has the score *value* now; *base* is to be added to all values."""
 
     def select(self, now: float) -> Hashable | None:

@@ -178,7 +178,7 @@ class _Replay:
             else:
                 self._values[site] = value
                 self._rule.wake(site)
-                self._rule.set_value(site, value)
+                self._rule.set_arm_value(site, value)
                 return False
         self._values.pop(site, None)
         self._rule.sleep(site)
@@ -239,5 +239,5 @@ class _LearntReplay(_Replay):
             return None
         values = self._relevance.values(table.ids, table.features)
         self._rule.wake(site)
-        self._rule.set_value(site, float(values.max()))
+        self._rule.set_arm_value(site, float(values.max()))
         return int(table.ids[values == values.max()].min())

@@ -14,7 +14,7 @@ events = st.lists(
         st.tuples(st.just("wake"), arms),
         st.tuples(st.just("sleep"), arms),
         st.tuples(st.just("pause"), arms),
-        st.tuples(st.just("set_value"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
+        st.tuples(st.just("set_arm_value"), arms, st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0])),
         st.tuples(st.just("record_pull"), arms),
         st.tuples(st.just("record_reward"), arms, st.just(1.0)),
         st.tuples(st.just("cancel_pull"), arms),
@@ -37,7 +37,7 @@ class Naive:
         if name in ("wake", "sleep", "pause"):
             known[0] = name == "wake"
             (self.resting.add if name == "pause" else self.resting.discard)(arm)
-        elif name == "set_value":
+        elif name == "set_arm_value":
             known[1] = value
         elif name == "record_pull":
             known[2] += 1
@@ -76,7 +76,7 @@ def test_memory_stays_bounded_when_values_change_often() -> None:
     for arm in range(10):
         rule.wake(arm)
     for turn in range(5_000):
-        rule.set_value(turn % 10, float(turn))
+        rule.set_arm_value(turn % 10, float(turn))
     assert rule.select(0.0) == 9
     assert len(rule._heap) <= 8 * 10 + 65
 
@@ -104,11 +104,11 @@ def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
 def test_values_are_compared_with_what_all_have_in_common() -> None:
     rule = Best()
     rule.wake("a")
-    rule.set_value("b", -1.0, 10.0)
+    rule.set_arm_value("b", -1.0, 10.0)
     rule.pause("b")
-    rule.set_value("a", -2.0, 10.0)
+    rule.set_arm_value("a", -2.0, 10.0)
     assert not rule.is_close_to_best("a", 0.9), "8 is less than 0.9 times 9"
-    rule.set_value("a", -2.0, 20.0)
+    rule.set_arm_value("a", -2.0, 20.0)
     assert rule.is_close_to_best("a", 0.9), "18 is more than 0.9 times 19"
     assert rule.best_index(lambda arm: True) == 19.0
 
@@ -117,9 +117,9 @@ def test_greatest_value_of_the_wanted_sites_is_the_index() -> None:
     rule = Best()
     assert rule.best_index(lambda arm: True) is None
     for arm, value in (("a", 1.0), ("b", 3.0), ("c", 2.0)):
-        rule.set_value(arm, value)
+        rule.set_arm_value(arm, value)
         rule.sleep(arm)
     assert rule.best_index(lambda arm: arm != "b") == 2.0
     assert rule.best_index(lambda arm: True) == 2.0, "the site is left out until its value is reported again"
-    rule.set_value("b", 3.0)
+    rule.set_arm_value("b", 3.0)
     assert rule.best_index(lambda arm: True) == 3.0
