@@ -77,7 +77,7 @@ def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -
     changes = ChangeSet()
     add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no_response"), PREVIOUS)
     assert list(changes) == [UnchangedPage]
-    assert changes[UnchangedPage] == [(3, "no answer", 50.0, '"1"', "yesterday")]
+    assert changes[UnchangedPage] == [(3, "no_response", 50.0, '"1"', "yesterday")]
 
 
 def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
