@@ -78,7 +78,7 @@ _OF_CRAWL = (
     f"n / {{sites}} % 9, 0, 0.0, CASE WHEN {_PLACE} < 80 THEN 1 WHEN {_PLACE} < 82 THEN 2 "
     f"WHEN {_PLACE} < 84 THEN 3 WHEN {_PLACE} < 90 THEN 5 ELSE 0 END, "
     f"CASE WHEN {_PLACE} BETWEEN 82 AND 83 THEN 'status 404' WHEN {_PLACE} BETWEEN 84 AND 86 "
-    f"THEN 'robots.txt disallows it' WHEN {_PLACE} BETWEEN 87 AND 89 THEN 'trap: 9 pages like /' || (n / 999) END, "
+    f"THEN 'robots_disallows' WHEN {_PLACE} BETWEEN 87 AND 89 THEN 'trap_content 9 /' || (n / 999) END, "
     f"1.7e9 + n / 100, CASE WHEN {_PLACE} < 84 THEN 1.7e9 + n / 100 END, 1.7e9, CASE WHEN {_PLACE} < 80 THEN 200 "
     f"WHEN {_PLACE} < 82 THEN 301 WHEN {_PLACE} < 84 THEN 404 END, "
     f"CASE WHEN {_PLACE} BETWEEN 80 AND 81 THEN {{first}} + n - {{sites}} END, CASE WHEN {_PLACE} < 80 THEN "

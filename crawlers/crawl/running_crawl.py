@@ -107,7 +107,8 @@ class Crawl:
         trials = self._trials = Trials(self._most_leases)
         self._certificates: set[str] = set()  # addresses whose certificates were checked
         self._badly_certified: set[int] = set()  # sites with a bad one
-        self._looking_up = 0  # sites that wait for the store
+        self._in_hand: Lease | None = None  # whose URL is looked up in the store
+        self._is_looking_up = False
         self._rests = False  # nothing can be leased before a robots.txt that could not be read is requested again
         options = normalization(settings)
         selection = UrlSelection() if spec.is_foreign else url_selection(settings)
@@ -243,6 +244,8 @@ class Crawl:
         """Whether anything will be leased sooner or later without a further event, or others work on the crawl."""
         if self.control.failure is not None:
             return False
+        if self._in_hand is not None:
+            return True
         if self._members.last.others and not self._rounds.is_stopping:
             if self._members.last.is_over:  # then the elected worker goes on alone
                 return self._members.last.is_elected and self.session.leaves_levels_too_deep
@@ -262,18 +265,19 @@ class Crawl:
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self._policy.is_ready or not self.may_request:
+        if not self._policy.is_ready or not self.may_request or self._is_looking_up:
             return None
         for site_id in self._trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
         for _ in range(MAX_REJECTED):
             if self.control.failure is not None or self._is_full(in_flight):
                 return None
-            leases = self.frontier.lease(now, 1)
+            leases = [self._in_hand] if self._in_hand is not None else self.frontier.lease(now, 1)
             if not leases:
                 self._rounds.found_nothing()
                 return None
             (lease,) = leases
+            self._in_hand = None
             self._has_settled = False
             if (robots := self.sites.robots_needed(lease)) is not None:
                 self._put_off(lease, now)
@@ -289,8 +293,9 @@ class Crawl:
                     return needed
             reason = self._policy.reason_to_skip(lease)
             if reason is None and (look_up := self.sites.look_up(lease)) is not None:
-                self._put_off(lease, now, Wait.RESPONSE)
-                self._look_up(lease.site_id, look_up)
+                self._look_up(lease, look_up)
+                if self._is_looking_up:
+                    return None
                 continue
             reason = reason or self.sites.reason_against(lease)
             if reason is not None:
@@ -317,30 +322,30 @@ class Crawl:
         self.frontier.release(lease, now)
         self.frontier.pause(lease.site_id, is_awaited=True, wait=wait)
 
-    def _look_up(self, site_id: int, query: Callable[[], Callable[[], None]]) -> None:
-        """Let a site wait for *query*, whose result is taken up."""
+    def _look_up(self, lease: Lease, query: Callable[[], Callable[[], None]]) -> None:
+        """Keep *lease* until the result of *query* is taken up; no other URL is chosen in the meantime.
+
+        So choices do not depend on how long the look-up takes, nor on whether a killed crawl makes it again.
+        """
 
         def take_up(found: Future[Callable[[], None]]) -> None:
-            self._looking_up -= 1
+            self._is_looking_up = False
             if self.control.failure is not None or self.session.writer.is_closed:
                 return
-            self.sites.fetching.discard(site_id)
             try:
                 found.result()()
-                self.frontier.resume(site_id, self.clock())
             except Exception as error:
                 self.control.abort_for("a look-up failed", error)
             self.control.resume()
 
-        self._looking_up += 1
-        self.sites.fetching.add(site_id)
+        self._in_hand, self._is_looking_up = lease, True
         self.session.reader.call(query, take_up)
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self._policy.is_ready or not self.may_request or self._is_full(in_flight):
+        if not self._policy.is_ready or not self.may_request or self._is_looking_up or self._is_full(in_flight):
             return None
-        return self.frontier.next_due(now)
+        return self.frontier.next_due(now) if self._in_hand is None else 0.0
 
     def renders(self, site_id: int) -> bool:
         """Return whether a browser renders the pages of a site."""
@@ -348,7 +353,7 @@ class Crawl:
 
     def waits_for_robots(self, now: float) -> bool:
         """Whether nothing can be fetched, by any worker, before the robots.txt of a further site is known."""
-        if not self._policy.is_ready or self.frontier.leases or self.sitemaps.in_flight or self._looking_up:
+        if not self._policy.is_ready or self.frontier.leases or self.sitemaps.in_flight:
             return False
         if self._policy.is_queueing:
             self._rests = False
@@ -359,7 +364,7 @@ class Crawl:
         return self._rests and self._members.are_idle
 
     def _is_full(self, in_flight: int) -> bool:
-        requests = self.frontier.leases + self.sitemaps.in_flight + in_flight
+        requests = self.frontier.leases - (self._in_hand is not None) + self.sitemaps.in_flight + in_flight
         return not self._is_foreign and requests >= self._most_leases
 
     def record_request(self, lease: Lease) -> None:

@@ -378,7 +378,7 @@ class SitePolicies:
     def look_up(self, lease: Lease) -> Callable[[], Callable[[], None]] | None:
         """Return a query of the store that `reason_against` depends on; None: it has all that it needs.
 
-        Any thread may call it while the site of *lease* is paused. It returns a function that takes up what was found.
+        Any thread may call it before *lease* ends. It returns a function that takes up what was found.
         """
         site_id, address = lease.site_id, self._address_of(lease)
         if self.obeys_robots and self._lacks_rules(address):

@@ -472,8 +472,8 @@ class QueuedFrontier:
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
-        """Queue the URL again, not to be leased before *not_before*; after a *failed* request, an attempt."""
-        site = self._end(lease, requested=failed)
+        """Queue the URL again, not to be leased before *not_before*; *failed* counts as an attempt."""
+        site = self._end(lease)
         rests = not_before > lease.leased_at
         if failed:
             lease = replace(lease, attempts=lease.attempts + 1)

@@ -140,9 +140,9 @@ class SiteSchedule:
     def select(self, now: float) -> SiteQueue | None:
         """Return the awake site that the rule chooses, rescheduled; None if all sleep, or the crawl waits."""
         tried: list[SiteQueue] = []
-        while (arm := self._rule.select(now)) is not None:
+        while not self._reading and (arm := self._rule.select(now)) is not None:
             site = self.sites[cast("int", arm)]
-            if not self.reschedule(site, now):
+            if not self.reschedule(site, now) or self._reading:
                 continue
             # Scores may have fallen since they were reported to the rule, which may then choose another site.
             if self._rule.weighs_pages and self._rule.select(now) != arm:
@@ -185,31 +185,33 @@ class SiteSchedule:
         self.reschedule(site, now)
 
     def reschedule(self, site: SiteQueue, now: float) -> bool:
-        """Wake the site, or let it sleep, possibly until it is due; return whether it is awake."""
+        """Wake the site, or let it sleep, possibly until it is due; return whether it is awake.
+
+        If its refill waits for a commit, it stays as it was, and no site is chosen until then: choices do not depend on
+        how long a commit takes.
+        """
         site.refresh()
         if site.needs_refill and not site.is_paused:
             self._refill(site)
             site.refresh()
         self._note(site)
-        gate, is_reading = site.gate, bool(site.needs_refill) and not site.is_paused
-        if is_reading:
+        if site.needs_refill and not site.is_paused:
             self._reading[site.id] = None
-        else:
-            self._reading.pop(site.id, None)
-        is_empty = not site.ready or (self._in_order and not is_reading and site.must_wait(site.nearest))
-        if site.is_paused or gate.is_full or (is_empty and not is_reading):
+            return site.id in self._awake
+        self._reading.pop(site.id, None)
+        gate = site.gate
+        if site.is_paused or gate.is_full or not site.ready or (self._in_order and site.must_wait(site.nearest)):
             self._sleep(site)  # a further event will reschedule it: a page, a response, `resume`
             if not site.is_paused:
                 self.waits.set(site.id, event_of(site))
             site.due_at = None
             return False
-        due_at = max(gate.next_at, now + COMMIT_S) if is_reading else gate.next_at
-        if due_at > now:
-            self._sleep(site, due_at)
+        if gate.next_at > now:
+            self._sleep(site, gate.next_at)
             self.waits.set(site.id, Wait.REST if gate.resting_until > now else Wait.DELAY)
-            if site.due_at != due_at:
-                site.due_at = due_at
-                heapq.heappush(self._due, (due_at, site.id))
+            if site.due_at != gate.next_at:
+                site.due_at = gate.next_at
+                heapq.heappush(self._due, (gate.next_at, site.id))
             return False
         self._rule.wake(site.id)
         self._value(site)
@@ -308,6 +310,8 @@ class SiteSchedule:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something is due; None if nothing will be without a further event."""
+        if self._reading:
+            return COMMIT_S
         times = [self._first_due(), self._first_rested()]
         if self._awake:
             patient_until = self._pulls.patient_until(now)

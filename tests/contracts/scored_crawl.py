@@ -171,7 +171,7 @@ class ScoredCrawl:
         elif chance < 0.13:
             page = replace(page, state=State.FAILED, status=0)
         elif chance < 0.15 and self.way.rejects:
-            page = replace(page, state=State.REJECTED, status=0, reason="robots")
+            page = replace(page, state=State.REJECTED, status=0, reason="robots_disallows")
         elif chance < 0.18:
             target = target_of(rng.choice([name for name in self.names if name[0] in self.opened]))
             page = replace(page, state=State.MOVED, status=301, moved_to=target)

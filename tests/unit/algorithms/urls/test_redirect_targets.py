@@ -24,7 +24,7 @@ def test_other_statuses_are_not_redirects_even_with_a_location(status):
 @pytest.mark.parametrize("status", sorted(REDIRECT_STATUSES))
 @pytest.mark.parametrize("location", [None, b""])
 def test_redirect_without_location_has_no_target(status, location):
-    assert redirect(status, location) == (None, f"status {status} without a location")
+    assert redirect(status, location) == (None, f"redirect_without_location {status}")
 
 
 def test_locations_are_read_as_the_url_standard_says():

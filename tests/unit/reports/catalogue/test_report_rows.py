@@ -102,7 +102,7 @@ def test_external_hosts_are_told_apart_by_port_and_from_sites_of_the_crawl(datab
 
 def test_sitemaps_say_why_they_were_not_read(database, crawl_id):
     index, listing, missing, waiting = cells_of(database, crawl_id, "sitemaps")
-    cut = "1 of its sitemaps are not read"
+    cut = "beyond_limits 1 0"
     assert index == (f"{A}/sitemap.xml", A, "read", 200, cut, "sitemap index", 0, 0, 1, None, 0.0)
     assert listing == (f"{A}/1.xml", A, "read", 200, None, "sitemap", 12, 3, 0, f"{A}/sitemap.xml", 0.0)
     assert missing[2:6] == ("not read", 404, "status 404", None)

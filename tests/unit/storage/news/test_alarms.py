@@ -67,8 +67,8 @@ def test_feed_is_dead_since_its_last_success(crawl):
     crawl.poll("/lately", "feed", NOW, fetched_at=new, failures=3)
     crawl.poll("/gone", "sitemap", NOW, failures=3, state=State.REFUSED, state_at=old)
     crawl.poll("/gone-lately", "feed", NOW, failures=3, state=State.REFUSED, state_at=new)
-    crawl.poll("/broken", "feed", NOW, problem="no feed", newest_at=old)
-    crawl.poll("/odd", "feed", NOW, problem="not well-formed", newest_at=new)
+    crawl.poll("/broken", "feed", NOW, problem="not_a_feed", newest_at=old)
+    crawl.poll("/odd", "feed", NOW, problem="feed_empty", newest_at=new)
     crawl.poll("/page", "page", NOW, fetched_at=old, failures=3)
     moved = crawl.poll("/moved", "feed", NOW, fetched_at=old, failures=3)
     crawl.write(NewsScoreRow(moved, crawl.sites[SITE], -1, 0.0, 0.0, 0.0))
@@ -105,7 +105,7 @@ def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
     (one,) = seen(crawl).open
     assert (one.kind, one.subject) == (EXTRACTION, SITE)
     assert one.message.startswith("1 of the 21 pages of the last day that look like articles became documents")
-    assert "no_text" in one.message
+    assert "(for example: no text)" in one.message
 
 
 def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):
