@@ -131,8 +131,8 @@ def test_selection_of_urls_holds_for_a_topic(three, crawl):
     assert sorted(three.order) == ["a/", "a/far", "a/u", "b/m", "c/"]
     found = crawl.project.query("SELECT url, reason FROM page WHERE state = :state", state=int(State.REJECTED))
     reasons = {three.path(url): reason for url, reason in found}
-    assert "URL_EXCLUDE" in reasons["a/k"]
-    assert "URL_INCLUDE" in reasons["b/pop"]
+    assert reasons["a/k"] == "excluded /k/$"
+    assert reasons["b/pop"] == "not_included"
     assert all(code_of(reason) in NOT_SELECTED for reason in reasons.values())
 
 

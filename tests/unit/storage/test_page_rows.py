@@ -59,7 +59,7 @@ def test_page_is_one_row_with_named_values() -> None:
 
 def test_missing_values_are_null() -> None:
     (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no_response"), moved_to=8)[EndedPage]
-    assert (row.reason, row.moved_to, row.size_bytes) == ("no answer", 8, 0)
+    assert (row.reason, row.moved_to, row.size_bytes) == ("no_response", 8, 0)
     assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
         None,
     ) * 6

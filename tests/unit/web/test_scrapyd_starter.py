@@ -36,7 +36,7 @@ def starter(sqlite, tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{server.server_port}", tmp_path, longest_silence_s=0.0)
+        starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{server.server_port}", tmp_path, timeout_s=0.0)
         yield starter
         server.shutdown()
         thread.join()

@@ -10,10 +10,11 @@ import pytest
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import Page, State
+from crawlers.reasons import Reason
 from crawlers.storage.files.csv_logs import COLUMNS, FLUSH_S, MAX_CHARS, CsvLogs
 
 LONG = "é" * 3000  # longer than a third of the buffers of a file
-PAGE = Page(1, "http://a.test/", 0, State.FAILED, reason=LONG)
+PAGE = Page(1, "http://a.test/", 0, State.FAILED, reason=Reason.ERROR.of("Error", LONG))
 
 
 def rows_of(path):
