@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from asyncio import wrap_future
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from crawlers.errors import StoreError
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.items import Page
 
@@ -37,5 +39,6 @@ class StorePipeline:
 
 
 async def _record_after(numbers: Future[Any], recording: PageRecording, page: Page) -> Page:
-    await wrap_future(numbers)
+    with suppress(StoreError):  # `record` meets it again, and ends the crawl
+        await wrap_future(numbers)
     return recording.record(page)

@@ -156,12 +156,10 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield one transaction, committed at the end of the block. Raises `StoreError`."""
-        with (
-            self.store_errors(),
-            self.engine.connect().execution_options(writes=True) as connection,
-            connection.begin(),
-        ):
+        with self.store_errors(), self.engine.connect().execution_options(writes=True) as connection:
+            connection.begin()
             yield connection
+            connection.commit()
 
     def collect_statistics(self) -> None:
         """Let a server count what the tables hold, before statements that read most of it. Raises `StoreError`.

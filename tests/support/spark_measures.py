@@ -86,11 +86,12 @@ def compare_contents(
     unequal, error, nodes = dict.fromkeys(("degrees", "strong-components", "weak-components"), 0), 0.0, 0
     for site_id in site_ids:
         graph = SiteGraph(database, site_id, "")
-        values = analyse(graph, ("in_degree", "out_degree", "component_size")).values
+        measures = analyse(graph, ("in_degree", "out_degree", "component_size")).values()
         whole = to_networkx(graph)
         row_of = {graph.node(page): row for page, row in by_id.items() if graph.representative(page) == page}
-        nodes += len(values)
-        for node, (*degrees, size) in values.items():
+        nodes += len(whole)
+        for node in whole:
+            *degrees, size = (value_of(node) for value_of in measures)
             row = row_of.get(node, {})
             unequal["degrees"] += [row.get("in_degree"), row.get("out_degree")] != degrees
             unequal["strong-components"] += row.get("strong_component_size") != size

@@ -234,16 +234,19 @@ def test_collecting_statistics_leaves_a_file_as_it_is(sqlite: Database) -> None:
         assert not connection.execute(text("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")).all()
 
 
-def test_server_that_ends_a_connection_may_come_back(postgresql_url: str) -> None:
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("last", [["SELECT 1"], []], ids=["before a statement", "before the commit"])
+def test_server_that_ends_a_connection_may_come_back(postgresql_url: str, last: list[str]) -> None:
     database, admin = Database(postgresql_url), Database(postgresql_url)
-    ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = :pid"
+    ends = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = :pid"
 
     def write() -> None:
         with database.write() as connection:
             pid = connection.execute(text("SELECT pg_backend_pid()")).scalar()
             with admin.write() as other:
                 other.execute(text(ends), {"pid": pid})
-            connection.execute(text("SELECT 1"))
+            for statement in last:
+                connection.execute(text(statement))
 
     with pytest.raises(StoreUnavailable, match=r"failed: .*check that the server runs"):
         write()
