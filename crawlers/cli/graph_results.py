@@ -206,7 +206,7 @@ def _write_ranked(
         raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
     written = write_ranked(path, ranks.top(number, sites))
     pages = f"the {counted(written, 'page')} of the highest PageRank"
-    print(f"{path}: {pages} (bound on the total error: {ranks.error_bound():.1e})")
+    print(f"{path}: {pages} (bound on the total error: {ranks.error_bound:.1e})")
 
 
 def _write_fragment(

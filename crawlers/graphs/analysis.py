@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlers.algorithms.ranking.link_ranks import hits
 from crawlers.errors import ConfigError
 from crawlers.graphs.model import Column, ColumnType
 from crawlers.storage.importance import DECIMALS
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 DAMPING = 0.85  # Brin and Page (1998), The Anatomy of a Large-Scale Hypertextual Web Search Engine, 2.1.1
 RANK_CHANGE = 1e-14  # of all nodes together, in one step; the remaining error is then below 1e-13
-HUB_CHANGE = 1e-13  # in one step; the remaining error has no bound
-HUB_STEPS = 1000  # some graphs need more; the values of the last step are as good as any for ranking
 MAX_EDGES = 2_000_000
 
 MEASURES: dict[str, ColumnType] = {
@@ -107,31 +106,13 @@ def _pagerank(network: DiGraph) -> tuple[Mapping[int, float], ...]:
 
 
 def _hits(network: DiGraph) -> tuple[Mapping[int, float], ...]:
-    """Return hubs and authorities by power iteration from equal values.
-
-    `networkx.hits` is not used because its solver starts at random: where several communities are equally
-    strong, the limit depends on the start.
-
-    References
-    ----------
-    .. [1] Kleinberg (1999), Authoritative Sources in a Hyperlinked Environment, section 3.
-    """
     from networkx import to_scipy_sparse_array
 
-    nodes = list(network)
-    if not network.number_of_edges():
-        return dict.fromkeys(nodes, 0.0), dict.fromkeys(nodes, 0.0)
-    links = to_scipy_sparse_array(network, nodelist=nodes, weight=None, dtype=float, format="csr")
-    links_back = links.T.tocsr()
-    hubs = np.full(len(nodes), 1 / len(nodes))
-    for _ in range(HUB_STEPS):
-        authorities = links_back @ hubs
-        authorities /= authorities.sum()
-        before, hubs = hubs, links @ authorities
-        hubs /= hubs.sum()
-        if np.abs(hubs - before).sum() < HUB_CHANGE:
-            break
-    return tuple(dict(zip(nodes, np.round(values, DECIMALS).tolist(), strict=True)) for values in (hubs, authorities))
+    if not network:
+        return {}, {}
+    found = hits(to_scipy_sparse_array(network, weight=None, dtype=float, format="csr"))
+    shares = [np.round(scores / (scores.sum() or 1.0), DECIMALS).tolist() for scores in (found.hubs, found.authorities)]
+    return tuple(dict(zip(network, its, strict=True)) for its in shares)
 
 
 _GROUPS: dict[tuple[str, ...], Callable[[DiGraph], tuple[Mapping[int, Value], ...]]] = {

@@ -8,10 +8,11 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlalchemy import select
 
 from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.ranking.hits import hits
+from crawlers.algorithms.ranking.link_ranks import hits
 from crawlers.graphs.model import Column
 from crawlers.storage.redirect_chains import final_target, redirects_of
 from crawlers.storage.schema.score_tables import topic_page
@@ -43,6 +44,8 @@ class TopicGraph:
     )
 
     def __init__(self, database: Database, crawl_id: int, name: str) -> None:
+        from scipy.sparse import csr_array
+
         self.name = name
         self._database = database
         self._crawl_id = crawl_id
@@ -55,8 +58,13 @@ class TopicGraph:
             if (node := self._node_of.get(final_target(page_id, moved) or 0)) is not None:  # no page has number 0
                 self._node_of[page_id] = node
         self.description = f"{counted(len(self._pages), 'page')} that the topic crawl {name} read, and their links"
-        targets = {source: array("q", (target for target, _ in links)) for source, links in self.edges()}
-        self._authorities, self._hubs, _ = hits(targets)
+        sources, targets = array("q"), array("q")
+        for source, links in self.edges():
+            sources.extend([source - 1] * len(links))
+            targets.extend(target - 1 for target, _ in links)
+        size = len(self._pages)
+        found = hits(csr_array((np.ones(len(sources)), (sources, targets)), shape=(size, size)))
+        self._scores = np.round(found, DECIMALS).T.tolist()  # authority and hub
 
     def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Yield each page that links to others, with its (target node, number of links) pairs."""
@@ -77,6 +85,6 @@ class TopicGraph:
         columns = (page.c.url, page.c.level, page.c.title, topic_page.c.similarity)
         with self._database.read() as connection:
             rows = connection.execute(most_similar_first(connection, self._crawl_id, *columns))
-            for node, (url, level, title, similarity) in enumerate(rows, 1):
-                authority, hub = self._authorities.get(node, 0.0), self._hubs.get(node, 0.0)
-                yield node, url, level, title or "", similarity, round(authority, DECIMALS), round(hub, DECIMALS)
+            for node, (row, scores) in enumerate(zip(rows, self._scores, strict=False), 1):  # a crawl may be running
+                url, level, title, similarity = row
+                yield node, url, level, title or "", similarity, *scores

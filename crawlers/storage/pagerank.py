@@ -10,14 +10,12 @@ from __future__ import annotations
 import heapq
 import json
 from array import array
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from sqlalchemy import text
 
-from crawlers.algorithms.ranking.page_values import PageValues
-from crawlers.algorithms.ranking.push_pagerank import ForwardPushPageRank
+from crawlers.algorithms.ranking.link_ranks import pagerank
 from crawlers.items import State
 from crawlers.storage.importance import TopPage, listed_pages, totals_of
 from crawlers.storage.redirect_chains import final_target
@@ -25,6 +23,7 @@ from crawlers.storage.redirect_chains import final_target
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from scipy.sparse import csr_array
     from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
@@ -33,15 +32,12 @@ if TYPE_CHECKING:
 # within DIGITS are ordered correctly, and equal pages have equal ranks.
 ENOUGH = 1e-9
 DIGITS = 6
-# Per page. A push removes at least (1 - damping) / pages of the remaining error; with a damping of 0.85 this is enough.
-MAX_PUSHES = 200
 
-_UNKNOWN = -1
 _PAGES = f"""
     SELECT p.id, p.state, p.site_id, p.moved_to FROM page p JOIN site s ON s.id = p.site_id
     WHERE s.crawl_id = :crawl AND p.state IN ({int(State.WAITING)}, {int(State.DONE)}, {int(State.MOVED)})"""  # noqa: S608
 # Page numbers are reserved in blocks, so only simultaneous crawls have numbers in between.
-_LINKS = "SELECT source_id, target_id FROM link WHERE source_id BETWEEN :first AND :last ORDER BY source_id"
+_LINKS = "SELECT source_id, target_id FROM link WHERE source_id BETWEEN :first AND :last"
 _RANKS = {
     "sqlite": "SELECT CAST(key AS INTEGER) AS id, value AS pagerank FROM json_each(:ranks)",
     "postgresql": """
@@ -61,35 +57,26 @@ class RankedPage(NamedTuple):
 class StoredPageRank:
     """PageRank of the pages of a crawl that were read.
 
-    Reads the links once, and pushes until the error is below ENOUGH.
     For memory and time see docs/measurements.md.
     """
 
     def __init__(self, database: Database, crawl_id: int, damping: float) -> None:
         self._database = database
         self._crawl_id = crawl_id
-        self._states = PageValues(array("b", [_UNKNOWN]))
+        self._places: dict[int, int] = {}  # of the pages that were read or wait, in the matrix of links
         self._moves: dict[int, int] = {}
         self._read, self._sites = array("q"), array("q")  # the pages that were read, and the site of each
-        self._push = ForwardPushPageRank(damping)
         with database.read() as connection:
-            pages = self._load_pages(connection)
-            self._load_links(connection)
-        for _ in range(MAX_PUSHES):
-            if self._push.push(pages) < pages or self.error_bound() < ENOUGH:
-                break
+            self._load_pages(connection)
+            self._ranks, self.error_bound = pagerank(self._links(connection), damping, ENOUGH)
 
     def __len__(self) -> int:
         """The number of pages that were read."""
         return len(self._read)
 
-    def error_bound(self) -> float:
-        """Return an upper bound of the sum of all errors. O(pages)."""
-        return self._push.residual_l1()
-
     def rank(self, page: int) -> float:
         """Return the PageRank of *page*, rounded to DIGITS digits."""
-        return float(f"{self._push.rank(page):.{DIGITS}g}")
+        return float(f"{self._ranks[self._places[page]]:.{DIGITS}g}")
 
     def top(self, number: int, sites: Collection[int] = ()) -> Iterator[RankedPage]:
         """Yield the *number* pages with the highest rank, of all or of *sites*, best first; ties are sorted by URL."""
@@ -103,32 +90,29 @@ class StoredPageRank:
             for rank, page in found:
                 yield RankedPage(rank, page)
 
-    def _load_pages(self, connection: Connection) -> int:
-        """Load the pages; return how many of them have a rank."""
-        pages = 0
+    def _load_pages(self, connection: Connection) -> None:
         streamed = connection.execution_options(stream_results=True)
         for page, state, site, moved_to in streamed.execute(text(_PAGES), {"crawl": self._crawl_id}):
-            self._states[page] = state
             if state == State.MOVED:
                 self._moves[page] = moved_to
                 continue
-            pages += 1
-            self._push.set_links(page, ())
+            self._places[page] = len(self._places)
             if state == State.DONE:
                 self._read.append(page)
                 self._sites.append(site)
-        return pages
 
-    def _load_links(self, connection: Connection) -> None:
-        if not self._read:
-            return
-        streamed = connection.execution_options(stream_results=True)
-        links = streamed.execute(text(_LINKS), {"first": min(self._read), "last": max(self._read)})
-        for source, found in groupby(links, key=itemgetter(0)):
-            if self._states[source] == State.DONE:
-                ends = (final_target(target, self._moves) for _, target in found)
-                self._push.set_links(source, [page for page in ends if page is not None and self._has_rank(page)])
+    def _links(self, connection: Connection) -> csr_array:
+        from scipy.sparse import csr_array
 
-    def _has_rank(self, page: int) -> bool:
-        """Return whether *page* was read, or waits."""
-        return self._states[page] in (State.WAITING, State.DONE)
+        sources, targets = array("q"), array("q")
+        if self._read:
+            streamed = connection.execution_options(stream_results=True)
+            read = set(self._read)
+            for source, target in streamed.execute(text(_LINKS), {"first": min(read), "last": max(read)}):
+                end = final_target(target, self._moves) if source in read else None
+                if end in self._places and end != source:
+                    sources.append(self._places[source])
+                    targets.append(self._places[end])
+        links = csr_array((np.ones(len(sources)), (sources, targets)), shape=(len(self._places),) * 2)
+        links.data[:] = 1.0  # several redirects may lead to one page
+        return links

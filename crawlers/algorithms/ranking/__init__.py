@@ -2,6 +2,6 @@
 
 Begin with `page_orders`, the protocol and the registry. `page_scores` is the protocol of orders whose scores change
 while URLs wait (`opic`, `adaptive_opic`, `news_scores`, `topic_scores`). `link_values` learns what links bring, and
-`link_relevance` how relevant the pages behind them are, from their `link_features`. `hits` and `push_pagerank` rank the
-pages of stored graphs.
+`link_relevance` how relevant the pages behind them are, from their `link_features`. `link_ranks` ranks the pages
+of stored graphs.
 """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.ranking.hits import hits
+from crawlers.algorithms.ranking.link_ranks import hits
 from crawlers.algorithms.topic.vectors import DocumentFrequencies
 from crawlers.lab.simulation.topic_curves import coverage_curve, similarity_curve, top
 
@@ -66,13 +66,15 @@ def compare(
     Each call of *documents* yields pages with their term counts, among them all that were read; *links* are pairs of
     pages, source and target; *important* is the number of best authorities, hubs and nearest pages to find.
     """
+    from networkx import DiGraph, to_scipy_sparse_array
+
     pages = {page for sequence in read.values() for page in sequence}
     seen = DocumentFrequencies(counts for page, counts in documents() if page in pages)
     similarities = {page: topic.tf_idf_similarity(counts, seen) for page, counts in documents() if page in pages}
-    targets: dict[int, list[int]] = {}
-    for source, target in links:
-        if source in pages and target in pages:
-            targets.setdefault(source, []).append(target)
-    scores = hits(targets)
-    authorities, hubs, nearest = (top(values, important) for values in (scores.authorities, scores.hubs, similarities))
+    network = DiGraph()
+    network.add_nodes_from(sorted(pages))
+    network.add_edges_from((one, other) for one, other in links if one in pages and other in pages and one != other)
+    scores = hits(to_scipy_sparse_array(network, weight=None, dtype=float, format="csr"))
+    authorities, hubs = (top(dict(zip(network, values.tolist(), strict=True)), important) for values in scores)
+    nearest = top(similarities, important)
     return Comparison(similarities, authorities, hubs, nearest, read)

@@ -38,7 +38,7 @@ def test_crawl_of_any_mission_has_the_ranks_of_networkx(database, damping):
     crawl = store(database, pages, order="bfs", mission="sitegraph")
     ranks = StoredPageRank(database, crawl.id, damping)
     assert len(ranks) == 80
-    assert ranks.error_bound() < ENOUGH
+    assert ranks.error_bound < ENOUGH
     truth = expected(((name[a], name[b]) for a, targets in web.items() for b in targets), name.values(), damping)
     first = list(ranks.top(20))
     assert [found.pagerank for found in first] == pytest.approx([truth[found.page.url] for found in first], rel=NEAR)
@@ -113,9 +113,9 @@ def test_crawl_that_read_nothing_has_no_ranks(database):
     assert list(ranks.top(9)) == []
 
 
-def test_pushes_are_limited_if_the_bound_can_not_be_reached(database, monkeypatch):
-    monkeypatch.setattr("crawlers.storage.pagerank.MAX_PUSHES", 3)
+def test_steps_are_limited_if_the_bound_can_not_be_reached(database, monkeypatch):
+    monkeypatch.setattr("crawlers.algorithms.ranking.link_ranks.MAX_STEPS", 3)
     ring = [Linked(f"{A}/{page}", (f"{A}/{(page + 1) % 5}",)) for page in range(5)]
     ranks = StoredPageRank(database, store(database, [*ring, Linked(f"{A}/in", (f"{A}/0",))]).id, 0.999)
-    assert ranks.error_bound() > ENOUGH
+    assert ranks.error_bound > ENOUGH
     assert len(list(ranks.top(9))) == 6
