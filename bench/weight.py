@@ -1,9 +1,10 @@
-"""`python -m bench.weight [--tests]`: what the program weighs, in one table.
+"""`python -m bench.weight [--tests | --packages]`: what the program weighs, in one table.
 
 Lines of code are lines as the formatter leaves them, without docstrings, comments and blank lines. A protocol is
 implemented by each class of `crawlers` that defines all of its methods. Two crawls of site graphs, of 200 and of 1,000
 pages of a server of our own, say what such a crawl imports, and what one page more calls. `--tests` runs the suite as
-well, and says how long it takes.
+well, and says how long it takes. `--packages` says instead what each package of requirements.in weighs: CPU seconds of
+its import with all that it imports, megabytes of its own files, and the modules of ours that import it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 import tokenize
 from collections import Counter
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,15 +146,42 @@ def crawled() -> dict[str, float]:
     }
 
 
-def start_cpu_s() -> float:
-    """Return the CPU seconds of `scrapy list`, the least of three."""
+def cpu_s(*arguments: str) -> float:
+    """Return the CPU seconds of Python with *arguments*, the least of three."""
     spent = []
     for _ in range(4):  # the first may compile
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "scrapy", "list"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return round(min(spent[1:]), 2)
+
+
+def imported(path: Path) -> set[str]:
+    """Return the names of the top-level modules that a module imports, wherever in its text."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def print_packages() -> None:
+    """Print what each package that the program asks for weighs."""
+    ours = [imported(path) for path in (ROOT / "crawlers").rglob("*.py")]
+    owners = packages_distributions()
+    empty = cpu_s("-c", "")
+    print(f"{'package':<24} {'import, s':>10} {'MB':>8} {'modules':>8}")
+    for package in re.findall(r"^([\w.-]+)==", (ROOT / "requirements.in").read_text("utf-8"), re.M):
+        of_package = distribution(package)
+        names = {name for name, by in owners.items() if of_package.name in by} | {package}
+        used = [one & names for one in ours if one & names]
+        import_s = cpu_s("-c", f"import {', '.join(set().union(*used))}") - empty if used else 0.0
+        files = [Path(str(file.locate())) for file in of_package.files or ()]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        print(f"{package:<24} {import_s:>10.2f} {size / 1e6:>8.1f} {len(used):>8}")
 
 
 def words() -> Counter[str]:
@@ -164,6 +193,9 @@ def words() -> Counter[str]:
 
 
 def main() -> None:
+    if "--packages" in sys.argv:
+        print_packages()
+        return
     modules, ours = weigh("crawlers")
     written = words()
     settings = vars(importlib.import_module("crawlers.settings"))
@@ -184,7 +216,7 @@ def main() -> None:
         "words of documentation": written.total(),
         "words of CHANGELOG.md": written["CHANGELOG.md"],
         "words of README.md": written["README.md"],
-        "CPU seconds of scrapy list": start_cpu_s(),
+        "CPU seconds of scrapy list": cpu_s("-m", "scrapy", "list"),
     }
     if "--tests" in sys.argv:
         began = time.monotonic()
