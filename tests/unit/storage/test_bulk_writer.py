@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.rows import write_of
-from crawlers.storage.schema.score_tables import ImportanceRow, TopicPageRow
 from crawlers.storage.schema.tables import (
     BadLinkRow,
     EndedPage,
@@ -26,10 +24,8 @@ from crawlers.storage.schema.tables import (
     NewPage,
     OutdatedBadLinks,
     PageLinks,
-    SiteRobots,
     WaitingPage,
 )
-from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -88,18 +84,6 @@ def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
         return [kind(*row) for row in connection.execute(text(statement))]
 
 
-def test_new_pages_are_read_back_unchanged(database: Database) -> None:
-    pages = [PAGE, NewPage(2, 1, MOST, "http://a.test/", 0, 0, 0, -0.5, 5, None, None, None, 0.1, 1e300)]
-    write(database, ChangeSet(*pages))
-    assert rows(database, NewPage) == pages
-
-
-def test_waiting_page_is_updated(database: Database) -> None:
-    write(database, ChangeSet(PAGE._replace(state=int(State.REJECTED))), ChangeSet(WAITS))
-    assert rows(database, WaitingPage) == [WAITS]
-    assert rows(database, NewPage)[0].state == State.WAITING
-
-
 def test_ended_page_is_updated_and_no_other(database: Database) -> None:
     write(database, ChangeSet(PAGE, PAGE._replace(id=2, key=2), ENDED))
     first, second = rows(database, EndedPage)
@@ -117,16 +101,6 @@ def test_last_of_several_rows_of_a_page_in_a_batch_wins(database: Database, numb
         (1, 1, "http://a.test/1"),
         (2, 1, "http://a.test/1"),
     ]
-
-
-def test_page_that_failed_and_ended_in_the_same_batch_has_ended(database: Database) -> None:
-    write(database, ChangeSet(PAGE), ChangeSet(WAITS), ChangeSet(ENDED))
-    assert rows(database, EndedPage) == [ENDED]
-
-
-def test_links_of_a_page_are_one_row_per_target(database: Database) -> None:
-    write(database, ChangeSet(PageLinks(7, {8: 1, 5: 1, MOST: 300}), PageLinks(8, {}), PageLinks(9, {7: 2})))
-    assert rows(database, LinkRow, "1, 2") == [(7, 5, 1), (7, 8, 1), (7, MOST, 300), (9, 7, 2)]
 
 
 def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database: Database) -> None:
@@ -151,27 +125,6 @@ def test_known_external_url_and_context_are_unchanged(database: Database) -> Non
     assert rows(database, ExternalUrlRow) == urls
     assert rows(database, LinkContextRow) == [context]
     assert rows(database, ExternalLinkRow) == [(1, LEAST, MOST, 2), (2, LEAST, MOST, 1)]
-
-
-def test_terms_of_a_page_are_those_of_the_last_visit(database: Database) -> None:
-    write(
-        database, ChangeSet(TopicPageRow(1, 0.25, "{}"), TopicPageRow(2, 0.0, "{}"), TopicPageRow(1, 0.5, '{"a": 2}'))
-    )
-    write(database, ChangeSet(TopicPageRow(2, 1.0, '{"utf": 1}')))
-    assert rows(database, TopicPageRow) == [(1, 0.5, '{"a": 2}'), (2, 1.0, '{"utf": 1}')]
-
-
-def test_page_number_that_is_a_float_in_scores_is_stored_as_an_integer(database: Database) -> None:
-    write(database, ChangeSet(ImportanceRow(1, 1, 0, 0.5, 0.25, 1.0, 7.0, 12.0)))
-    (row,) = rows(database, ImportanceRow)
-    assert repr(row.alias) == "12"
-
-
-def test_robots_of_a_site_are_stored(database: Database) -> None:
-    site = crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, NOW).sites[0]
-    robots = SiteRobots(site.id, 200, "User-agent: *\nDisallow: /\x00", NOW)
-    write(database, ChangeSet(SiteRobots(site.id, 0, None, 1.0), robots))
-    assert rows(database, SiteRobots) == [(site.id, 200, "User-agent: *\nDisallow: /\ufffd", NOW)]
 
 
 def test_characters_that_a_database_rejects_are_replaced_and_others_kept(database: Database) -> None:

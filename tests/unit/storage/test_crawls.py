@@ -11,7 +11,7 @@ from sqlalchemy import select
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site
+from crawlers.storage.schema.tables import crawl, seed, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import add_sites
@@ -32,35 +32,6 @@ def crawl_rows(database: Database) -> list[tuple[object, ...]]:
     columns = (crawl.c.id, crawl.c.state, crawl.c.started_at, crawl.c.ended_at, crawl.c.reason)
     with database.read() as connection:
         return [tuple(row) for row in connection.execute(select(*columns).order_by(crawl.c.id))]
-
-
-@pytest.mark.both_stores
-def test_new_crawl_has_its_sites_and_settings(database: Database) -> None:
-    row = begin(database, A, B)
-    assert (row.name, row.resumed) == ("daily", False)
-    assert [(s.site, s.parallel, s.max_level, s.delay_s) for s in row.sites] == [
-        ("http://a.test", 2, None, 1.0),
-        ("http://b.test", 1, 3, 0.5),
-    ]
-    assert len({s.id for s in row.sites}) == 2
-    assert crawl_rows(database) == [(row.id, "running", 5.0, None, None)]
-    with database.read() as connection:
-        stored = dict(list(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value))))
-        assert stored == {"RULE": "roundrobin", "MAX_LEVEL": "None", "TAGS": "['a']"}
-        assert connection.execute(select(seed.c.start_url).order_by(seed.c.id)).scalars().all() == [
-            "http://a.test/",
-            "http://b.test/",
-        ]
-
-
-def test_killed_crawl_is_resumed_with_today_s_limits(database: Database) -> None:
-    first = begin(database, A)
-    second = begin(database, SiteRow(0, "http://a.test", 9, 4, 0.0), B)
-    assert (second.id, second.resumed) == (first.id, True)
-    assert second.sites[0].id == first.sites[0].id
-    with database.read() as connection:
-        limits = connection.execute(select(site.c.parallel, site.c.max_level, site.c.delay_s).order_by(site.c.id))
-        assert [tuple(row) for row in limits] == [(9, 4, 0.0), (1, 3, 0.5)]
 
 
 @pytest.mark.both_stores
@@ -106,14 +77,6 @@ def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Databas
     with pytest.raises(ConfigError, match=r"^LINK_TAGS=.*the unfinished crawl c began with LINK_TAGS=a, Area; give"):
         run(tags)
     assert run(["area", "a"]).resumed
-
-
-def test_sites_keep_the_order_of_the_first_run(database: Database) -> None:
-    a, b, c = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc")
-    first = crawls.begin(database, "c", "m", [a, b], {}, 0.0)
-    again = crawls.begin(database, "c", "m", [c, b, a], {}, 1.0)
-    assert [row.site for row in again.sites] == ["http://a.test", "http://b.test", "http://c.test"]
-    assert [row.id for row in again.sites[:2]] == [row.id for row in first.sites]
 
 
 @pytest.mark.both_stores

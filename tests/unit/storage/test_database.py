@@ -114,12 +114,6 @@ def test_database_without_tables_is_an_error_without_create(url_without_tables: 
         Database(url_without_tables, create=False)
 
 
-def test_tables_are_created_once(url_without_tables: str) -> None:
-    for create in (True, False):
-        with closing(Database(url_without_tables, create=create)) as database, database.read() as connection:
-            assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
-
-
 @pytest.mark.parametrize(
     ("changes", "written"),
     [
@@ -168,34 +162,6 @@ def test_changed_tables_have_another_version(sqlite: Database) -> None:
     assert (SCHEMA_VERSION, blake2b(repr(rows).encode(), digest_size=8).hexdigest()) == DEFINITIONS
 
 
-def test_opening_twice_changes_nothing(database: Database, database_url: str) -> None:
-    with database.write() as connection:
-        connection.execute(text("UPDATE id_block SET next = 77"))
-    second = Database(database_url, create=False)
-    with second.read() as connection:
-        assert connection.execute(text("SELECT next FROM id_block")).scalar() == 77
-    second.close()
-
-
-def test_failed_transaction_is_rolled_back(database: Database) -> None:
-    def fail() -> None:
-        with database.write() as connection:
-            connection.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
-            raise KeyError("a bug")
-
-    with pytest.raises(KeyError):
-        fail()
-    with database.read() as connection:
-        assert connection.execute(text("SELECT count(*) FROM seed")).scalar() == 0
-
-
-def test_reader_is_not_blocked_by_a_writer(database: Database) -> None:
-    with database.write() as writing:
-        writing.execute(text("INSERT INTO seed (site, start_url) VALUES ('http://a.test', 'http://a.test/')"))
-        with database.read() as reading:
-            assert reading.execute(text("SELECT count(*) FROM seed")).scalar() == 0
-
-
 def test_store_that_another_version_changes_says_what_to_do(database: Database) -> None:
     with database.write() as connection:
         connection.execute(text("ALTER TABLE seed RENAME COLUMN enabled TO is_enabled"))
@@ -206,13 +172,6 @@ def test_store_that_another_version_changes_says_what_to_do(database: Database) 
     finally:  # other tests use the same database
         with database.write() as connection:
             connection.execute(text("ALTER TABLE seed RENAME COLUMN is_enabled TO enabled"))
-
-
-def test_name_shows_no_password(postgresql_url: str) -> None:
-    database = Database(postgresql_url.replace("postgres@", "postgres:secret@"))
-    assert "secret" not in database.name
-    assert database.path is None
-    database.close()
 
 
 def test_server_knows_the_size_of_tables_whose_statistics_were_collected(postgresql_socket: Path) -> None:

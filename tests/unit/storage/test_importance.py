@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.storage.importance import KEEPERS, shares_of_site, standing, top_pages, totals_of
+from crawlers.storage.importance import shares_of_site, standing, top_pages, totals_of
 from tests.support.scored_store import A, B, Linked, store
 
 PAGES = [
@@ -28,10 +28,6 @@ def top(database, crawl_id, *arguments):
 
 def urls(database, *arguments):
     return [page.url for page in top(database, *arguments)]
-
-
-def test_only_opic_stores_importance():
-    assert KEEPERS == ("aopic", "aopic-cyclic", "aopic-random", "opic")
 
 
 @pytest.mark.both_stores
@@ -80,23 +76,6 @@ def test_top_pages_are_sorted_by_importance_and_ties_by_url(database):
     assert sum(page.importance for page in pages) == pytest.approx(1.0)
     (own,) = (page for page in pages if page.url == f"{A}/y")
     assert own.in_degree == 1  # its link to itself does not count
-
-
-@pytest.mark.both_stores
-def test_ties_at_the_end_of_the_list_are_chosen_by_url(database):
-    names = ["b", "B", "a", "~", "é"]
-    hub = Linked(f"{A}/", tuple(f"{A}/{name}" for name in names))
-    crawl = store(database, [*(Linked(f"{A}/{name}", (f"{A}/",)) for name in names), hub], rounds=1)
-    with database.write() as connection:
-        connection.exec_driver_sql("UPDATE importance SET history = 0.1, cash = 0.0, visited = 0.0")
-    for number in range(1, 7):
-        assert urls(database, crawl.id, number) == sorted([hub.url, *(f"{A}/{name}" for name in names)])[:number]
-
-
-def test_top_pages_can_be_limited_to_sites(database):
-    crawl = store(database, PAGES)
-    assert urls(database, crawl.id, 9, [crawl.sites[B]]) == [f"{B}/"]
-    assert urls(database, crawl.id, 2, list(crawl.sites.values())) == [f"{A}/", f"{B}/"]
 
 
 def test_other_crawls_are_excluded(database):

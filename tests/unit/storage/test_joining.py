@@ -129,15 +129,6 @@ def test_crawl_of_dead_workers_is_resumed_at_once(database: Database, holder: Ho
     assert len({first.worker_id, second.worker_id, again.worker_id}) == 3
 
 
-def test_dead_worker_is_lost_when_another_joins(database: Database, holder: Holder) -> None:
-    first, second = holder.begin(A, B), holder.begin(A, B)
-    holder.die(first.worker_id)
-    third = holder.begin(A, B)
-    assert third.others == 1
-    assert holders(database) == [third.worker_id] * 2
-    assert second.worker_id in holder.locks
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

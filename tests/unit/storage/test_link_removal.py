@@ -13,13 +13,11 @@ from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.storage.database import Database
-from crawlers.storage.link_removal import DeletedLinks, bad_link_key, deleted_links, remove_links
+from crawlers.storage.link_removal import DeletedLinks, deleted_links, remove_links
 from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.score_tables import LinkChangeRow, LinkTextRow
-from crawlers.storage.schema.tables import LinkAnchorRow, metadata, worker
+from crawlers.storage.schema.tables import metadata, worker
 from crawlers.storage.workers import lock_crawl
 from tests.support.stored_crawl import stored_crawl
-from tests.support.stored_rows import write_rows
 
 NOTHING = Filters()
 NAMES = ("external-links", "internal-links", "bad-links")
@@ -60,26 +58,6 @@ def test_links_are_deleted_and_others_stay(database, crawl_id, name):
     table = {"external-links": "external_link", "internal-links": "link", "bad-links": "bad_link"}[name]
     assert changed == {table: len(everything) - 1, "crawler_setting": -1}
     assert remove(database, crawl_id, name, everything[1:]) == 0
-
-
-def test_texts_and_earlier_counts_of_internal_links_go_with_them(database, crawl_id):
-    first, second, *_ = rows(database, crawl_id, "internal-links")
-    for row in (first, second):
-        key = row.cursor[3:]
-        write_rows(database, LinkAnchorRow(*key, "x"), LinkTextRow(*key, 1), LinkChangeRow(*key, 1.0, None, 2))
-    before = numbers(database)
-    remove(database, crawl_id, "internal-links", [first])
-    after = numbers(database)
-    tables = ("link", "link_anchor", "link_text", "link_change")
-    assert [before[table] - after[table] for table in tables] == [1, 1, 1, 1]
-
-
-def test_links_of_other_crawls_are_left_alone(database, crawl_id):
-    other = crawl_id + 1
-    before = numbers(database)
-    for name in NAMES:
-        assert remove(database, other, name, rows(database, crawl_id, name)) == 0
-    assert numbers(database) == before
 
 
 def test_crawl_records_what_was_deleted(database, crawl_id):
@@ -124,8 +102,3 @@ def test_worker_that_is_joining_is_awaited(postgresql_url):
 
         with pytest.raises(StoreError, match="lock timeout"):
             remove(database, crawl_id, "bad-links", everything)
-
-
-def test_bad_links_are_told_apart_by_text_and_reason():
-    keys = {bad_link_key(raw, reason) for raw in ("http://[", "x", "") for reason in ("not_a_url", "mailto")}
-    assert len(keys) == 6

@@ -62,11 +62,6 @@ def test_lock_of_another_process_is_held_until_that_is_killed(
     WorkerLock(database, 1).release()
 
 
-def test_locks_of_other_workers_are_free(database: Database, holder: subprocess.Popen[str]) -> None:
-    assert is_free(database, 2)
-    WorkerLock(database, 2).release()
-
-
 def test_lock_is_free_after_its_release_and_leaves_no_file(database: Database, tmp_path: Path) -> None:
     for _ in range(3):
         lock = WorkerLock(database, 1)
@@ -85,13 +80,6 @@ def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path:
     assert is_free(database, 1)
     assert not left_over.exists()
     database.close()
-
-
-def test_lock_also_excludes_the_same_process(database: Database) -> None:
-    lock = WorkerLock(database, 1)
-    with pytest.raises(StoreError):
-        WorkerLock(database, 1)
-    lock.release()
 
 
 def test_lock_on_a_removed_file_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.storage import crawls, messages
-from crawlers.storage.schema.message_tables import Message, TakenMessage
+from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
@@ -69,19 +69,3 @@ def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_
     assert mail.keys(mail.worker_id, limit=2) == [2, 4]
     mail.hold(other, A)
     assert mail.keys(other) == [1, 2, 3, 4, 6]
-
-
-def test_message_is_read_until_it_is_taken(mail: Mail) -> None:
-    for to in (A, C):
-        mail.send(to, 1)
-    for left in (1, 0):
-        write_rows(mail.database, TakenMessage(mail.of(mail.worker_id)[0].id))
-        assert len(mail.of(mail.worker_id)) == left
-
-
-def test_messages_of_another_crawl_are_not_read(mail: Mail) -> None:
-    other = Mail(mail.database, "two")
-    other.send(A, 1)
-    other.hold(mail.worker_id, A)
-    assert mail.of(mail.worker_id) == []
-    assert other.keys(mail.worker_id) == [1]

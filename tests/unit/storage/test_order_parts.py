@@ -11,7 +11,7 @@ from sqlalchemy import event
 from crawlers.algorithms.ranking.page_scores import Part
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
-from crawlers.storage.order_parts import StoredPart, hand_out, parts_of
+from crawlers.storage.order_parts import hand_out, parts_of
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from tests.support.stored_rows import write_rows
 
@@ -58,21 +58,6 @@ class Parts:
 @pytest.fixture
 def shared(database: Database) -> Parts:
     return Parts(database)
-
-
-def test_parts_are_those_of_the_workers_of_a_crawl_also_of_ended_ones(shared: Parts) -> None:
-    second, third = shared.join(), shared.join()
-    for number in (third, shared.first):
-        shared.store(number)
-    shared.store(second, crawl_id=shared.crawl_id + 1)
-    shared.leave(third)
-    with shared.database.read() as connection:
-        found = parts_of(connection, shared.crawl_id)
-    assert found == {
-        shared.first: StoredPart(Part([1.5, shared.first], True), [0.5]),
-        third: StoredPart(Part([1.5, third], False), [0.5]),
-    }
-    assert list(found) == [shared.first, third]
 
 
 def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(shared: Parts) -> None:

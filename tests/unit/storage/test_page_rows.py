@@ -25,46 +25,6 @@ def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
     return changes
 
 
-def test_page_is_one_row_with_named_values() -> None:
-    page = Page(
-        *(7, "http://a.test/", 3, State.DONE, 200, "", "Title", "http://a.test/", "text/html", 5),
-        content_hash=bytes(range(16)),
-        content_signature=-9,
-        etag='"7"',
-        latency_s=0.25,
-    )
-    (row,) = rows_of(page)[EndedPage]
-    assert row._asdict() == {
-        "id": 7,
-        "state": 1,
-        "reason": None,
-        "attempts": 2,
-        "fetched_at": 10.0,
-        "state_at": 11.0,
-        "status": 200,
-        "moved_to": None,
-        "content_hash": "000102030405060708090a0b0c0d0e0f",
-        "content_signature": -9,
-        "title": "Title",
-        "canonical": "http://a.test/",
-        "content_type": "text/html",
-        "size_bytes": 5,
-        "etag": '"7"',
-        "last_modified": None,
-        "retry_at": None,
-        "latency_s": 0.25,
-        "is_indexable": True,
-    }
-
-
-def test_missing_values_are_null() -> None:
-    (row,) = rows_of(Page(7, "http://a.test/", 0, State.FAILED, reason="no_response"), moved_to=8)[EndedPage]
-    assert (row.reason, row.moved_to, row.size_bytes) == ("no_response", 8, 0)
-    assert (row.status, row.content_hash, row.content_signature, row.title, row.canonical, row.content_type) == (
-        None,
-    ) * 6
-
-
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("is_indexable", [True, False])
 def test_only_a_page_that_was_read_says_whether_it_is_to_be_indexed(state: State, is_indexable: bool) -> None:

@@ -83,27 +83,11 @@ def test_waiting_pages_have_a_rank_but_are_not_listed_and_rejected_ones_have_non
     assert top(database, crawl) == pytest.approx({home: truth[home], x: truth[x]}, rel=NEAR)
 
 
-@pytest.mark.both_stores
-def test_equal_pages_are_sorted_by_url_and_not_merged(database):
-    leaves = [f"{A}/{name}" for name in "bBa~c"]
-    crawl = store(database, [Linked(f"{A}/", tuple(leaves)), *(Linked(url, (), body="same") for url in leaves)])
-    for number in range(1, 7):
-        assert list(top(database, crawl, number)) == [*sorted(leaves), f"{A}/"][:number]
-
-
 def test_list_can_be_limited_to_sites_while_ranks_are_those_of_the_crawl(database):
     pages = [Linked(f"{A}/", (f"{B}/",)), Linked(f"{B}/", (f"{A}/", f"{A}/x")), Linked(f"{A}/x", ())]
     crawl = store(database, pages)
     everywhere = top(database, crawl)
     assert top(database, crawl, sites=[crawl.sites[B]]) == {f"{B}/": everywhere[f"{B}/"]}
-
-
-def test_listed_pages_have_their_columns_and_the_stored_importance(database):
-    crawl = store(database, [Linked(f"{A}/", (f"{A}/x",), title="Home"), Linked(f"{A}/x", (f"{A}/",))])
-    found = {one.page.url: one.page for one in StoredPageRank(database, crawl.id, 0.85).top(9)}
-    for url, page in found.items():
-        assert page.importance == pytest.approx(crawl.share(url), abs=1e-12)
-    assert found[f"{A}/"][1:] == (f"{A}/", A, "Home", 1, 200, 10.0, 20.0, 0, 1)
 
 
 def test_crawl_that_read_nothing_has_no_ranks(database):

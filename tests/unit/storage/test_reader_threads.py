@@ -23,14 +23,6 @@ def test_query_runs_in_another_thread_and_returns_its_result(reader):
     assert asyncio.run(reader.run(threading.get_ident)) != threading.get_ident()
 
 
-def test_exception_of_a_query_is_raised(reader):
-    def fail():
-        raise LookupError("no such row")
-
-    with pytest.raises(LookupError, match="no such row"):
-        asyncio.run(reader.run(fail))
-
-
 def test_as_many_queries_as_there_are_threads_run_at_the_same_time(reader):
     both = threading.Barrier(2, timeout=PATIENCE_S)
 
@@ -38,17 +30,6 @@ def test_as_many_queries_as_there_are_threads_run_at_the_same_time(reader):
         return await asyncio.gather(reader.run(both.wait), reader.run(both.wait))
 
     assert sorted(asyncio.run(run())) == [0, 1]
-
-
-def test_event_loop_runs_while_a_query_waits(reader):
-    released = threading.Event()
-
-    async def run():
-        query = asyncio.ensure_future(reader.run(lambda: released.wait(PATIENCE_S)))
-        asyncio.get_running_loop().call_soon(released.set)
-        return await query
-
-    assert asyncio.run(run())
 
 
 def test_close_waits_for_running_queries_and_cancels_the_others():
@@ -76,11 +57,3 @@ def test_close_waits_for_running_queries_and_cancels_the_others():
 
     asyncio.run(run())
     assert ran == []
-
-
-def test_closed_reader_accepts_no_queries():
-    reader = ReaderThreads(1)
-    reader.close()
-    reader.close()
-    with pytest.raises(RuntimeError, match="after shutdown"):
-        asyncio.run(reader.run(int))

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from crawlers.storage.reserved_ids import ReservedIds, reserve
-from crawlers.storage.schema.tables import page, site
+from crawlers.storage.reserved_ids import ReservedIds
+from crawlers.storage.schema.tables import page
 from crawlers.storage.writer import Writer
-from tests.support.stored_rows import add_sites, page_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,25 +38,6 @@ def writer(database: Database) -> Iterator[Writer]:
     writer = Writer(database)
     yield writer
     writer.close()
-
-
-@pytest.mark.both_stores
-def test_numbers_are_never_reserved_twice(database: Database) -> None:
-    assert page_ids(database, 10) == range(1, 11)
-    assert page_ids(database, 3) == range(11, 14)
-    (known,) = add_sites(database, 1, "http://a.test")
-    with database.write() as connection:
-        assert reserve(connection, site.c.id, 2) == range(known.id + 1, known.id + 3)
-
-
-@pytest.mark.both_stores
-def test_first_block_begins_behind_the_rows_of_earlier_versions(database: Database) -> None:
-    with database.write() as connection:
-        for number in (3, 8):
-            connection.execute(
-                site.insert().values(id=number, crawl_id=1, seed_id=1, site=str(number), parallel=1, delay_s=0.0)
-            )
-    assert [row.id for row in add_sites(database, 1, "http://a.test", "http://b.test")] == [9, 10]
 
 
 @pytest.mark.both_stores

@@ -73,12 +73,6 @@ def test_names_that_look_alike_as_folders_are_kept_apart(database, begin):
     assert claimed_folder(database, third, WANTED) == WANTED / f"a_b-{third}"
 
 
-def test_own_folder_is_that_of_one_crawl(database, begin):
-    first, second = begin("spring"), begin("spring")
-    assert claimed_folder(database, first, WANTED, is_own=True) == WANTED / f"spring-{first}"
-    assert claimed_folder(database, second, WANTED, is_own=True) == WANTED / f"spring-{second}"
-
-
 def test_own_folder_is_never_that_of_a_crawl_whose_name_ends_with_its_number(database, begin):
     claimed_folder(database, begin("other"), WANTED)
     spring = begin("spring")
@@ -86,26 +80,6 @@ def test_own_folder_is_never_that_of_a_crawl_whose_name_ends_with_its_number(dat
     assert claimed_folder(database, begin(name), WANTED) == WANTED / name
     for _ in range(2):  # in the next run as well
         assert claimed_folder(database, spring, WANTED, is_own=True) == WANTED / f"{name}.2"
-
-
-def test_shared_folder_of_a_name_is_never_that_of_another_crawl(database, begin):
-    for name in ("other", "a/b"):
-        claimed_folder(database, begin(name), WANTED)
-    third = begin("a_b")
-    name = f"a_b-{third}"
-    assert claimed_folder(database, begin(name), WANTED) == WANTED / name
-    assert claimed_folder(database, third, WANTED) == WANTED / f"{name}.2"
-
-
-def test_folder_of_an_earlier_run_stays_claimed(database, begin):
-    spring, autumn = begin("spring"), begin("autumn")
-    other = Path("other")
-    for wanted in (WANTED, other, WANTED, other):
-        assert claimed_folder(database, spring, wanted) == wanted
-    with database.read() as connection:
-        assert recorded_folder(connection, spring) == other.absolute()
-    assert claimed_folder(database, autumn, WANTED) == WANTED / "autumn"
-    assert claimed_folder(database, autumn, other) == other / "autumn"
 
 
 def test_reading_commands_claim_nothing(database, begin):

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed, SiteLimits, State
+from crawlers.items import Seed, State
 from crawlers.storage.crawls import begin
 from crawlers.storage.schema.tables import external_link, external_url, page, site
 from crawlers.storage.seeds import (
@@ -40,13 +40,6 @@ def test_given_numbers_are_assigned_before_free_ones(database):
     assert [seed.number for seed, _ in saved] == [2, 1, 3]
 
 
-@pytest.mark.both_stores
-def test_site_that_a_crawl_discovers_gets_a_free_number(database):
-    save_seeds(database, [{"site": A, "number": 7}])
-    add_sites(database, 1, B)
-    assert numbers(database) == {A: 7, B: 8}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -78,16 +71,6 @@ def test_many_seeds_take_no_more_statements_than_few(database):
     assert statements(200) == few
     stored = numbers(database)
     assert sorted(stored.values()) == list(range(1, len(stored) + 1))
-
-
-def test_harvest_includes_the_enabled_seeds_by_number(database):
-    save_seeds(database, [{"site": A, "number": 3, "start_url": f"{A}/ru/", "parallel": 2, "delay_s": 0.5}])
-    save_seeds(database, [{"site": B, "number": 2, "max_level": 4}, {"site": C, "number": 1, "enabled": False}])
-    add_sites(database, 1, "http://listed.example")
-    assert crawl_seeds(database) == [
-        SiteLimits(B, None, 4, None, f"{B}/"),
-        SiteLimits(A, 2, None, 0.5, f"{A}/ru/"),
-    ]
 
 
 def test_seeds_are_enabled_and_disabled(database):

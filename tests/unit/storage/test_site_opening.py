@@ -14,7 +14,6 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import NewPage, SiteAvailability, seed, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -25,22 +24,6 @@ B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 
 def begin(database: Database, *sites: SiteRow, name: str = "daily") -> crawls.CrawlRow:
     return crawls.begin(database, name, "sitegraph", sites, {}, 5.0)
-
-
-def test_site_belongs_to_its_current_seed(database: Database) -> None:
-    begin(database, A)
-    with database.write() as connection:
-        connection.execute(seed.delete())
-        connection.execute(seed.insert().values(id=9, site="http://a.test", start_url="http://a.test/"))
-    begin(database, A)
-    with database.read() as connection:
-        assert connection.execute(select(site.c.seed_id)).scalars().all() == [9]
-
-
-def test_site_that_is_added_twice_has_one_row(database: Database) -> None:
-    row = begin(database, A)
-    assert add_sites(database, row.id, B)[0].id == add_sites(database, row.id, B)[0].id
-    assert add_sites(database, row.id, A)[0].id == row.sites[0].id
 
 
 @pytest.mark.both_stores
@@ -85,11 +68,3 @@ def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database:
     crawls.end(database, crawl.id, finished=False, reason="page_budget", now=2.0)
     crawls.begin(database, "c", "m", [row], {}, 3.0)
     assert states() == (State.WAITING, None)
-
-
-def test_robots_txt_is_kept_when_a_crawl_is_resumed(database: Database) -> None:
-    begin(database, A)
-    with database.write() as connection:
-        connection.execute(text("UPDATE site SET robots_status = 200, robots_text = 'x'"))
-    (row,) = begin(database, A).sites
-    assert (row.robots_status, row.robots_text) == (200, "x")

@@ -133,14 +133,6 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
     assert site_problem(found, 100.0) == (problem and f"not_{problem}")
 
 
-@pytest.mark.both_stores
-def test_bad_certificate_is_the_problem_of_a_site_that_can_be_read(database: Database) -> None:
-    crawls.begin(database, "c", "m", [A], {}, 0.0)
-    with database.write() as connection:
-        connection.execute(site.update().values(certificate="certificate_expired", robots_status=404))
-        assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) == "certificate_expired"
-
-
 def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:
     (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
     with database.write() as connection:

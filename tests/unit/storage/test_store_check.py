@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.exc import StatementError
 
 from crawlers.errors import StoreError
 from crawlers.storage.database import Database
@@ -151,8 +150,3 @@ def test_lost_table_is_an_error_of_the_store_for_everyone(database: Database) ->
         connection.execute(text("DROP TABLE page"))
     with pytest.raises(StoreError, match="page"), database.read() as connection:
         connection.execute(text("SELECT * FROM page"))
-
-
-def test_wrong_statement_is_our_mistake(sqlite: Database) -> None:
-    with pytest.raises(StatementError), sqlite.read() as connection:
-        connection.execute(text("SELECT :missing"))

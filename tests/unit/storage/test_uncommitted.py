@@ -53,12 +53,3 @@ def test_make_room_waits_only_for_uncommitted_entries_that_are_forgotten():
     commits.submitted = commits.committed = 6
     recent.make_room()
     assert (commits.waits, recent.forgotten) == (1, 2)
-
-
-def test_entries_that_share_a_value_are_counted():
-    recent: Uncommitted[str, set[int]] = Uncommitted(None, 4)
-    for numbers in ({1, 2, 3}, {4, 5, 6}, {7}):
-        recent.make_room()
-        recent.young.setdefault("site", set()).update(numbers)
-        recent.count(len(numbers))
-    assert (recent.young, recent.old) == ({"site": {7}}, {"site": {1, 2, 3, 4, 5, 6}})

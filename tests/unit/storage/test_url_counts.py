@@ -51,10 +51,6 @@ def test_urls_are_counted_by_site(stored):
     assert expected.requested == 9
 
 
-def test_vain_guesses_are_not_counted(stored):
-    assert counted(stored, FEED)[1] == counted(stored)[1]._replace(errors=2)
-
-
 def test_deleted_duplicates_may_be_left_out(stored):
     assert counted(stored, with_deleted=False)[1] == counted(stored)[1]._replace(pages=2, copies=0)
 

@@ -81,12 +81,6 @@ def test_workers_are_read_with_their_sites_and_status(shared):
     assert found.now > 1_700_000_000
 
 
-def test_sites_that_are_done_or_not_listed_are_not_free(shared):
-    with shared.database.write() as connection:
-        connection.execute(update(page).values(state=int(State.DONE)))
-    assert workers_of(shared.database, shared.id).free_sites == 0
-
-
 @pytest.mark.both_stores
 def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(shared):
     free = shared.sites[2]
@@ -103,14 +97,6 @@ def test_free_sites_are_those_on_which_a_worker_would_have_something_to_do(share
         connection.execute(message.delete())
     write_rows(shared.database, NewsScoreRow(10 * free, free, REVISIT, 0.0, 0.0, 0.0))
     assert workers_of(shared.database, shared.id).free_sites == 2, "a page is polled"
-
-
-def test_workers_of_other_crawls_are_not_shown(shared):
-    assert workers_of(shared.database, shared.id).workers
-    rows = [SiteRow(0, "http://s.test", 1, None, 1.0)]
-    other = crawls.begin(shared.database, "other", "extlinks", rows, {}, 0.0)
-    (only,) = workers_of(shared.database, other.id).workers
-    assert only.number == other.worker_id
 
 
 def test_budget_is_that_of_the_crawl(database):
@@ -133,13 +119,6 @@ def test_sites_are_read_with_what_they_wait_for(shared):
     assert waiting == shared.sites
     assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True, False)
     assert (first.worker, third.worker, first.has_robots, third.has_robots) == (shared.first, None, False, False)
-
-
-def test_sites_that_are_done_are_left_out_unless_a_worker_holds_them(shared):
-    with shared.database.write() as connection:
-        connection.execute(update(page).values(state=int(State.DONE)))
-    _, rows = sites_with_workers(shared.database, shared.id)
-    assert [(row.site, row.waiting) for row in rows] == [("http://s0.test", 0), ("http://s1.test", 0)]
 
 
 def test_control_is_set_and_read(shared):
@@ -175,10 +154,6 @@ def test_processes_are_those_of_the_machine_that_joined_since(shared):
     assert found == {4712: (again, shared.id, 9)}
     assert processes_of(database, MACHINE, [4711], 5.0)[4711].worker == shared.second
     assert processes_of(database, MACHINE, [], 0.0) == {}
-
-
-def test_crawl_that_is_not_stored_does_not_go_on(database):
-    assert course(database, 7) == Course(goes_on=False, is_running=False)
 
 
 @pytest.mark.both_stores

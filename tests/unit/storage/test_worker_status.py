@@ -7,11 +7,6 @@ import pytest
 from crawlers.storage.worker_status import Wait, WorkerStatus, read_status
 
 
-def test_status_is_read_as_it_was_written():
-    status = WorkerStatus(12.25, {Wait.READY: 3, Wait.ROBOTS: 1})
-    assert read_status(status.to_json()) == status
-
-
 def test_zeros_are_left_out():
     assert read_status(WorkerStatus(0.0, {Wait.READY: 0}).to_json()) == WorkerStatus()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
-from crawlers.storage.site_rows import SiteRow, site_rows
+from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.stored_rows import write_rows
 
@@ -97,17 +96,6 @@ def shared(database: Database) -> Crawl:
 # Sites ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.both_stores
-def test_sites_of_a_dead_worker_are_free_and_count_as_asked_just_now(shared: Crawl) -> None:
-    second = shared.join()
-    assert shared.lose(5.0, dead=(shared.first,), me=second) == [shared.first]
-    assert shared.holders() == [None] * 4
-    assert shared.states() == {shared.first: "lost", second: "active"}
-    with shared.database.read() as connection:
-        assert set(connection.execute(select(site.c.asked_at)).scalars()) == {5.0}
-        assert [row.asked_at for row in site_rows(connection, shared.sites, 100.0)] == [105.0] * 4
-
-
 def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: Crawl) -> None:
     second = shared.join(now=20.0)
     assert shared.lose(30.0, 30.0, me=second) == []
@@ -126,15 +114,6 @@ def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared: Crawl) ->
             return False
 
         assert workers.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
-
-
-def test_locks_are_looked_up_of_silent_workers_only(shared: Crawl) -> None:
-    shared.fence(shared.first, now=10.0)
-    asked: list[int] = []
-    with shared.database.write() as connection:
-        for now in (12.0, 13.0):
-            workers.lose_dead(connection, shared.id, now, None, lambda one: bool(asked.append(one)), silent_s=3.0)
-    assert asked == [shared.first]
 
 
 def test_lost_worker_can_do_nothing_more(shared: Crawl) -> None:
@@ -169,23 +148,6 @@ def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shar
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[1:3]
     assert shared.round(third, wanted_sites=9, is_hungry=True).claimed == shared.sites[3:]
     assert shared.holders() == [shared.first, second, second, third]
-
-
-def test_sites_without_work_are_left_to_a_worker_alone(shared: Crawl) -> None:
-    second = shared.join()
-    shared.end(*shared.sites[:2])
-    shared.give_up(*shared.sites)
-    assert shared.round(second, wanted_sites=9).claimed == shared.sites[2:]
-    shared.leave(shared.first)
-    assert shared.round(second, wanted_sites=9).claimed == shared.sites[:2]
-
-
-def test_site_without_a_page_has_its_start_page_to_be_fetched(shared: Crawl) -> None:
-    second = shared.join()
-    with shared.database.write() as connection:
-        connection.execute(text("DELETE FROM page"))
-    shared.give_up(shared.sites[3])
-    assert shared.round(second, wanted_sites=1).claimed == shared.sites[3:]
 
 
 def revisit(to: int, queue: int = REVISIT) -> ImportanceRow:
@@ -318,13 +280,6 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl)
     for ends_after, is_over in ((None, False), (50.0, False), (49.0, True)):
         shared.round(second, is_hungry=True, ends_after=ends_after)
         assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over
-
-
-def test_first_worker_is_the_one_that_joined_first_of_the_active_ones(shared: Crawl) -> None:
-    second = shared.join()
-    assert [shared.round(number).is_first for number in (shared.first, second)] == [True, False]
-    shared.leave(shared.first)
-    assert shared.round(second).is_first
 
 
 @pytest.mark.both_stores
@@ -578,12 +533,6 @@ def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
     assert shared.round(shared.first).idle == 0
 
 
-def test_busy_worker_keeps_a_crawl_from_its_end(shared: Crawl) -> None:
-    second = shared.join()
-    shared.end(*shared.sites)
-    assert not shared.round(second, is_hungry=True).is_over, "the other one has not said that it has nothing to do"
-
-
 def test_another_worker_is_elected_if_the_finisher_dies(shared: Crawl) -> None:
     second = shared.join()
     shared.end(*shared.sites)
@@ -594,47 +543,9 @@ def test_another_worker_is_elected_if_the_finisher_dies(shared: Crawl) -> None:
     assert shared.round(second, is_hungry=True).is_elected
 
 
-def test_finisher_goes_on_if_pages_wait_again(shared: Crawl) -> None:
-    shared.end(*shared.sites)
-    assert shared.round(shared.first, is_hungry=True).is_elected
-    shared.write(NewPage(99, shared.sites[0], 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
-    assert not shared.round(shared.first).is_over
-    second = shared.join()
-    assert not shared.round(second, is_hungry=True).is_over
-
-
 def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: Crawl) -> None:
     shared.join()
     assert not crawls.end(shared.database, shared.id, finished=False, reason="x", now=1.0, worker_id=shared.first)
     with shared.database.read() as connection:
         assert connection.execute(select(crawl.c.state)).scalar() == "running"
     assert shared.holders() == [None] * 4
-
-
-@pytest.mark.both_stores
-def test_what_people_ask_for_reaches_all_workers(shared: Crawl) -> None:
-    second = shared.join()
-    for control in (workers.PAUSE, workers.STOP, None):
-        with shared.database.write() as connection:
-            workers.ask(connection, shared.id, control)
-        shared.give_up(shared.sites[0])
-        rounds = [shared.round(number, wanted_sites=1) for number in (second, shared.first)]
-        assert [one.control for one in rounds] == [control, control]
-        assert [one.claimed for one in rounds] == ([shared.sites[:1], []] if control is None else [[], []])
-
-
-def test_active_workers_are_listed_in_the_order_of_joining(shared: Crawl) -> None:
-    second = shared.join(now=3.0)
-    shared.fence(second, now=4.0, pulls=2, pages=1)
-    shared.round(second, now=5.0, leases=3, best_index=0.5, is_hungry=True, status="{}")
-    with shared.database.read() as connection:
-        first, other = workers.active(connection, shared.id)
-    assert first.id == shared.first
-    assert other == (second, "a", 7, "1.0", 3.0, 5.0, 0, 2, 1, 3, 0.5, True, "{}")
-    assert other.name == "process 7 on a"
-
-
-@pytest.mark.both_stores
-def test_time_is_that_of_the_server(database: Database) -> None:
-    with database.read() as connection:
-        assert workers.server_time(connection) == pytest.approx(time.time(), abs=60)

@@ -91,35 +91,6 @@ def make(database: Database) -> Iterator[Callable[..., Writer]]:
             continue
 
 
-def test_batch_is_written_when_it_is_full(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_size=5, batch_s=LONG_S)
-    commits = Commits(database)
-    for number in range(1, 5):
-        writer.submit(changes(number))
-    assert stored(database) == []
-    writer.submit(changes(5))
-    commits.wait_for(1)
-    writer.flush()
-    assert stored(database) == [1, 2, 3, 4, 5]
-    assert commits.number == 1
-
-
-def test_batch_is_written_after_its_time(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_size=1000, batch_s=0.01)
-    commits = Commits(database)
-    writer.submit(changes(1))
-    commits.wait_for(1)
-
-
-def test_flush_returns_when_everything_is_committed(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_size=1000, batch_s=LONG_S)
-    writer.flush()
-    for number in range(1, 4):
-        writer.submit(changes(number))
-        writer.flush()
-        assert stored(database) == list(range(1, number + 1))
-
-
 @pytest.mark.both_stores
 def test_flush_writes_early_only_what_was_submitted_before(database: Database, make: Callable[..., Writer]) -> None:
     writer = make(batch_size=3, batch_s=LONG_S)
@@ -185,18 +156,6 @@ def test_store_is_checked_while_nothing_is_written(
     writer = make(check=checks.release)
     assert all(checks.acquire(timeout=PATIENCE_S) for _ in range(3))
     assert not writer.has_failed
-
-
-def test_nothing_is_written_after_a_check_has_failed(database: Database, make: Callable[..., Writer]) -> None:
-    def check() -> None:
-        raise StoreError("the file was removed")
-
-    writer = make(check=check)
-    writer.submit(changes(1))
-    with pytest.raises(StoreError, match="the file was removed"):
-        writer.flush()
-    assert writer.has_failed
-    assert stored(database) == []
 
 
 def test_job_before_which_a_check_fails_reports_it(make: Callable[..., Writer]) -> None:
@@ -291,20 +250,6 @@ def test_lost_connection_between_batches_is_reopened(postgresql_url: str) -> Non
     database.close()
 
 
-def test_job_sees_what_was_submitted_before_it_and_is_not_delayed(
-    database: Database, make: Callable[..., Writer]
-) -> None:
-    writer = make(batch_size=1000, batch_s=LONG_S)
-    commits = Commits(database)
-    writer.submit(changes(1))
-    seen = writer.run(lambda connection: connection.execute(text("SELECT count(*) FROM page")).scalar())
-    writer.submit(changes(2))
-    assert seen.result(PATIENCE_S) == 1
-    writer.close()
-    assert commits.number == 3, "a batch, the job, and another batch"
-    assert stored(database) == [1, 2]
-
-
 @pytest.mark.both_stores
 def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
     database: Database, make: Callable[..., Writer]
@@ -345,20 +290,6 @@ def test_jobs_fail_when_the_database_does(database: Database, make: Callable[...
         refused.run(lambda connection: connection.execute(text("SELECT * FROM link"))).result(PATIENCE_S)
     with pytest.raises(StoreError):
         refused.submit(changes(2))
-
-
-def test_wait_returns_when_that_many_are_committed(database: Database, make: Callable[..., Writer]) -> None:
-    writer = make(batch_size=2, batch_s=LONG_S)
-    writer.submit(changes(1))
-    writer.submit(changes(2))
-    first = writer.submitted
-    writer.wait_for(first)
-    commits = Commits(database)
-    writer.submit(changes(3))
-    writer.wait_for(first)
-    assert commits.number == 0, "what is committed already needs no commit"
-    writer.wait_for(writer.submitted)
-    assert stored(database) == [1, 2, 3]
 
 
 def test_cancelled_job_is_not_run_and_the_writer_continues(database: Database, make: Callable[..., Writer]) -> None:

@@ -22,14 +22,6 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_new_folder_replaces_the_old_one(tmp_path):
-    target = tmp_path / "deeper" / "graph.parquet"
-    for text in ("old", "new"):
-        write(target, text)
-        assert contents(tmp_path) == {"deeper/graph.parquet/a/file": text}
-    assert [path.name for path in target.parent.iterdir()] == ["graph.parquet"]
-
-
 def test_error_leaves_the_old_folder(tmp_path):
     target = tmp_path / "graph.parquet"
     write(target, "old")

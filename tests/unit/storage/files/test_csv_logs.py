@@ -11,7 +11,7 @@ import pytest
 from crawlers.errors import ConfigError, StoreError
 from crawlers.items import Page, State
 from crawlers.reasons import Reason
-from crawlers.storage.files.csv_logs import COLUMNS, FLUSH_S, MAX_CHARS, CsvLogs
+from crawlers.storage.files.csv_logs import COLUMNS, CsvLogs
 
 LONG = "é" * 3000  # longer than a third of the buffers of a file
 PAGE = Page(1, "http://a.test/", 0, State.FAILED, reason=Reason.ERROR.of("Error", LONG))
@@ -56,20 +56,6 @@ def test_headings_are_written_once(tmp_path):
         logs.close()
     assert [row[0] for row in rows_of(path)].count(COLUMNS[0]) == 1
     assert len(rows_of(path)) == 3
-
-
-def test_lines_are_written_after_a_second_or_when_there_are_many(tmp_path):
-    path = tmp_path / "common.csv"
-    logs = CsvLogs(path, None)
-    logs.write(PAGE, 10.0, is_error=False)  # the first one at once
-    logs.write(PAGE, 10.0 + FLUSH_S, is_error=False)
-    assert len(rows_of(path)) == 2
-    logs.write(PAGE, 10.1 + FLUSH_S, is_error=False)
-    assert len(rows_of(path)) == 4
-    for _ in range(MAX_CHARS // len(LONG) + 1):
-        logs.write(PAGE, 10.1 + FLUSH_S, is_error=False)
-    assert len(rows_of(path)) > 4
-    logs.close()
 
 
 def test_file_that_was_moved_is_followed_by_a_new_one(tmp_path):

@@ -75,29 +75,6 @@ def test_response_is_stored_with_its_request(path):
     assert request[1].get_header("WARC-Concurrent-To") == response[1].get_header("WARC-Record-ID")
 
 
-def test_truncated_response_has_the_reason(path):
-    write(path, exchange(truncated="length", ip_address=""))
-    text = gzip.decompress(path.read_bytes())
-    assert b"WARC-Truncated: length" in text
-    assert b"WARC-IP-Address" not in text
-
-
-def test_next_run_appends(path):
-    write(path, exchange(1))
-    write(path, exchange(2), exchange(3))
-    assert urls(path) == [f"http://one.example:8080/{n}?a=b" for n in (1, 2, 3)]
-    assert [kind for kind, *_ in records(path)].count("warcinfo") == 2
-
-
-def test_run_without_responses_leaves_the_file_unchanged(path):
-    write(path)
-    assert not path.exists()
-    write(path, exchange())
-    before = path.read_bytes()
-    write(path)
-    assert path.read_bytes() == before
-
-
 def test_incomplete_end_of_any_length_is_removed(path):
     write(path, exchange(1))
     first = path.stat().st_size

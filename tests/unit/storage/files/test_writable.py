@@ -115,11 +115,3 @@ def test_another_kind_of_content_is_refused_whatever_the_name(folder, name):
     with pytest.raises(ConfigError, match=r"is a file of something else; move it away, or name another one$"):
         check_file(file, "NAME", kind)
     assert content(folder) == before
-
-
-@every_kind
-def test_folder_with_the_name_of_a_file_is_refused(tmp_path, name):
-    file = tmp_path / f"a{KINDS[name].endings[0]}"
-    file.mkdir()
-    with pytest.raises(ConfigError, match="exists and is not a file"):
-        check_file(file, "NAME", KINDS[name])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.news.alarms import _FAILED, check
+from crawlers.storage.news.alarms import check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.site_rows import SiteRow
@@ -75,20 +75,6 @@ def test_feed_is_dead_since_its_last_success(crawl):
     assert open_now(crawl) == [(DEAD_FEED, f"{SITE}/{path}") for path in ("broken", "gone", "known")]
 
 
-def test_source_without_new_articles_is_silent(crawl):
-    articles(crawl, *(4 * DAY + n * 3600.0 for n in range(9)))
-    articles(crawl, *(2 * DAY + n * 3600.0 for n in range(9)), site=OTHER)
-    assert open_now(crawl) == [(SILENT, SITE)]
-
-
-def test_articles_of_an_archive_neither_hide_nor_cause_silence(crawl):
-    for number in range(60):  # stored today, published years ago
-        crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number)
-        crawl.document(f"/archive/{number}", NOW - number, published_at=NOW - 900 * DAY + number, site=OTHER)
-    crawl.document("/today", NOW - 3600.0, published_at=NOW - 7200.0, site=OTHER)  # not among the latest 50
-    assert open_now(crawl) == [(SILENT, SITE)]
-
-
 def test_date_in_the_future_is_ignored(crawl):
     articles(crawl, *(n * DAY for n in range(5, 12)), published_at=NOW + 900 * DAY)
     assert open_now(crawl, NOW + 60 * DAY) == [(SILENT, SITE)]
@@ -118,16 +104,6 @@ def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):
     assert open_now(crawl) == [(DISCOVERY, SITE)]
 
 
-def test_other_crawls_are_ignored(crawl):
-    other = NewsStore(crawl.database, "other")
-    other.poll("/rss", "feed", NOW, fetched_at=NOW - 2 * DAY, failures=9)
-    other.poll("/", "home", NOW, fetched_at=NOW - 2 * DAY, failures=9)
-    articles(other, *(4 * DAY + n * 3600.0 for n in range(9)))
-    assert open_now(crawl) == []
-    assert len(open_now(other)) == 3
-    assert open_now(crawl) == []
-
-
 def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database):
     crawl = NewsStore(database)
     lost = {"failures": 9, "problem": "timeout", "state": State.FAILED}
@@ -151,9 +127,3 @@ def test_excluded_sources_have_no_alarms(crawl):
     assert len(open_now(crawl)) == 3
     crawls.begin(crawl.database, "news", "news", [SiteRow(0, OTHER, 1, None, 0.0)], {}, NOW)
     assert open_now(crawl) == []
-
-
-def test_check_of_extraction_reads_only_the_pages_of_the_index(crawl):
-    with crawl.database.read() as connection:
-        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {_FAILED.text}"), {"since": NOW}).all()
-    assert "USING INDEX page_without_document (fetched_at>?)" in plan[0].detail

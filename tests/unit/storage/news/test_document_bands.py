@@ -9,7 +9,6 @@ import pytest
 
 from crawlers.algorithms.dedup.min_hash import bands as bands_of
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news import document_bands
 from crawlers.storage.news.document_bands import DocumentBands
 from crawlers.storage.writer import Writer
 
@@ -58,35 +57,7 @@ def test_candidates_are_sorted_by_the_number_of_common_bands(bands, stored):
     assert DocumentBands(*stored).candidates(made(1)) == [2, 1]
 
 
-def test_a_single_common_band_makes_no_candidate(bands, stored):
-    keep(bands, stored, 1, (made(1)[0], *made(2)[1:]))
-    assert bands.candidates(made(1)) == []
-    assert bands.candidates(made(1)[:1]) == [1]  # a text of few words has no other
-
-
-@pytest.mark.parametrize("committed", [0, 3, 9])
-def test_only_the_latest_pages_of_a_band_are_candidates(bands, stored, monkeypatch, committed):
-    """What a site repeats in all texts makes no long look-up, wherever its documents are by now."""
-    monkeypatch.setattr(document_bands, "MAX_IN_BAND", 4)
-    for page in range(1, 10):
-        keep(bands, stored, page, made(1))
-        if page == committed:
-            stored[1].flush()
-            bands = DocumentBands(*stored)
-    assert bands.candidates(made(1)) == [6, 7, 8, 9]
-    assert len(bands.look_up(made(1))) <= 4 * len(made(1))
-
-
 def test_bands_are_not_forgotten_before_they_are_committed(bands, stored):
     for page in range(1, 40):
         keep(bands, stored, page, made(page))
         assert all(bands.candidates(made(one)) == [one] for one in range(1, page + 1))
-
-
-def test_changed_document_is_found_by_its_current_and_previous_text(bands, stored):
-    keep(bands, stored, 1, made(1))
-    keep(bands, stored, 1, made(2))
-    for _ in range(2):
-        assert bands.candidates(made(1)) == bands.candidates(made(2)) == [1]
-        stored[1].flush()
-        bands = DocumentBands(*stored)

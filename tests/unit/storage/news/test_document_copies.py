@@ -178,14 +178,6 @@ def test_copy_is_recognised(crawl, committed, url, found, reason):
     assert crawl.documents() == [1]
 
 
-def test_keys_of_a_copy_belong_to_the_document(crawl):
-    crawl.judge(f"{SITE}/a", article(1))
-    assert crawl.judge(f"{SITE}/print/a", reprinted()) == Copy(1, Reason.NEARLY_SAME_TEXT, "")
-    crawl.resume()
-    assert crawl.judge(f"{SITE}/third", reprinted()) == Copy(1, Reason.SAME_TEXT, "")
-    assert crawl.judge(f"{SITE}/print/a?from=rss", article(1)) == Copy(1, Reason.SAME_URL, "")
-
-
 LOOK_ALIKES = [
     (f"{SITE}/b", article(2)),
     ("https://www.example.com/a", article(1)),  # another domain
@@ -205,12 +197,6 @@ def test_similar_page_is_a_document(crawl, committed, url, found):
     assert crawl.documents() == [1, 2]
 
 
-def test_equal_captions_are_distinguished_by_their_titles(crawl):
-    assert crawl.judge(f"{SITE}/a", article(1, text="For subscribers only.")) == 1
-    assert crawl.judge(f"{SITE}/b", article(2, text="For subscribers only.")) == 2
-    assert crawl.judge(f"{SITE}/c", article(2, text="For subscribers only!")) == Copy(2, Reason.SAME_TEXT, "")
-
-
 def test_wrong_canonical_url_on_all_pages_hides_no_document(crawl):
     wrong = f"{SITE}/news/5"
     for number in range(1, 8):
@@ -221,18 +207,6 @@ def test_wrong_canonical_url_on_all_pages_hides_no_document(crawl):
 def test_canonical_page_that_is_found_after_its_copy_is_the_copy(crawl):
     assert crawl.judge(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
     assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, Reason.SAME_URL, "")
-
-
-def test_changed_document_is_not_a_copy_whatever_its_text(crawl):
-    crawl.judge(f"{SITE}/a", article(1))
-    crawl.judge(f"{SITE}/b", article(2))
-    for _ in range(2):
-        assert crawl.judge(f"{SITE}/a", article(2), page_id=1) == 1
-        assert crawl.judge(f"{SITE}/a", article(3), page_id=1) == 1
-        crawl.resume()
-    assert crawl.judge(f"{SITE}/c", article(3)) == Copy(1, Reason.SAME_TEXT, "")
-    assert crawl.judge(f"{SITE}/d", reprinted(3)) == Copy(1, Reason.NEARLY_SAME_TEXT, "")
-    assert crawl.documents() == [1, 2]
 
 
 def test_copy_that_became_a_document_stays_one(crawl):
@@ -254,16 +228,6 @@ def test_claim_without_a_document_is_void(crawl):
     assert crawl.same_bytes(1, f"{SITE}/a", article(1)) == 2
     assert crawl.judge(f"{SITE}/a", article(1), page_id=1) == Copy(2, Reason.SAME_TEXT, "")
     assert crawl.documents() == [2]
-
-
-def test_same_bytes_of_another_page_of_the_domain_are_recognised(crawl):
-    crawl.judge(f"{SITE}/a", article(1))
-    for _ in range(2):
-        assert crawl.same_bytes(2, f"{SITE}/b", article(1)) == 1
-        assert crawl.same_bytes(1, f"{SITE}/a", article(1)) is None
-        assert crawl.same_bytes(2, f"{SITE}/b", article(2)) is None
-        assert crawl.same_bytes(2, "https://www.example.com/b", article(1)) is None
-        crawl.resume()
 
 
 def test_known_urls_are_recognised_before_they_are_fetched(crawl):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
@@ -60,20 +58,6 @@ def test_each_download_has_one_of_four_kinds(crawl):
     assert iterations_of(crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 
 
-def test_iteration_ends_after_a_number_of_pages_and_is_logged(crawl, caplog):
-    caplog.set_level(logging.INFO)
-    iterations = counting(crawl, pages=2)
-    for now in range(5):
-        count(iterations, crawl, float(now), page(fits=True, outcome="new"))
-    found = iterations_of(crawl.database, crawl.id)
-    assert [(one.began_at, one.ended_at, one.pages, one.total_documents) for one in found] == [
-        (0.0, 1.0, 2, 2),
-        (2.0, 3.0, 2, 4),
-        (4.0, 4.0, 1, 5),
-    ]
-    assert [record.message for record in caplog.records] == [str(one) for one in found[:2]]
-
-
 def test_next_run_continues_the_committed_iteration(database):
     crawl = NewsStore(database)
     first = counting(crawl, pages=4)
@@ -88,14 +72,6 @@ def test_next_run_continues_the_committed_iteration(database):
         Iteration(2, 9.0, 9.0, not_fit=1),
     ]
     assert last_iteration(crawl.database, crawl.id).number == 2
-
-
-def test_total_includes_documents_of_earlier_runs(crawl):
-    crawl.document("/a", 5.0)
-    for total in (2, 3):
-        iterations = counting(crawl)
-        count(iterations, crawl, 6.0, page(fits=True, outcome="new"))
-        assert last_iteration(crawl.database, crawl.id).total_documents == total
 
 
 def test_crawls_are_counted_separately(crawl):

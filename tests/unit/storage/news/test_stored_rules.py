@@ -16,14 +16,12 @@ from crawlers.storage.news.stored_rules import (
     LearntRulesRow,
     add_rule,
     check_stored_rules,
-    content_rules,
     edit_rule,
     forbid_rule,
     list_rules,
     pages_of_domain,
     pin_rule,
     remove_rule,
-    replace_content,
     replace_rules,
     rule_numbered,
     rules_by_domain,
@@ -51,12 +49,6 @@ def regexes(database):
 
 def numbers(database):
     return {rule.rule.regex: rule.number for rule in list_rules(database)}
-
-
-def test_learnt_rules_are_read_back_unchanged(sqlite):
-    rules = [learnt("/a"), learnt("/b", 0.5)]
-    learn(sqlite, A, rules)
-    assert rules_by_domain(sqlite) == {A: rules}
 
 
 def test_rule_that_is_learnt_again_keeps_its_number_and_others_are_deleted(sqlite):
@@ -106,14 +98,6 @@ def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
     assert rules == {"/both": HAND, "/mine": HAND}, "rules that are no longer in the file are deleted, unless pinned"
 
 
-def test_adding_an_existing_rule_updates_it(sqlite):
-    learn(sqlite, A, [learnt("/a")])
-    first = add_rule(sqlite, A, "/a", 0.5)
-    assert first.rule == UrlRule("/a", 0.5, HAND, is_pinned=True)
-    assert add_rule(sqlite, A, "/a", 0.2).number == first.number
-    assert add_rule(sqlite, B, "/a", 0.2).number != first.number
-
-
 def test_unknown_numbers_and_existing_expressions_are_refused(sqlite):
     for action in (rule_numbered, pin_rule, forbid_rule, remove_rule, lambda *its: edit_rule(*its, "/x")):
         with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` lists all"):
@@ -149,14 +133,6 @@ def test_manual_rule_that_only_an_earlier_version_accepted_is_refused_with_a_rem
         check_stored_rules(sqlite)
 
 
-def test_content_rules_are_replaced_by_domain(sqlite):
-    with sqlite.write() as connection:
-        replace_content(connection, {A: {"title": "h1", "text": "article"}, B: {"title": "h2"}})
-    with sqlite.write() as connection:
-        replace_content(connection, {A: {"title": "//h1"}})
-    assert content_rules(sqlite) == {A: {"title": "//h1"}, B: {"title": "h2"}}
-
-
 def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sqlite):
     sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
     row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
@@ -181,10 +157,3 @@ def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sql
     ]
     assert list(pages_of_domain(sqlite, A)) == found
     assert list(pages_of_domain(sqlite, "nowhere.example")) == []
-
-
-def test_last_rules_of_a_domain_count_of_those_that_are_written_together(database):
-    learn(database, A, [learnt("/first")])
-    rows = [(A, "/second"), (B, "/other"), (A, "/third")]
-    write_rows(database, *(LearntRulesRow(domain, (learnt(regex),)) for domain, regex in rows))
-    assert regexes(database) == {A: {"/third"}, B: {"/other"}}

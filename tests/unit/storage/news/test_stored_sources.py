@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import insert, select
 
 from crawlers.algorithms.news.sources import Source
-from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
+from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.stored_rules import LearntRulesRow, forbid_rule, list_rules
+from crawlers.storage.news.stored_rules import forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import (
     FeedRow,
     add_feed,
@@ -27,7 +27,6 @@ from crawlers.storage.news.stored_sources import (
 from crawlers.storage.schema.news_tables import FoundFeed, feed, poll
 from crawlers.storage.schema.tables import page
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
-from tests.support.stored_rows import add_sites, write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -68,15 +67,6 @@ def test_sources_that_are_saved_repeatedly_are_read_back_unchanged(database):
     assert save_sources(database, []) == []
 
 
-def test_limits_and_rules_are_replaced_and_names_are_kept(database):
-    save_sources(database, [FULL])
-    save_sources(database, [replace(BARE, limits=SiteLimits(A, max_level=3, start_url=f"{A}/"))])
-    (found,) = stored_sources(database)
-    assert found == replace(FULL, limits=SiteLimits(A, None, 3, None, f"{A}/"), rules=(), content={}, hosts=())
-    save_sources(database, [replace(FULL, name="Another", region=None)])
-    assert [(one.name, one.region) for one in stored_sources(database)] == [("Another", "GB")]
-
-
 def test_crawl_with_a_sources_file_does_not_change_harvests(sqlite):
     save_seeds(sqlite, [{"site": A}])
     save_sources(sqlite, [FULL, BARE], enable=False)
@@ -85,21 +75,6 @@ def test_crawl_with_a_sources_file_does_not_change_harvests(sqlite):
     assert stored_sources(sqlite, ["http://b.example", "http://c.example"]) == [BARE]
     save_sources(sqlite, [BARE])
     assert stored_sources(sqlite) == [FULL, BARE]
-
-
-def test_new_source_gets_a_number_that_no_crawl_has_used(database):
-    add_sites(database, 1, "http://c.example")
-    save_seeds(database, [{"site": A, "number": 7}])
-    remove_seeds(database, [7])
-    assert [saved.number for saved in save_sources(database, [FULL, BARE])] == [2, 3]
-    add_sites(database, 2, "http://d.example")
-    assert list_seeds(database)[-1].number == 4
-
-
-def test_sources_of_a_domain_share_its_rules(sqlite):
-    one, other = (replace(BARE, limits=SiteLimits(f"{scheme}://www.a.example")) for scheme in ("http", "https"))
-    save_sources(sqlite, [replace(one, rules=(UrlRule("/x", 1.0, "hand"),)), replace(other, rules=FULL.rules)])
-    assert {rule.rule.regex for rule in list_rules(sqlite, "a.example")} == {"/x", "/story/.*", "/video/.*"}
 
 
 def test_changes_by_command_are_kept(sqlite):
@@ -111,12 +86,6 @@ def test_changes_by_command_are_kept(sqlite):
     (found,) = stored_sources(sqlite)
     assert found.feeds == ("http://feeds.example/a",)
     assert {rule.weight for rule in found.rules} == {0.0}
-
-
-def test_learnt_rules_are_not_part_of_a_source(sqlite):
-    write_rows(sqlite, LearntRulesRow("a.example", tuple([UrlRule("/learnt", 0.9, LEARNT)])))
-    save_sources(sqlite, [FULL])
-    assert stored_sources(sqlite) == [FULL]
 
 
 def test_discovered_feeds_are_listed_after_given_ones(database):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import pytest
-from sqlalchemy import BigInteger, Float, MetaData, String, text
-from sqlalchemy.schema import CreateTable
+from sqlalchemy import MetaData
 
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema import metadata, score_tables
-from crawlers.storage.schema.rows import DELETE, UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
-from crawlers.storage.writer import Writer
-
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
+from crawlers.storage.schema.rows import UPDATE, UPSERT, BigInt, Hash, row_types, table, write_of, writes
 
 pytestmark = pytest.mark.both_stores
 
@@ -32,43 +26,6 @@ class ToyRow(NamedTuple):
 
 
 toy = table("toy", toys, ToyRow, UPSERT, key=1)
-
-
-@writes(toy, UPDATE)
-class WeighedToy(NamedTuple):
-    id: int
-    weight: float
-
-
-@writes(toy, DELETE)
-class LostToy(NamedTuple):
-    name: str
-
-
-def test_table_has_the_fields_as_columns() -> None:
-    assert [column.name for column in toy.columns] == list(ToyRow._fields)
-    assert [column.name for column in toy.primary_key] == ["id"]
-    assert [column.nullable for column in toy.columns] == [False, False, True, False, True]
-    assert isinstance(toy.c.id.type, BigInteger)
-    assert isinstance(toy.c.weight.type, Float)
-    assert isinstance(toy.c.hash.type, String)
-    assert toy.c.hash.type.length == 32
-
-
-def test_writer_needs_no_change_for_a_new_table(database: Database) -> None:
-    with database.write() as connection:
-        connection.execute(CreateTable(toy))
-    writer = Writer(database)
-    bear = ToyRow(1, "bear", 0.5, False, "ab" * 16)
-    writer.submit(ChangeSet(bear, ToyRow(2, "drum", None, True, None), ToyRow(3, "kite", 0.1, False, None)))
-    writer.flush()
-    writer.submit(ChangeSet(WeighedToy(2, 1.5), WeighedToy(1, 0.75), LostToy("kite"), WeighedToy(2, 2.5)))
-    writer.flush()
-    writer.submit(ChangeSet(bear._replace(name="old bear")))
-    writer.close()
-    with database.read() as connection:
-        rows = [ToyRow(*row) for row in connection.execute(text("SELECT * FROM toy ORDER BY id"))]
-    assert rows == [(1, "old bear", 0.5, False, "ab" * 16), (2, "drum", 2.5, True, None)]
 
 
 def test_field_without_a_column_is_refused() -> None:

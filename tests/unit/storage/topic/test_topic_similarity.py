@@ -7,7 +7,7 @@ from math import log, sqrt
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.topic import topic_similarity
@@ -80,14 +80,3 @@ def test_crawl_without_a_topic_is_unchanged(database):
 def test_crawl_that_read_nothing_has_a_mean_of_0(database):
     crawl_id, _ = begin_topic(database, unicod=1.0)
     assert store_similarities(database, crawl_id) == 0.0
-
-
-def test_all_are_written_in_one_transaction(database, monkeypatch):
-    monkeypatch.setattr(topic_similarity, "PAGES_AT_ONCE", 2)
-    crawl_id, (a, _) = begin_topic(database, unicod=1.0)
-    for number, terms in enumerate(PAGES, 1):
-        add_page(database, number, a, f"http://a.test/{number}", terms)
-    commits = []
-    event.listen(database.engine, "commit", commits.append)
-    assert store_similarities(database, crawl_id)
-    assert sum(bool(connection.get_execution_options().get("writes")) for connection in commits) == 1

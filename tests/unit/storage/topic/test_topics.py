@@ -7,18 +7,8 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage.crawls import begin
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.topic.topics import forgotten_topic, language_of, terms_of, topic_change, topic_terms
+from crawlers.storage.topic.topics import forgotten_topic, language_of, topic_change
 from tests.support.stored_rows import write_rows
-from tests.support.topic_store import begin_topic
-
-
-@pytest.mark.both_stores
-def test_terms_of_a_topic_are_stored_unchanged(database):
-    crawl_id, _ = begin_topic(database)
-    assert terms_of(database, crawl_id) is None
-    terms = {"кодировк": 0.1 + 0.2, "字符": 1 / 3}
-    write_rows(database, topic_terms(crawl_id, terms))
-    assert list((terms_of(database, crawl_id) or {}).items()) == list(terms.items())
 
 
 @pytest.mark.both_stores
