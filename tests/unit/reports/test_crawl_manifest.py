@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import insert, update
 
-from crawlers.reports.crawl_manifest import SettingLine, SettingPair, differing_settings, manifest_of, setting_lines
+from crawlers.reports.crawl_manifest import SettingPair, differing_settings, manifest_of
 from crawlers.storage.schema.tables import crawl, crawler_setting
 from tests.support.stored_crawl import stored_crawl
 
@@ -16,16 +16,6 @@ WHOLE = {
     "of_spider": ["ORDER"],
     "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": "0"}},
 }
-
-
-def test_all_settings_are_listed_as_they_are_typed_with_who_chose_them():
-    assert setting_lines(WHOLE) == [
-        SettingLine("GRAPH_FORMATS", "gexf", False, False),
-        SettingLine("LINK_TAGS", "a,area", False, False),
-        SettingLine("ORDER", "bfs", False, True),
-        SettingLine("RENDER", "", False, False),
-        SettingLine("TRAPS_ENABLED", "0", True, False),
-    ]
 
 
 def test_settings_that_one_crawl_did_not_record_are_not_called_different():

@@ -22,7 +22,6 @@ from crawlers.storage.schema.tables import (
     NewPage,
     PageLinks,
     SiteAvailability,
-    SiteCertificate,
     site,
     worker,
 )
@@ -120,21 +119,6 @@ def test_sites_that_are_not_available_are_named_with_their_reasons(database):
     assert not any(line.startswith("  dead") for line in lines)
 
 
-def test_site_with_a_bad_certificate_is_named_and_stays_in_the_table(database):
-    crawl = Stored(database, "a.test", "dead.test")
-    crawl.page("a.test/")
-    write_rows(
-        database,
-        SiteCertificate(crawl.sites["a.test"], "certificate_self_signed"),
-        SiteAvailability(crawl.sites["dead.test"], "timeout"),
-    )
-    lines = crawl.summary()
-    assert (
-        lines[lines.index("http://dead.test: not reachable: timeout") + 1] == "http://a.test: certificate self-signed"
-    )
-    assert [line.split()[:2] for line in lines if line.startswith("  a.test")] == [["a.test", "1"]]
-
-
 @pytest.mark.parametrize(
     ("reason", "remedy"),
     [
@@ -163,18 +147,6 @@ def test_crawl_that_was_paused_when_it_stopped_says_so(database):
     assert sentence not in stored.summary()
 
 
-def test_files_and_commands_name_what_is_not_the_default(database):
-    crawl = Stored(database, "a.test")
-    crawl.page("a.test/gone", State.REFUSED, 404, "status 404")
-    files = [Path(f"out/{name}") for name in ("a.test.gexf", "b.test.gexf", "a.test.pages.csv")]
-    lines = crawl.summary(Places(files, "", "", "crawlers", " -s DATABASE_URL=sqlite:///x.sqlite"))
-    assert "Files: out/*.gexf (2 files)" in lines
-    assert "Files: out/a.test.pages.csv" in lines
-    assert not any("errors:" in line for line in lines)
-    explain = "crawlers explain -s DATABASE_URL=sqlite:///x.sqlite http://a.test/gone"
-    assert f"To see why a URL is missing: {explain}" in lines
-
-
 def test_suggested_command_can_be_pasted_into_a_shell(database):
     crawl = Stored(database, "a.test")
     crawl.page("a.test/gone?a=1&b=2", State.REFUSED, 404, "status 404")
@@ -187,24 +159,6 @@ def test_suggested_command_names_the_crawl_if_another_one_is_the_latest(database
     crawls.begin(database, "later", "sitegraph", [SiteRow(0, "http://a.test", 2, None, 0.0)], {"settings": {}}, 150.0)
     lines = crawl.summary(finished=False, reason="page_budget")
     assert "To see why a URL is missing: scrapy explain --crawl mine http://a.test/gone" in lines
-
-
-@pytest.mark.both_stores
-def test_harvest_has_external_urls_and_hosts(database):
-    crawl = Stored(database, "a.test", "b.test", mission="extlinks")
-    first, second = crawl.page("a.test/"), crawl.page("b.test/")
-    write_rows(
-        database,
-        LinkContextRow(7, "text", "", "", "", "a"),
-        *(ExternalUrlRow(n, f"http://x{n % 2}.test", f"http://x{n % 2}.test/{n}", n) for n in range(1, 4)),
-        *(ExternalLinkRow(page, url, 7, 1) for page, url in ((first, 1), (first, 2), (second, 2), (second, 3))),
-        ExternalLinkRow(first, 3, 7, 1),
-    )
-    lines = crawl.summary()
-    assert lines[0] == "Crawl mine is finished: 3 external URLs of 2 hosts on 2 pages, in 83 s"
-    assert lines[3].split() == ["a.test", "3", "1", "0", "0"]
-    assert lines[4].split() == ["b.test", "2", "1", "0", "0"]
-    assert any("scrapy graph --level site" in line for line in lines)
 
 
 def test_http_and_https_are_one_host_and_ports_are_several(database):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import insert, update
 
-from crawlers.reports import document_reader
 from crawlers.reports.document_reader import Copy, Part, Version, read_document
 from crawlers.storage.schema.news_tables import content_rule, document
 from tests.support.news_store import NewsStore
@@ -36,12 +35,6 @@ def test_text_is_paragraphs_and_time_is_that_of_the_page(news):
         "http://one.example/b",
     )
     assert (found.versions, found.parts, found.copies, found.is_latest) == ([], [], [], True)
-
-
-def test_long_text_is_cut(news, monkeypatch):
-    monkeypatch.setattr(document_reader, "MAX_CHARS", 5)
-    found = read(news, news.document("/a", 50.0, text="one two three"))
-    assert (found.paragraphs, found.is_cut) == (["one t"], True)
 
 
 @pytest.mark.both_stores

@@ -7,12 +7,10 @@ import pytest
 
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.items import LinkPlace
-from crawlers.lab import report
 from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
-from crawlers.storage.stored_link_prior import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 
 POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n in range(4)]
@@ -48,22 +46,3 @@ def test_features_of_rich_pages_come_first(database, crawl):
 def test_directory_is_a_path_on_its_site(database, crawl):
     directories = [one for one in feature_worths(database, crawl.id, 4) if one.kind == "directory"]
     assert [(one.text, one.site) for one in directories] == [("/news/", A), ("/docs/", A)]
-
-
-def test_weights_with_which_the_crawl_began_count(database, crawl):
-    before = feature_worths(database, crawl.id, 2)
-    with database.write() as connection:
-        keep_link_prior(connection, crawl.id, lambda: {"url": {"docs": 2.0}})
-    [old], [new] = (
-        [one for one in found if (one.kind, one.text) == ("url", "docs")]
-        for found in (before, feature_worths(database, crawl.id, 2))
-    )
-    assert new.weight > old.weight
-
-
-def test_table_has_the_greatest_and_the_least_factors(database, crawl, monkeypatch):
-    monkeypatch.setattr(report, "MAX_FEATURES", 1)
-    lines = report._features(feature_worths(database, crawl.id, 2)).splitlines()
-    assert lines[0].split() == ["factor", "pages", "per", "page", "kind", "feature", "site"]
-    assert float(lines[1].split()[0]) > 1 > float(lines[2].split()[0])
-    assert len(lines) == 3

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning, short_name
+from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
 from crawlers.reports.map_picture import MOST_LABELS, draw_map
 
 if TYPE_CHECKING:
@@ -39,15 +37,3 @@ def test_equal_maps_give_equal_files_with_escaped_names(tmp_path: Path) -> None:
     assert "&lt;/script&gt;" in text
     assert "The 30 pages to which most pages link, out of 31" in text
     assert 2 < text.count("http://a.test") + text.count("/1") <= 5 * MOST_LABELS
-
-
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("http://[broken/", "http://[broken/"),
-        ("http://a.test/?q=1", "/?q=1"),
-        ("http://a.test/" + "x" * 99, "…" + "x" * 39),
-    ],
-)
-def test_names_are_short(label: str, name: str) -> None:
-    assert short_name(label) == name

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
-from crawlers.reports.news_curves import MAX_BARS, NewsCurves, draw_curves
+from crawlers.reports.news_curves import NewsCurves, draw_curves
 from crawlers.storage.queries import NamedCrawl
 
 DAYS = [Day(0.0, 30, 30), Day(86_400.0, 10, 40)]
@@ -61,24 +61,6 @@ def test_bars_and_lines_have_the_height_of_their_values(drawn):
     assert (ticks(above.xaxis), ticks(below.xaxis)) == (["1", "2"], ["01.01.", "02.01."])
     assert ticks(above.yaxis) == ["0", "250", "500", "750", "1,000"]
     assert ticks(shares.yaxis) == ["0%", "25%", "50%", "75%", "100%"]
-
-
-@pytest.mark.parametrize(
-    ("largest", "end"), [(0, 4), (3, 4), (17, 20), (81, 100), (1000, 1000), (1001, 1200), (235_000, 240_000)]
-)
-def test_axis_ends_at_a_round_number_above_all_bars(drawn, largest, end):
-    (above, _) = drawn(curves("mine", [Iteration(1, 0.0, 1.0, fit=largest)])).axes
-    assert above.get_ylim() == (0, end)
-    assert len(ticks(above.yaxis)) == 5
-
-
-def test_many_iterations_share_bars_and_the_label_says_so(drawn):
-    iterations = [Iteration(n, n - 1.0, n, fit=10, documents=5) for n in range(1, 10 * MAX_BARS + 1)]
-    above, shares = drawn(curves("mine", iterations)).axes  # no days: no second chart
-    assert stacks(above)["fit"] == [(0, 100)] * MAX_BARS
-    assert len(line(shares)) == MAX_BARS
-    assert above.get_xlabel() == "iteration (a bar is 10 iterations)"
-    assert ticks(above.xaxis) == [str(number) for number in range(10, 1200, 100)]
 
 
 def test_share_never_exceeds_its_axis(drawn):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
-
 from crawlers.items import State
-from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.reports.pull_log import pull_log
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -42,14 +40,3 @@ def test_site_of_which_nothing_waits_is_read(database):
     for number, (of, path) in enumerate(product((a, b), pages), 1):
         add_page(database, number, of, path, state=State.WAITING if (of, path) == (b, "/x") else State.DONE)
     assert [site.is_read for site in pull_log(database, crawl.id).sites] == [True, False, False]
-
-
-@pytest.mark.both_stores
-def test_settings_are_those_of_the_last_run_of_each_crawl(database):
-    one = begin(database, "one", settings={"RULE": "auto", "PAGE_BUDGET": 7, "PROFILE": ""})
-    two = begin(database, "two", settings={"RULE": "ucb1"})
-    resumed = begin(database, "one", settings={"RULE": "gittins"})
-    assert resumed.id == one.id
-    assert settings_of(database, one.id) == {"RULE": "gittins", "PAGE_BUDGET": "7", "PROFILE": ""}
-    assert settings_of(database, two.id) == {"RULE": "ucb1"}
-    assert settings_of(database, 99) == {}

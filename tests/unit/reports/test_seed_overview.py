@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import SORTED_BY, Level, SeedState, seed_figures, seed_page, site_details
+from crawlers.reports.seed_overview import Level, SeedState, seed_figures, seed_page, site_details
 from crawlers.storage.schema.tables import crawler_setting, page, pull, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
@@ -67,29 +67,6 @@ def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
 def test_lines_are_searched_in_names_and_addresses(stored):
     assert found(stored, " üNI ") == found(stored, "new.te") == [NEW]
     assert found(stored, "%") == []
-
-
-@pytest.mark.both_stores
-@pytest.mark.parametrize(
-    ("state", "number"),
-    [
-        ("", 3),
-        ("x", 3),
-        ("enabled", 0),
-        ("disabled", 3),
-        ("available", 1),
-        ("not available", 1),
-        ("not crawled yet", 1),
-    ],
-)
-def test_lines_are_filtered_by_state(stored, state, number):
-    assert len(found(stored, state=state)) == number
-
-
-@pytest.mark.parametrize("by", SORTED_BY)
-def test_lines_are_sorted_both_ways(stored, by):
-    assert len(found(stored, by=by)) == 3
-    assert found(stored, by=by, descending=True) == found(stored, by=by)[::-1]
 
 
 @pytest.mark.both_stores

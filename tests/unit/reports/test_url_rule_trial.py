@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 from crawlers.algorithms.news.url_prior import MAX_LABELS
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.items import State
-from crawlers.reports.url_rule_trial import SAMPLE, by_prior, decision, rules_at, trial
+from crawlers.reports.url_rule_trial import SAMPLE, by_prior, decision, trial
 from crawlers.storage.schema.news_tables import PageLabelRow, url_rule
 from crawlers.storage.schema.tables import crawler_setting
 from tests.support.news_store import SITE, NewsStore
@@ -42,14 +42,6 @@ def test_rule_of_the_highest_weight_decides_unless_one_forbids(news):
     assert decided(news, f"{SITE}/news/7") == ([high, low, forbids], forbids)
     assert decided(news, "http://www.one.example:8080/news/x") == ([low], low)
     assert decided(news, "http://none.test/news/7") == ([], None)
-
-
-def test_host_below_a_domain_has_its_own_rules_and_the_manual_ones_above(news):
-    manual, _ = add(news, "one.example", "/.*", 0.0), add(news, "one.example", "/x", 0.4, "learnt")
-    learnt = add(news, "sport.one.example", "/.*", 0.8, "learnt")
-    with news.database.read() as connection:
-        assert [one.number for one in rules_at(connection, "http://sport.one.example")] == [learnt, manual]
-    assert decided(news, "http://sport.one.example/x") == ([learnt, manual], manual)
 
 
 def tried(news, rule, most=100, is_over=NEVER):

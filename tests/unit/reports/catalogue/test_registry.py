@@ -44,14 +44,6 @@ def rows(database, report, crawl_id, filters=NO_FILTERS, after=None):
 
 
 @every_report
-def test_report_has_rows_of_its_columns(database, crawl_id, report):
-    found = rows(database, report, crawl_id)
-    assert found
-    assert {len(row.cells) for row in found} == {len(report.columns)}
-    assert all(parsed_cursor(cursor_text(row.cursor), report.cursor_ranges) == row.cursor for row in found)
-
-
-@every_report
 def test_every_cursor_that_is_parsed_can_be_read_from(database, crawl_id, report):
     first, last = ([number[end] for number in report.cursor_ranges] for end in (0, -1))
     cursors = [last, *(first[:place] + last[place:][:1] + first[place + 1 :] for place in range(len(last)))]

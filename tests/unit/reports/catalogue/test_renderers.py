@@ -40,10 +40,6 @@ def test_parquet_is_written_in_row_groups(monkeypatch):
     assert [at.timestamp() for at in read(parts).column("at").to_pylist()] == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
-def test_parquet_without_rows_can_be_read():
-    assert read(parquet_file((Column("text", "Text"),), ())).num_rows == 0
-
-
 @pytest.mark.parametrize(
     ("kind", "value", "shown"),
     [

@@ -7,19 +7,15 @@ import json
 import pytest
 from sqlalchemy import update
 
-from crawlers.algorithms.urls.keys import url_key
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.link_reports import ExternalHosts
 from crawlers.reports.catalogue.registry import report_named, reports_about
 from crawlers.reports.catalogue.report import rows_of, sorted_by
 from crawlers.reports.catalogue.table import Column
 from crawlers.storage.schema.news_tables import url_rule
-from crawlers.storage.schema.sitemap_tables import sitemap
-from crawlers.storage.schema.tables import SettingRow, crawl, external_url, link_context, page
-from tests.support.stored_rows import write_rows
+from crawlers.storage.schema.tables import crawl, page
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
@@ -84,70 +80,6 @@ def test_rows_of_one_site(database, crawl_id, name):
     assert (sorted(found) if name in BY_KEY else found) == EXPECTED[name]
 
 
-def test_external_hosts_are_told_apart_by_port_and_from_sites_of_the_crawl(database, crawl_id):
-    with database.write() as connection:
-        for path, name in (("one", "http://c.test"), ("two", "http://c.test:81")):
-            values = {"site": name, "url": f"{name}/{path}"}
-            connection.execute(
-                update(external_url).where(external_url.c.url == f"http://b.test/{path}").values(**values)
-            )
-    of_a = Filters(site="a.test")
-    expected = [("http://c.test", "c.test", 2, 1, "yes"), ("http://c.test:81", "c.test", 1, 1, None)]
-    assert cells_of(database, crawl_id, "external-hosts", of_a) == expected
-    related = report_named("external-hosts").related(expected[1])
-    assert related == ("external-links", {"host": "http://c.test:81"})
-    shown = cells_of(database, crawl_id, "external-links", of_a._replace(**related.filters))
-    assert [row[0] for row in shown] == ["http://c.test:81/two"]
-
-
-def test_sitemaps_say_why_they_were_not_read(database, crawl_id):
-    index, listing, missing, waiting = cells_of(database, crawl_id, "sitemaps")
-    cut = "beyond_limits 1 0"
-    assert index == (f"{A}/sitemap.xml", A, "read", 200, cut, "sitemap index", 0, 0, 1, None, 0.0)
-    assert listing == (f"{A}/1.xml", A, "read", 200, None, "sitemap", 12, 3, 0, f"{A}/sitemap.xml", 0.0)
-    assert missing[2:6] == ("not read", 404, "status 404", None)
-    assert waiting[2:6] == ("waiting", None, None, None)
-
-
-@pytest.mark.parametrize("indexable", [True, None, False])
-def test_pages_that_are_not_to_be_indexed_may_be_missing_in_sitemaps(database, crawl_id, indexable):
-    with database.write() as connection:
-        connection.execute(update(page).where(page.c.url == f"{A}/untitled").values(is_indexable=indexable))
-    assert bool(cells_of(database, crawl_id, "not-in-sitemap")) == (indexable is not False)
-
-
-def test_only_sites_with_a_sitemap_that_was_read_are_compared(database, crawl_id):
-    with database.write() as connection:
-        connection.execute(update(sitemap).where(sitemap.c.state == 1).values(state=2))
-    assert cells_of(database, crawl_id, "not-in-sitemap") == []
-
-
-C = "http://c.test"
-
-
-def test_documents_are_listed_from_the_latest_with_their_delays(database, crawl_id):
-    found = cells_of(database, crawl_id, "documents")
-    assert [row[3] for row in found] == sorted((row[3] for row in found), reverse=True)
-    by_url = {row[5]: row for row in found}
-    # A day without a time says nothing about the delay.
-    assert by_url[f"{C}/0"][1:] == (
-        "=Story 0",
-        100.0,
-        200.0,
-        None,
-        f"{C}/0",
-        "c.test",
-        "en",
-        "A. Author, <i>B</i>",
-        None,
-        2,
-        "store",
-    )
-    assert by_url[f"{C}/2"][4] == 101.0
-    write_rows(database, SettingRow(crawl_id, "WARC_FILE", "all.warc.gz"))
-    assert cells_of(database, crawl_id, "documents")[0][-1] == "store, all.warc.gz"
-
-
 def test_documents_of_many_sites_are_merged_in_one_order(database, crawl_id, monkeypatch):
     by_site = cells_of(database, crawl_id, "documents")
     monkeypatch.setattr("crawlers.reports.catalogue.document_list.MERGED_SITES", 1)
@@ -181,20 +113,6 @@ def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
     assert len(found) > 5
 
 
-def test_feeds_come_with_their_next_visit_unless_they_are_gone(database, crawl_id):
-    found = cells_of(database, crawl_id, "feeds")
-    assert found[0] == (f"{C}/100", "feed", 5.0, 200, None, 0, 3, 4.0, 7, None, C)
-    assert found[1] == (f"{C}/101", "feed", 5.0, 200, "status 404", 1, 3, 4.0, 7, 60.0, C)
-    assert [row[1] for row in found] == ["feed"] * 9 + ["sitemap"] * 3
-
-
-def test_rules_come_with_what_they_match(database, crawl_id):
-    learnt, forbidding = cells_of(database, crawl_id, "url-rules")
-    assert learnt == (C, "/[0-9]+", "learnt", 0.8, "no", 40, 0.75, 130, 60, 130, 9.0, 1, "c.test")
-    # /1, /10, /12 to /19, /100 to /129 without /110 to /119
-    assert forbidding == (C, "/1.* except /11", "hand", 0.0, "no", None, None, 40, 10, 130, None, 2, "c.test")
-
-
 def test_rule_that_can_not_be_read_is_listed_without_counts(database, crawl_id):
     with database.write() as connection:
         connection.execute(update(url_rule).where(url_rule.c.id == 1).values(regex="/(?!x)"))
@@ -220,47 +138,12 @@ def test_open_alarms_come_first_with_what_was_expected(database, crawl_id):
     assert cells_of(database, crawl_id, "alarms")[1][4:6] == ("a response within 6 hours", "timeout")
 
 
-def test_important_pages_descend_by_their_share(database, crawl_id):
-    found = cells_of(database, crawl_id, "important-pages")
-    assert [row[1] for row in found] == [f"{C}/{number}" for number in range(8, -1, -1)]
-    assert sum(row[0] for row in found) == pytest.approx(1.0)
-    assert cells_of(database, crawl_id, "important-pages", Filters(site="a.test")) == []
-
-
-def test_external_links_are_found_by_the_status_of_their_page_and_their_text(database, crawl_id):
-    assert {row[4] for row in cells_of(database, crawl_id, "external-links", Filters(status=301))} == set()
-    assert len(cells_of(database, crawl_id, "external-links", Filters(status=200))) > 100
-    context = {"id": url_key("a"), "anchor": "Read <more>"}
-    with database.write() as connection:
-        connection.execute(update(link_context).where(link_context.c.id == context["id"]).values(context))
-    assert len(cells_of(database, crawl_id, "external-links", Filters(anchor="read <M", host="b.test"))) > 100
-    assert cells_of(database, crawl_id, "external-links", Filters(anchor="b.test")) == []
-
-
 @pytest.mark.parametrize(
     ("mission", "name", "is_listed"),
     [("sitegraph", "feeds", False), ("news", "feeds", True), ("topic", "topic-pages", True), ("news", "pages", True)],
 )
 def test_reports_that_make_no_sense_for_a_mission_are_not_listed(mission, name, is_listed):
     assert (name in [report.name for report in reports_about(mission)]) is is_listed
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "first"), [("slow-pages", 1, 12.9), ("large-pages", 2, 9), ("deepest-pages", 3, 4)]
-)
-def test_top_pages_descend(database, crawl_id, name, column, first):
-    values = [cells[column] for cells in cells_of(database, crawl_id, name)]
-    assert values[0] == first
-    assert values == sorted(values, reverse=True)
-
-
-def test_result_beyond_the_maximum_is_cut(database, crawl_id):
-    class Two(ExternalHosts):
-        most = 0
-
-    with database.read() as connection:
-        result = Two().result(connection, crawl_id, NO_FILTERS)
-    assert (result.rows, result.is_cut) == ([], True)
 
 
 def test_result_is_sorted_by_any_column_with_empty_cells_last():

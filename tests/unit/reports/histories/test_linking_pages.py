@@ -38,13 +38,6 @@ def found(database, crawl_id, subject):
         return [Holder(*row.cells) for row in rows_of(linking_steps(connection, crawl_id, subject))]
 
 
-def test_all_pages_that_link_to_it_are_found_also_those_that_wait_again(database, crawl_id):
-    assert len(found(database, crawl_id, Subject((1,)))) == PAGES
-    assert {one.url[-3:] for one in found(database, crawl_id, Subject((2,)))} == {
-        f"{number:03}" for number in range(10, PAGES + 1, 10)
-    }
-
-
 def test_text_and_place_of_a_link_are_told_if_they_are_stored(database, crawl_id):
     texts = {one.url[-3:]: (one.anchor, one.position) for one in found(database, crawl_id, Subject((2,)))}
     assert (texts["010"], texts["020"]) == (("", ""), ("Five", "nav"))

@@ -165,15 +165,6 @@ def test_subject_is_that_of_the_history(stored, text):
     assert subject == stored.history(url).subject
 
 
-def test_links_to_a_duplicate_lead_to_the_page_that_represents_it(stored):
-    stored.add(2, "/x/", content_hash="ab")
-    stored.add(3, "/y/", content_hash="ab")
-    add_links(stored.database, (1, 3, 1))
-    assert f"  represents 1 further URL with the same content: {SITE}/y/" in stored.lines("/x/")
-    assert f"  linked to 1 time from 1 page: {SITE}/" in stored.lines("/x/")
-    assert f"  a duplicate of {SITE}/x/, which represents it in the graph" in stored.lines("/y/")
-
-
 def test_redirect_has_its_chain_and_its_target_the_redirect(stored):
     stored.add(2, "/old/", state=State.MOVED, status=301, moved_to=3, content_hash=None)
     stored.add(3, "/new/", state=State.MOVED, status=302, moved_to=4, content_hash=None)

@@ -26,17 +26,6 @@ def crawl_id(database):
     return begun.id
 
 
-def test_iterations_show_what_came_of_the_downloads(draw, crawl_id):
-    drawing = draw(Iterations(), crawl_id)
-    assert (drawing.points, drawing.step) == ((1, 2, 3), 1)
-    assert [(one.title, one.values) for one in drawing.series] == [
-        ("fit", (1, 6, 9)),
-        ("not fit", (6, 2, 0)),
-        ("errors", (1, 1, 0)),
-        ("polls", (2, 1, 1)),
-    ]
-
-
 @pytest.mark.both_stores
 def test_documents_are_counted_per_download_without_polls(curves, crawl_id):
     assert curves(UsefulShare(), crawl_id) == {"new documents per download": [0.25, 6 / 9, 1.0]}

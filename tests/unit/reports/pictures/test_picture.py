@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Series, table_of
-from crawlers.reports.pictures.picture_registry import PICTURES
 
 Y = Axis("found", "links found")
 
@@ -18,11 +15,3 @@ def test_data_are_a_row_for_each_point():
     assert [one.kind for one in columns] == [Kind.NUMBER, Kind.NUMBER, Kind.DECIMAL]
     text = b"".join(csv_lines(columns, rows)).decode()
     assert text.splitlines() == ["pages,'=auto: x,ucb1", "1.0,0.0,", "2.0,2.0,0.5"]
-
-
-@pytest.mark.parametrize("picture", PICTURES.values(), ids=list(PICTURES))
-def test_picture_says_what_it_shows(picture):
-    assert picture.title
-    assert picture.about.endswith(".")
-    assert picture.axes
-    assert len({axis.name for axis in picture.axes}) == len(picture.axes)

@@ -36,28 +36,10 @@ def mine(database):
     return own[0]
 
 
-def test_pages_read_are_counted_for_each_site_the_busiest_first(draw, mine):
-    drawing = draw(Pulls(), mine, axis="pages")
-    assert drawing.points == (1, 2, 3, 4, 5)
-    assert [(one.title, one.values) for one in drawing.series] == [
-        (A, (1, 1, 2, 2, 3)),
-        (B, (0, 1, 1, 1, 1)),
-        (C, (0, 0, 0, 1, 1)),
-    ]
-    assert drawing.notes == ()
-
-
 def test_times_never_decrease_when_workers_store_late_pulls(database, draw):
     number, sites = crawl(database, "two workers")
     write_rows(database, *(PullRow(sites[0], at, 0.0, float(at)) for at in (3, 1, 5)))
     assert draw(Pulls(), number).points == (3.0, 3.0, 5.0)
-
-
-def test_many_pulls_are_summed(draw, mine, monkeypatch):
-    monkeypatch.setattr(pull_pictures, "POINTS", 3)
-    drawing = draw(Pulls(), mine, axis="pages")
-    assert drawing.points == (2, 4, 5)
-    assert drawing.series[0].values == (1, 2, 3)
 
 
 def test_sites_beyond_the_busiest_are_counted_in_a_note(draw, mine, monkeypatch):
@@ -91,22 +73,6 @@ def test_indices_of_many_pulls_end_before_all_were_replayed(draw, mine, monkeypa
     drawing = draw(Indices(), mine, {"RULE": "ucb1"}, axis="pages")
     assert drawing.points == (2, 4)
     assert drawing.notes[-1].parts == {"pages": 4}
-
-
-def test_links_found_by_crawls_of_the_same_sites_are_compared(database, draw):
-    first = crawl(database, "first", rule="gittins")
-    crawl(database, "fewer sites", SITES[:2])
-    crawl(database, "other reward", REWARD="new_hosts")
-    mine = crawl(database, "mine", rule="ucb1", REWARD="new_links")
-    pulled(database, first, pulls=PULLS[:3])
-    pulled(database, mine)
-    drawing = draw(LinksFound(), mine[0])
-    assert drawing.points == (0, 1, 2, 3, 4, 5)
-    assert [(one.title, one.values) for one in drawing.series] == [
-        (f"ucb1: mine #{mine[0]}", (0.0, 3.0, 3.0, 5.0, 5.5, 5.5)),
-        (f"gittins: first #{first[0]}", (0.0, 3.0, 3.0, 5.0, None, None)),
-    ]
-    assert drawing.y.title == "different external links found"
 
 
 @pytest.mark.both_stores

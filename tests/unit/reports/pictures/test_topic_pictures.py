@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.pictures import topic_pictures
-from crawlers.reports.pictures.picture import Wanted
 from crawlers.reports.pictures.topic_pictures import Similarity
-from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.score_tables import RelevanceRow
 from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page, begin_topic
@@ -33,28 +29,3 @@ def test_similarity_is_averaged_in_the_order_of_reading(draw, curves, crawl_id):
         "mean of all pages so far": [0.75, 0.625, 0.5],
         "mean of the latest pages": [0.75, 0.5, 0.25],
     }
-
-
-def test_many_pages_share_a_mean(draw, crawl_id, monkeypatch):
-    monkeypatch.setattr(topic_pictures, "PARTS", 2)
-    drawing = draw(Similarity(), crawl_id)
-    assert drawing.points == (2, 3)
-    assert [one.values for one in drawing.series] == [(0.625, 0.5), (0.625, 0.25)]
-    assert drawing.notes[0].parts == {"number": 2}
-
-
-def test_whether_a_topic_crawl_has_values_takes_no_longer_for_a_large_one(sqlite, monkeypatch):
-    monkeypatch.setattr(topic_pictures, "LOOKED_UP", 1)
-    crawl_id, (site, _) = begin_topic(sqlite)
-    wanted = Wanted(crawl_named(sqlite, str(crawl_id)), crawl_rules({}))
-    steps = []
-    for pages in ((1,), range(2, 102)):
-        for number in pages:
-            add_page(sqlite, number, site, f"http://a.test/{number}", {"unicode": 1})
-        with sqlite.read() as connection:
-            taken = []
-            connection.connection.driver_connection.set_progress_handler(lambda taken=taken: taken.append(1), 10)
-            assert Similarity().is_stored(connection, wanted)
-            connection.connection.driver_connection.set_progress_handler(None, 0)
-        steps.append(len(taken))
-    assert steps[1] < 2 * steps[0]
