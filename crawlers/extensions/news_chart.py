@@ -11,8 +11,12 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.crawl_name import crawl_name
+from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.options.file_kinds import RESULT
-from crawlers.reports.news_curves import curves_of, draw_curves
+from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
+from crawlers.reports.pictures.picture import Wanted
+from crawlers.reports.pictures.picture_file import draw_pictures
+from crawlers.reports.recorded import settings_of
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
@@ -51,11 +55,14 @@ class NewsChart:
     def _draw(self) -> list[Path]:
         database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
         try:
-            last = last_iteration(database, crawl_named(database, self._name).id)
+            crawl = crawl_named(database, self._name)
+            last = last_iteration(database, crawl.id)
             if last is None:
                 return []
             path = owner_of(self._crawler).result_folder() / FILE_NAME
-            draw_curves(path, curves_of(database, [self._name]))
+            wanted = Wanted(crawl, crawl_rules(settings_of(database, crawl.id)))
+            with database.read() as connection:
+                draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
             logger.info("%s; drawn in %s", last, path)
             return [path]
         finally:

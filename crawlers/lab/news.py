@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.news.iteration_counts import Iteration, merged
 from crawlers.algorithms.plurals import counted, plural
+from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.lab.options import check
-from crawlers.reports.news_curves import NewsCurves, curves_of, draw_curves
+from crawlers.lab.yield_chart import draw_curves
+from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.database import Database
 from crawlers.storage.files.csv_tables import write_table
+from crawlers.storage.news.iterations import stored_days, stored_iterations
+from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
     import argparse
@@ -23,9 +29,35 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.news.iteration_counts import Day
     from crawlers.storage.files.cells import Value
+    from crawlers.storage.queries import NamedCrawl
 
 HELP = "shows the results of the iterations of news crawls: scrapy lab news [CRAWL or URL of a store …]."
 MAX_LINES = 30  # of a table; the file has all iterations
+MAX_POINTS = 120  # of a curve
+ITERATIONS = (
+    Column("number", "iteration", Kind.NUMBER),
+    Column("began_at", "began (UTC)", Kind.TIME),
+    *(
+        Column(name, name.replace("_", " "), Kind.COUNT)
+        for name in ("fit", "not_fit", "errors", "polls", "documents", "duplicates")
+    ),
+    Column("useful_share", "useful"),
+)
+DAYS = (
+    Column("day", "day (UTC)"),
+    Column("documents", "documents", Kind.COUNT),
+    Column("total_documents", "total", Kind.COUNT),
+    Column("ratio", "ratio"),
+)
+
+
+class NewsCurves(NamedTuple):
+    """The iterations of a crawl, and its days."""
+
+    crawl: NamedCrawl
+    label: str  # its name, and its number if another crawl of the same name is shown
+    iterations: list[Iteration]
+    days: list[Day]
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -50,8 +82,29 @@ def run(opts: argparse.Namespace, settings: BaseSettings) -> None:
         number = write_table(Path(opts.out), ("crawl", *Iteration._fields, "useful_share"), rows)
         print(f"{opts.out}: {number} {plural(number, 'iteration')}")
     if opts.picture:
-        draw_curves(Path(opts.picture), curves)
+        panels = {
+            "new documents per download, without polls": {one.label: _shares(one.iterations) for one in curves},
+            "documents": {one.label: _totals(one.iterations) for one in curves},
+        }
+        draw_curves(Path(opts.picture), "Iterations of news crawls", panels)
         print(f"{opts.picture}: {len(curves)} {plural(len(curves), 'crawl')}")
+
+
+def curves_of(database: Database, names: Sequence[str | None]) -> list[NewsCurves]:
+    """Return the curves of the crawls *names* (None: the latest). Raises `ConfigError` for one without iterations."""
+    found = []
+    crawls = list(dict.fromkeys(crawl_named(database, name) for name in names))
+    for crawl in crawls:
+        with database.read() as connection:
+            iterations, days = stored_iterations(connection, crawl.id), stored_days(connection, crawl.id)
+        if not iterations:
+            raise ConfigError(
+                f"CRAWL={crawl.name} has no iterations: it is not a news crawl, or has just begun; name another crawl"
+            )
+        is_alone = sum(other.name == crawl.name for other in crawls) == 1
+        label = crawl.name if is_alone else f"{crawl.name} ({crawl.id})"
+        found.append(NewsCurves(crawl, label, iterations, days))
+    return found
 
 
 def _latest(store: str) -> NewsCurves:
@@ -63,32 +116,35 @@ def _latest(store: str) -> NewsCurves:
 
 
 def _tables(found: NewsCurves) -> str:
-    crawl = found.crawl
-    documents = counted(found.iterations[-1].total_documents, "document")
-    head = f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {documents}"
-    return "\n".join([head, *_iterations(found.iterations), "", *_days(found.days)])
-
-
-def _iterations(iterations: Sequence[Iteration]) -> list[str]:
-    names = ("iteration", "began (UTC)", "fit", "not fit", "errors", "polls", "documents", "duplicates", "useful")
-    lines = ["{:>9}  {:16} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10} {:>7}".format(*names)]
-    for one in merged(iterations, MAX_LINES):
-        lines.append(
-            f"{one.number:>9}  {_minute(one.began_at):16} {one.fit:>8,} {one.not_fit:>8,} {one.errors:>8,} "
-            f"{one.polls:>8,} {one.documents:>10,} {one.duplicates:>10,} {one.useful_share:>7.1%}"
-        )
+    crawl, iterations = found.crawl, found.iterations
+    documents = counted(iterations[-1].total_documents, "document")
+    rows = (
+        (*(getattr(one, column.name) for column in ITERATIONS[:-1]), f"{one.useful_share:.1%}")
+        for one in merged(iterations, MAX_LINES)
+    )
+    lines = [f"crawl {crawl.name} (number {crawl.id}, {crawl.state}): {documents}", text_table(ITERATIONS, rows)]
     if len(iterations) > MAX_LINES:
         lines.append(f"a line is {-(-len(iterations) // MAX_LINES)} iterations; --out FILE.csv has each")
-    return lines
+    days = (
+        (
+            f"{datetime.fromtimestamp(day.began_at, UTC):%Y-%m-%d}",
+            day.documents,
+            day.total_documents,
+            f"{day.ratio:.1%}",
+        )
+        for day in found.days[-MAX_LINES:]
+    )
+    return "\n".join([*lines, "", text_table(DAYS, days)])
 
 
-def _days(days: Sequence[Day]) -> list[str]:
-    lines = [f"{'day (UTC)':>10} {'documents':>10} {'total':>10} {'ratio':>7}"]
-    for day in days[-MAX_LINES:]:
-        name = f"{datetime.fromtimestamp(day.began_at, UTC):%Y-%m-%d}"
-        lines.append(f"{name:>10} {day.documents:>10,} {day.total_documents:>10,} {day.ratio:>7.1%}")
-    return lines
+def _shares(iterations: Sequence[Iteration]) -> list[tuple[float, float]]:
+    """Return the useful share in the middle of each iteration, against downloads."""
+    some = merged(iterations, MAX_POINTS)
+    ends = accumulate(one.pages for one in some)
+    return [(end - one.pages / 2, min(1.0, one.useful_share)) for end, one in zip(ends, some, strict=True)]
 
 
-def _minute(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+def _totals(iterations: Sequence[Iteration]) -> list[tuple[float, float]]:
+    some = merged(iterations, MAX_POINTS)
+    ends = accumulate((one.pages for one in some), initial=0)
+    return list(zip(ends, (0, *(one.total_documents for one in some)), strict=True))

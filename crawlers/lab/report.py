@@ -6,7 +6,9 @@ import codecs
 import csv
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import select
 
 from crawlers.algorithms.bandits.pull_trace import trace
 from crawlers.algorithms.plurals import counted, plural
@@ -20,10 +22,13 @@ from crawlers.lab.options import check
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.link_worths import feature_worths
-from crawlers.reports.pull_log import pull_log, settings_of
+from crawlers.reports.recorded import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
+from crawlers.storage.pulls import pulls_of
 from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.tables import site
+from crawlers.storage.workers import has_work
 
 if TYPE_CHECKING:
     import argparse
@@ -33,7 +38,6 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.pull_trace import Moment
     from crawlers.reports.link_worths import FeatureWorth
-    from crawlers.reports.pull_log import LoggedSite, PullLog
 
 HELP = "shows pulls, yields and index of each site of a crawl over time, even while the crawl is running."
 LATE = 50  # last pulls of a site, for its current yield
@@ -48,6 +52,32 @@ FEATURES = (
     Column("site", "site"),
 )
 MAX_FEATURES = 15  # that raise what is expected most, and that lower it most
+
+
+class LoggedSite(NamedTuple):
+    """A site of a crawl."""
+
+    id: int
+    name: str
+    availability: str | None = None  # None: available; otherwise why its home page can't be loaded
+    max_level: int | None = None  # deepest level that is read; None: there is none
+    has_work: bool = False  # something of it waits
+
+
+class PullLog(NamedTuple):
+    """The sites of a crawl in the order of its host list, and its pulls in the order of completion."""
+
+    sites: list[LoggedSite]
+    pulls: list[tuple[int, float]]  # site id, reward
+
+
+def pull_log(database: Database, crawl_id: int) -> PullLog:
+    """Return all pulls of a crawl so far."""
+    columns = (site.c.id, site.c.site, site.c.availability, site.c.max_level, has_work(site))
+    sites = select(*columns).where(site.c.crawl_id == crawl_id).order_by(site.c.id)
+    pulls = [(one.site_id, one.reward) for one in pulls_of(database, crawl_id)]
+    with database.read() as connection:
+        return PullLog([LoggedSite(*one) for one in connection.execute(sites)], pulls)
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -126,7 +156,7 @@ def _why_left(site: LoggedSite) -> str:
     """Return why a site is not chosen any more; "" if it may be."""
     if site.availability:
         return f"  not available: {site.availability}"
-    if not site.is_read:
+    if site.has_work:
         return ""
     return "  read completely" + ("" if site.max_level is None else f" down to level {site.max_level}")
 

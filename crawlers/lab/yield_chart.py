@@ -70,7 +70,7 @@ def draw_sites(path: Path, title: str, moments: Sequence[Moment], names: Mapping
         places[0].legend(handles=places[0].lines, fontsize=7)
 
 
-def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> None:
+def draw_curves(path: Path, title: str, panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> None:
     """Write a picture with a diagram for each of *panels*, which maps names to curves against pages read."""
     with figure(path, WIDTH * len(panels), HEIGHT) as made:
         made.suptitle(title)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import select
 
 from crawlers.options.typed_values import typed
-from crawlers.storage.schema.tables import crawl, crawler_setting
+from crawlers.reports.recorded import recorded
+from crawlers.storage.schema.tables import crawl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.storage.database import Database
-
-FURTHER = "further_settings"  # that earlier versions did not record
 
 
 def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:
@@ -26,17 +25,16 @@ def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:
     """
     with database.read() as connection:
         text = connection.execute(select(crawl.c.manifest).where(crawl.c.id == crawl_id)).scalar_one()
-        of_crawl = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
-        latest = {row.name: row.value for row in connection.execute(of_crawl)}
+        latest = recorded(connection, crawl_id)
     stored: dict[str, Any] = json.loads(text)
     began = stored.get("settings", {})
     changed = {name: _value(text) for name, text in latest.items() if name in began and str(began[name]) != text}
     return stored | ({"changed_settings": changed} if changed else {})
 
 
-def _value(text: str) -> Any:
+def _value(text: str | None) -> Any:
     """Return the value whose `str` is *text*: rows of settings are recorded like that."""
-    if text[:1] in ("[", "{", "(") or text in ("None", "True", "False"):
+    if text is not None and (text[:1] in ("[", "{", "(") or text in ("None", "True", "False")):
         try:
             return literal_eval(text)
         except (ValueError, SyntaxError):
@@ -57,7 +55,7 @@ def setting_lines(manifest: Mapping[str, Any]) -> list[SettingLine]:
     """Return all settings that a manifest records, by name."""
     given = (manifest.get("command") or {}).get("settings", {})
     of_spider = manifest.get("of_spider", ())
-    recorded = {**manifest.get("settings", {}), **manifest.get(FURTHER, {})}
+    recorded = {**manifest.get("settings", {}), **manifest.get("further_settings", {})}
     lines = {name: typed(value) for name, value in recorded.items()}
     return [
         SettingLine(name, text, name in given, name in of_spider) for name, text in sorted({**given, **lines}.items())
@@ -73,19 +71,13 @@ class SettingPair(NamedTuple):
 
 
 def differing_settings(before: dict[str, Any], after: dict[str, Any]) -> list[SettingPair]:
-    """Return the settings in which two manifests differ, by name: those recorded, and those of the commands.
-
-    Those that earlier versions did not record are compared only if both manifests have them.
-    """
-    has_further = FURTHER in before and FURTHER in after
-    one, other = (_settings(manifest, has_further=has_further) for manifest in (before, after))
+    """Return the settings in which two manifests differ, by name: those recorded, and those of the commands."""
+    one, other = _settings(before), _settings(after)
     names = sorted({*one, *other})
     pairs = (SettingPair(name, one.get(name, ""), other.get(name, "")) for name in names)
     return [pair for pair in pairs if pair.before != pair.after]
 
 
-def _settings(manifest: dict[str, Any], *, has_further: bool) -> dict[str, str]:
-    command = manifest.get("command") or {"settings": {}}
-    further = manifest.get(FURTHER, {}) if has_further else {}
-    recorded = {**further, **manifest.get("settings", {}), **manifest.get("changed_settings", {})}
-    return {**command["settings"], **{name: typed(value) for name, value in recorded.items()}}
+def _settings(manifest: dict[str, Any]) -> dict[str, str]:
+    changed = {name: typed(value) for name, value in manifest.get("changed_settings", {}).items()}
+    return {line.name: line.text for line in setting_lines(manifest)} | changed

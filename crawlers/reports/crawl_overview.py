@@ -94,6 +94,10 @@ def guesses_in(connection: Connection, crawl_id: int) -> Sequence[str]:
     return guesses_of(mission or "")
 
 
+# The first fields of `CrawlOverview`, and what it sums up.
+_OF_CRAWL = [crawl.c[name] for name in (*CrawlOverview._fields[:8], "earlier_pulls")]
+
+
 def _overviews(database: Database, crawl_ids: Sequence[int]) -> list[CrawlOverview]:
     of_sites = select(site.c.crawl_id, func.count()).where(site.c.crawl_id.in_(crawl_ids)).group_by(site.c.crawl_id)
     limits = select(crawler_setting.c.crawl_id, crawler_setting.c.value).where(
@@ -106,28 +110,19 @@ def _overviews(database: Database, crawl_ids: Sequence[int]) -> list[CrawlOvervi
         budgets = {crawl_id: int(value or 0) for crawl_id, value in connection.execute(limits)}
         for one in connection.execute(select(*columns).where(worker.c.crawl_id.in_(crawl_ids))):
             workers.setdefault(one.crawl_id, []).append(one)
-        rows = connection.execute(select(crawl).where(crawl.c.id.in_(crawl_ids)).order_by(crawl.c.id.desc())).all()
+        rows = connection.execute(select(*_OF_CRAWL).where(crawl.c.id.in_(crawl_ids)).order_by(crawl.c.id.desc())).all()
     dead = free_locks(database, [one.id for of_it in workers.values() for one in of_it if one.state == ACTIVE])
     found = []
     for row in rows:
         of_it = workers.get(row.id, [])
         active = [one for one in of_it if one.state == ACTIVE and one.id not in dead]
-        found.append(
-            CrawlOverview(
-                row.id,
-                row.name,
-                row.mission,
-                row.state,
-                row.reason,
-                row.control,
-                row.started_at,
-                row.ended_at,
-                max((one.beat_at for one in of_it), default=None),
-                len(active),
-                sum(read_status(one.status).pages_per_s for one in active),
-                sites.get(row.id, 0),
-                budgets.get(row.id, 0),
-                row.earlier_pulls + sum(one.used for one in of_it),
-            )
+        further = (
+            max((one.beat_at for one in of_it), default=None),
+            len(active),
+            sum(read_status(one.status).pages_per_s for one in active),
+            sites.get(row.id, 0),
+            budgets.get(row.id, 0),
+            row.earlier_pulls + sum(one.used for one in of_it),
         )
+        found.append(CrawlOverview._make((*row[:-1], *further, None)))
     return found

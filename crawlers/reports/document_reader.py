@@ -11,12 +11,11 @@ from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import State
 from crawlers.reasons import COPIES
 from crawlers.reports.catalogue.value_walk import ValueWalk
-from crawlers.storage.schema.news_tables import content_rule, document, document_version
+from crawlers.storage.schema.news_tables import DocumentRow, content_rule, document, document_version
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from sqlalchemy import Connection
 
@@ -24,7 +23,6 @@ MAX_CHARS = 500_000  # of a text, some 70,000 words
 MAX_VERSIONS = 100
 MAX_COPIES = 50
 EARLIEST_S = 3600.0  # before the document was stored, copies of it may have been requested
-DAY = len("2026-11-23")
 
 
 class Version(NamedTuple):
@@ -50,39 +48,18 @@ class Part(NamedTuple):
 
 
 class ReadDocument(NamedTuple):
-    """A document; the title, the text and the time of publication are those of the chosen version."""
+    """A document in the version that was chosen, whose title, text and time of publication are in the *row*."""
 
-    number: int
-    url: str
-    site: str
-    canonical: str | None  # if it is another URL
-    title: str
+    row: DocumentRow
     paragraphs: list[str]
     is_cut: bool  # the text is longer than `MAX_CHARS`
-    published: str | None  # ISO 8601 without seconds, in the time zone of the page; a day if that is all it says
-    published_at: float | None
     authors: list[str]
-    section: str | None
-    language: str | None
-    image: str | None
-    extractor: str  # what found the text
-    description: str | None
     keywords: list[str]
-    modified: str | None  # like `published`
-    is_free: bool | None  # None: the page does not say
-    words: int
-    stored_at: float
-    version: int
-    latest: int
+    latest: int  # the number of the latest version
     versions: list[Version]  # the latest first; empty if there is only one
     parts: list[Part]  # content rules of the domain
     copies: list[Copy]
     is_searched: bool  # whether all pages were searched for copies
-
-    @property
-    def is_latest(self) -> bool:
-        """Whether the latest version was chosen."""
-        return self.version == self.latest
 
 
 def read_document(
@@ -93,52 +70,40 @@ def read_document(
     None if the crawl has no such document or version. The search for copies ends when the time *is_over*.
     """
     statement = (
-        select(document, site.c.site.label("site"))
+        select(document, site.c.site)
         .join(site, site.c.id == document.c.site_id)
         .where(document.c.page_id == number, site.c.crawl_id == crawl_id)
     )
-    row = connection.execute(statement).one_or_none()
+    found = connection.execute(statement).one_or_none()
+    if found is None:
+        return None
+    *values, name = found
+    latest = DocumentRow(*values)
+    row = latest if version in (None, latest.version) else _earlier(connection, latest, version)
     if row is None:
         return None
-    versions = _versions(connection, row) if row.version > 1 else []
-    title, text, published_at, published = row.title, row.text, row.published_at, _minutes(row.published)
-    if version is not None and version != row.version:
-        old = (document_version.c.page_id == number) & (document_version.c.version == version)
-        earlier = connection.execute(select(document_version).where(old)).one_or_none()
-        if earlier is None:
-            return None
-        title, text = earlier.title, earlier.text
-        if earlier.published_at != published_at:
-            published_at, published = earlier.published_at, None
-    copies, is_searched = _copies(connection, crawl_id, row, is_over)
-    parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(row.site))
+    parts = select(content_rule.c.part, content_rule.c.selector).where(content_rule.c.domain == rule_domain(name))
     return ReadDocument(
-        number,
-        row.url,
-        row.site,
-        row.canonical if row.canonical != row.url else None,
-        title,
-        paragraphs_of(text[:MAX_CHARS]),
-        len(text) > MAX_CHARS,
-        published,
-        published_at,
+        row,
+        paragraphs_of(row.text[:MAX_CHARS]),
+        len(row.text) > MAX_CHARS,
         list(json.loads(row.authors)),
-        row.section,
-        row.language,
-        row.image,
-        row.extractor,
-        row.description,
         list(json.loads(row.keywords or "[]")),
-        _minutes(row.modified),
-        row.is_free,
-        len(text.split()),
-        row.stored_at,
-        version or row.version,
-        row.version,
-        versions,
+        latest.version,
+        _versions(connection, latest) if latest.version > 1 else [],
         [Part(*one) for one in connection.execute(parts.order_by(content_rule.c.part))],
-        copies,
-        is_searched,
+        *_copies(connection, crawl_id, latest, is_over),
+    )
+
+
+def _earlier(connection: Connection, latest: DocumentRow, version: int | None) -> DocumentRow | None:
+    is_it = (document_version.c.page_id == latest.page_id, document_version.c.version == version)
+    old = connection.execute(select(document_version).where(*is_it)).one_or_none()
+    if old is None:
+        return None
+    published = latest.published if old.published_at == latest.published_at else None
+    return latest._replace(
+        title=old.title, text=old.text, version=old.version, published_at=old.published_at, published=published
     )
 
 
@@ -151,20 +116,16 @@ def paragraphs_of(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-def _minutes(published: str | None) -> str | None:
-    if published is None or len(published) <= DAY:
-        return published
-    return published[: len("2026-11-23T10:00")].replace("T", " ")
-
-
-def _versions(connection: Connection, row: Any) -> list[Version]:
+def _versions(connection: Connection, row: DocumentRow) -> list[Version]:
     statement = select(document_version.c.version, document_version.c.title, document_version.c.stored_at)
     earlier = statement.where(document_version.c.page_id == row.page_id).order_by(document_version.c.version.desc())
     latest = Version(row.version, row.title, row.changed_at or row.stored_at)
     return [latest, *(Version(*one) for one in connection.execute(earlier.limit(MAX_VERSIONS)))]
 
 
-def _copies(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[], bool]) -> tuple[list[Copy], bool]:
+def _copies(
+    connection: Connection, crawl_id: int, row: DocumentRow, is_over: Callable[[], bool]
+) -> tuple[list[Copy], bool]:
     """Return pages that are copies of the document, and whether all pages were searched.
 
     Pages that are no documents have an index by the time of their request.

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
-
 from crawlers.algorithms.robots_groups import product_token
 from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.options import SETTINGS
-from crawlers.storage.schema.tables import crawler_setting
+from crawlers.reports.recorded import recorded
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 LONGEST_S: float = SETTINGS["ROBOTS_MAX_DELAY_SECONDS"].default
 NAMES = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "ROBOTSTXT_OBEY", "ROBOTS_MAX_DELAY_SECONDS")
-NOT_GIVEN = ("", "None")  # as values of settings are stored
+NOT_GIVEN = ("", "None", None)  # as values of settings are stored
 
 
 class RobotsDelays(NamedTuple):
@@ -37,12 +35,9 @@ class RobotsDelays(NamedTuple):
 
 
 def robots_delays(connection: Connection, crawl_id: int) -> RobotsDelays:
-    """Return what decides the Crawl-delay of a crawl; what an earlier version did not record is the default."""
-    of_crawl = select(crawler_setting.c.name, crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name.in_(NAMES)
-    )
-    stored = {name: value for name, value in connection.execute(of_crawl) if value not in NOT_GIVEN}
+    """Return what decides the Crawl-delay of a crawl; what was not recorded is the default."""
+    stored = {name: value for name, value in recorded(connection, crawl_id, *NAMES).items() if value not in NOT_GIVEN}
     agent = stored.get("ROBOTSTXT_USER_AGENT") or stored.get("USER_AGENT") or ""
     obeys = stored.get("ROBOTSTXT_OBEY", "True") in ("True", "true", "1")
-    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS", LONGEST_S)) if obeys else 0.0
+    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS") or LONGEST_S) if obeys else 0.0
     return RobotsDelays(product_token(agent) or "*", longest_s)

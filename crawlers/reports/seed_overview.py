@@ -59,42 +59,17 @@ class SeedFigures(NamedTuple):
     counts: Mapping[int, UrlCounts]
     yields: Mapping[int, float]  # sums of rewards
 
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        return 300 * len(self.counts)
-
-
-class Level(NamedTuple):
-    """The pages that were read on a level."""
-
-    level: int
-    pages: int
-    share: float  # of the largest level, from 0 to 1
-
 
 class SiteDetails(NamedTuple):
     """What the latest crawl of a site found out; times are seconds since 1970."""
 
-    crawl_id: int
-    crawl: str
+    row: Any  # of the site, with the name of the crawl
     problem: str | None  # see `site_problem`
     counts: UrlCounts
     external_urls: int  # distinct
-    levels: Sequence[Level]
+    levels: Sequence[tuple[int, int]]  # with the numbers of their pages
     errors: Sequence[tuple[str, int]]  # the most frequent reasons
-    parallel: int
-    delay_s: float  # that was asked for
     robots_delay_s: float  # the Crawl-delay of robots.txt as the crawl keeps it; 0: none
-    max_level: int | None
-    robots_status: int | None
-    robots_text: str | None
-    robots_at: float | None
-
-    @property
-    def per_page(self) -> float:
-        """The distinct external URLs per page that was read."""
-        return self.external_urls / self.counts.pages if self.counts.pages else 0.0
 
 
 _earlier = site.alias()
@@ -201,23 +176,7 @@ def site_details(database: Database, name: str) -> SiteDetails | None:
         reasons = [(reason, number) for reason, number in connection.execute(most_frequent)]
         external_urls = external_urls_of(connection, row.id)
         robots_delay_s = robots_delays(connection, row.crawl_id).of(row.robots_status, row.robots_text)
-    most = max((number for _, number in levels), default=1)
-    return SiteDetails(
-        row.crawl_id,
-        row.crawl_name,
-        site_problem(row, time.time()),
-        counts,
-        external_urls,
-        [Level(level, number, number / most) for level, number in levels],
-        reasons,
-        row.parallel,
-        row.delay_s,
-        robots_delay_s,
-        row.max_level,
-        row.robots_status,
-        row.robots_text,
-        row.robots_at,
-    )
+    return SiteDetails(row, site_problem(row, time.time()), counts, external_urls, levels, reasons, robots_delay_s)
 
 
 def _conditions(text: str, state: str) -> Iterator[ColumnElement[bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from crawlers.algorithms.news.archive_urls import is_archive
 from crawlers.algorithms.news.article_labels import label
@@ -14,12 +14,12 @@ from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_set import RuleSet
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
-from crawlers.algorithms.urls.domains import rule_domain
+from crawlers.algorithms.urls.domains import is_in_domain, rule_domain
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
-from crawlers.reports.pull_log import recorded_value
+from crawlers.reports.recorded import recorded
 from crawlers.storage.news.stored_rules import stored_rules_of
 from crawlers.storage.schema.news_tables import document, page_label
 from crawlers.storage.schema.tables import page, site
@@ -52,21 +52,28 @@ class Tried(NamedTuple):
     is_document: bool | None
 
 
-class Sample(NamedTuple):
-    """The first URLs of some, and the number of them and of their kinds."""
+class Sample:
+    """The first of some URLs, and the number of all and of their kinds; those that were not read are of neither."""
 
-    first: list[Tried]
-    number: int
-    documents: int
-    others: int  # read, and no documents; URLs that were not read are in neither number
+    def __init__(self) -> None:
+        self.first: list[Tried] = []
+        self.number = self.documents = self.others = 0
+
+    def add(self, one: Tried) -> None:
+        """Count a URL."""
+        self.number += 1
+        self.documents += one.is_document is True
+        self.others += one.is_document is False
+        if len(self.first) < SAMPLE:
+            self.first.append(one)
 
 
 class Trial(NamedTuple):
-    """What a rule matches among the first URLs of a site; if it *is_cut*, there are more that were not tried."""
+    """What a rule matches among the first URLs of some sites; if it *is_cut*, there are more that were not tried."""
 
     matched: Sample
     missed: Sample
-    is_cut: bool
+    is_cut: bool = False
 
     @property
     def tested(self) -> int:
@@ -78,6 +85,11 @@ class Trial(NamedTuple):
         """The share of documents among the URLs that match and were read; None if there are none."""
         read = self.matched.documents + self.matched.others
         return self.matched.documents / read if read else None
+
+    @property
+    def is_good(self) -> bool | None:
+        """Whether the rule should be kept; False: forbid what it matches; None: nothing that it matches was read."""
+        return None if self.precision is None else self.precision >= 0.5
 
 
 def rules_at(connection: Connection, site: str) -> list[StoredRule]:
@@ -112,7 +124,7 @@ def by_prior(connection: Connection, crawl_id: int, url: str) -> float | None:
     It is that of the labels of its domain; what other domains of the crawl taught, which counts little, is left out.
     As in the crawl, it is 0 for URLs of archives.
     """
-    if recorded_value(connection, crawl_id, "NEWS_RULES") != LEARNT_RULES:
+    if recorded(connection, crawl_id, "NEWS_RULES") != {"NEWS_RULES": LEARNT_RULES}:
         return None
     if is_archive(url):
         return 0.0
@@ -150,18 +162,18 @@ def trial(
 
     RE2 takes time by the length of a URL, milliseconds at worst. Raises `MemoryError` if it needs too much memory.
     """
-    kinds: dict[bool, list[Tried]] = {True: [], False: []}
+    found = Trial(Sample(), Sample())
     for number, tried in enumerate(_stored(connection, site_ids, most + 1)):
         if number == most or is_over():
-            return Trial(_sample(kinds[True]), _sample(kinds[False]), is_cut=True)
-        kinds[bool(expressions.matching(target_of_url(tried.url)))].append(tried)
-    return Trial(_sample(kinds[True]), _sample(kinds[False]), is_cut=False)
+            return found._replace(is_cut=True)
+        (found.matched if expressions.matching(target_of_url(tried.url)) else found.missed).add(tried)
+    return found
 
 
-def _sample(urls: list[Tried]) -> Sample:
-    documents = sum(one.is_document is True for one in urls)
-    others = sum(one.is_document is False for one in urls)
-    return Sample(urls[:SAMPLE], len(urls), documents, others)
+def latest_sites(connection: Connection, domain: str) -> list[int]:
+    """Return the numbers of the sites of *domain* in their latest crawls."""
+    latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
+    return [site_id for site_id, name in latest if is_in_domain(name, domain)]
 
 
 def _stored(connection: Connection, site_ids: Sequence[int], most: int) -> Iterator[Tried]:

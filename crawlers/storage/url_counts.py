@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,11 +29,6 @@ class UrlCounts(NamedTuple):
     not_requested: int = 0  # and never will be
     copies: int = 0  # of the pages: duplicates whose rows were deleted
     deepest: int | None = None  # level of a page
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        return sys.getsizeof(self)
 
     @property
     def requested(self) -> int:

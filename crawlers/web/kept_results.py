@@ -8,8 +8,10 @@ import sys
 import threading
 import time
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from crawlers.errors import CrawlersError
 
@@ -22,6 +24,7 @@ WAIT_S = 0.1  # a reader hardly notices it; most results are there by then
 SMALL_WAITS = 50  # times as long for a result that is surely there by then: the first graph imports for a second
 MAX_BYTES = 200_000_000  # of all results together
 ENTRY_BYTES = 1000  # of a key, a time, a message
+WEIGHED = 100  # members of a collection, by which all of them are judged
 NICENESS = 5  # of a computation: crawls of this machine get three times as much of a processor
 THREADS = 2  # computations at the same time: the database and the crawls of this machine need the other cores
 PAUSE_S = 60.0  # at most, after a failure: a store may be back, although it took long to find out that it was away
@@ -29,25 +32,7 @@ MAX_WAITING = 50  # computations that have not begun; a page that asks again lat
 MAX_READERS = 20  # that wait at the same time: half of the threads that answer requests
 
 
-class Sized(Protocol):
-    """A result that knows about how much memory it takes."""
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes, in bytes."""
-
-
-T = TypeVar("T", bound=Sized)
-
-
-V = TypeVar("V")
-
-
-class Weighed(NamedTuple, Generic[V]):
-    """A value that does not know how much memory it takes."""
-
-    value: V
-    size_bytes: int
+T = TypeVar("T")
 
 
 class Kept(NamedTuple, Generic[T]):
@@ -69,9 +54,9 @@ class Unfinished(NamedTuple):
     seconds: float = 0.0  # that the failure took
 
 
-def value_of(outcome: Kept[Weighed[V]] | Unfinished) -> V | None:
+def value_of(outcome: Kept[T] | Unfinished) -> T | None:
     """Return the value of a result; None while it is not there."""
-    return outcome.value.value if isinstance(outcome, Kept) else None
+    return outcome.value if isinstance(outcome, Kept) else None
 
 
 class Patience:
@@ -89,7 +74,7 @@ class Patience:
 @dataclass(frozen=True, slots=True)
 class _Job:
     key: Hashable
-    compute: Callable[[], Sized]
+    compute: Callable[[], object]
     at: float  # when it was asked for
     has_ended: threading.Event = field(default_factory=threading.Event)
 
@@ -121,34 +106,23 @@ class KeptResults:
         self._at_work = 0  # threads
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, compute: Callable[[], T], wait_s: float | None = None) -> Kept[T] | Unfinished:
+    def get(
+        self, key: Hashable, compute: Callable[[], T], wait_s: float | None = None, *, share: float = 0.0
+    ) -> Kept[T] | Unfinished:
         """Return the result of *key*, which *compute* returns, or why it is not there.
 
         *compute* is called in another thread unless the result is known, and goes on when the reader has waited for
-        *wait_s* seconds, by default those of this object; whoever asks again later gets the result. A failure stays
-        until `forget` is called.
-        """
-        with self._lock:
-            if (ended := self._known(key)) is not None:
-                return ended
-            job = self._job(key, compute)
-        return self._awaited(job, self.wait_s if wait_s is None else wait_s)
-
-    def latest(
-        self, key: Hashable, compute: Callable[[], T], share: float, wait_s: float | None = None
-    ) -> Kept[T] | Unfinished:
-        """Return the result of *key* as it was lately, for pages that are loaded again and again.
-
-        It is computed again so seldom that this takes at most *share* of the time, from 0 to 1. Readers wait for the
-        first one as `get` does, and for later ones only if those take less time than that. So it is after a
+        *wait_s* seconds, by default those of this object; whoever asks again later gets the result.
+        It is computed again so seldom that this takes at most *share* of the time, from 0 (only after `forget`) to 1.
+        Readers wait for a later result only if it takes less time than that. With a *share*, that is so after a
         failure, too, but it is computed again after at most `PAUSE_S` seconds.
         """
+        wait_s = self.wait_s if wait_s is None else wait_s
         with self._lock:
             known = self._known(key)
             if known is not None and time.time() - known.at < _pause_s(known, share):
                 return known
             job = self._job(key, compute)
-        wait_s = self.wait_s if wait_s is None else wait_s
         return self._awaited(job, wait_s if known is None or known.seconds < wait_s else 0.0)
 
     def patience(self, *, is_small: bool = False) -> Patience:
@@ -175,7 +149,7 @@ class KeptResults:
             self._ended.move_to_end(key)
         return self._ended.get(key)
 
-    def _job(self, key: Hashable, compute: Callable[[], Sized]) -> _Job:
+    def _job(self, key: Hashable, compute: Callable[[], object]) -> _Job:
         """Return the computation of *key*, which begins now unless it is under way, or too many wait."""
         if (job := self._jobs.get(key)) is None:
             job = _Job(key, compute, time.time())
@@ -236,9 +210,27 @@ def _outcome(job: _Job) -> Kept[Any] | Unfinished:
 
 
 def _pause_s(ended: Kept[Any] | Unfinished, share: float) -> float:
+    if not share:
+        return float("inf")
     pause_s = ended.seconds / share
     return pause_s if isinstance(ended, Kept) else min(pause_s, PAUSE_S)
 
 
 def _size(outcome: Kept[Any] | Unfinished) -> int:
-    return ENTRY_BYTES + (outcome.value.size_bytes if isinstance(outcome, Kept) else 0)
+    return ENTRY_BYTES + (memory_of(outcome.value) if isinstance(outcome, Kept) else 0)
+
+
+def memory_of(value: object) -> int:
+    """Return about how much memory *value* takes, in bytes; of a collection, some members are weighed.
+
+    >>> memory_of(["x" * 1000] * 1000) > 900 * 1000
+    True
+    """
+    if is_dataclass(value):
+        value = [getattr(value, one.name) for one in fields(value)]
+    size = sys.getsizeof(value)
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, Mapping)):
+        return size
+    members = value.items() if isinstance(value, Mapping) else value
+    some = list(islice(members, 0, None, len(value) // WEIGHED + 1))
+    return size + sum(map(memory_of, some)) * len(value) // max(1, len(some))

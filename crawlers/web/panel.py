@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.exceptions import HTTPException
 
+from crawlers.inputs.recorded_settings import crawl_rules
+from crawlers.reports.recorded import settings_of
 from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from crawlers.algorithms.crawl_rules import CrawlRules
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.guard import Access
@@ -52,6 +55,11 @@ def patience_for(request: Request, crawl: NamedCrawl) -> Patience:
     """Return for how long a page waits for results about *crawl*: for those of a small one, until they are there."""
     panel = panel_of(request)
     return panel.results.patience(is_small=is_small(panel.database, crawl.id, SMALL))
+
+
+def rules_of(database: Database, crawl_id: int) -> CrawlRules:
+    """Return what a crawl did with URLs, by its settings, not by today's."""
+    return crawl_rules(settings_of(database, crawl_id))
 
 
 def number_in(request: Request, name: str) -> int:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 MAX_FILES = 2000
-FILE_BYTES = 500  # of the name of a file and its numbers
 # No other files are sent: the folder may be that of the project, which has settings with passwords.
 ENDINGS = (".gexf", ".graphml", ".csv", ".svg", ".parquet")
 DATASET_ENDING = ".parquet"  # of a folder with a graph of all sites
@@ -37,11 +36,6 @@ class ResultFiles(NamedTuple):
 
     files: list[ResultFile]
     is_cut: bool  # there are more files
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        return FILE_BYTES * len(self.files)
 
 
 class ResultFolder(NamedTuple):

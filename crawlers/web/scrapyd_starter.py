@@ -21,7 +21,7 @@ import pycurl
 from crawlers.errors import ConfigError
 from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Begun, Ending, Pending, said_in
+from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Begun, Pending, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ class ScrapydStarter:
             f"{self._shown}/{self._log(job)}."
         )
 
-    def endings(self) -> list[Ending]:
+    def endings(self) -> list[Job]:
         """Return the ends of the latest jobs that were scheduled here, as scrapyd lists them; none if it is away.
 
         scrapyd does not tell whether a job has failed. Its log does: Scrapy says at its end that the spider was closed,
@@ -100,11 +100,7 @@ class ScrapydStarter:
                 if job.ended_at is None and number in ended:
                     self._record.set_end(job.job, _seconds(ended[number]), *self._end(job))
             jobs = self._record.latest()
-        return [
-            Ending(job.crawl, job.ended_at, job.status, job.why, job.crawl_id)
-            for job in jobs
-            if job.ended_at is not None
-        ]
+        return [job for job in jobs if job.ended_at is not None]
 
     def _finished(self) -> dict[str, str]:
         """Return when the jobs that have ended did so, as scrapyd says it, by number."""

@@ -74,18 +74,8 @@ class Starter(Protocol):
         started at all.
         """
 
-    def endings(self) -> list[Ending]:
-        """Return how the latest process of each crawl ended that a panel started here, the latest first."""
-
-
-class Ending(NamedTuple):
-    """The end of a process."""
-
-    name: str  # of its crawl
-    at: float  # seconds since 1970
-    status: int | None  # of its exit; negative: the signal that ended it; None: it failed, and nobody saw its status
-    why: str = ""  # it failed, in its own words
-    crawl_id: int | None = None  # the number of its crawl, if that has begun
+    def endings(self) -> list[Job]:
+        """Return the latest process of each crawl that a panel started here and that has ended, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +168,7 @@ class LocalStarter:
                 return Refused(said_in(said) or said.strip() or "The command has ended without a word.")
         return Pending(f"The crawl {name} has not begun yet; its log is {job.log.relative_to(self._folder)}.")
 
-    def endings(self) -> list[Ending]:
+    def endings(self) -> list[Job]:
         """Return the ends of the latest processes that were started here, also by an earlier panel.
 
         Nobody has seen the end of a process that outlived its panel. If its crawl has begun, the store tells what
@@ -187,19 +177,14 @@ class LocalStarter:
         self._record.find_crawls(self._database)
         with self._lock:
             running = {job.name for job in self._jobs if job.ended_at is None}
-        return [
-            ending
-            for job in self._record.latest()
-            if job.crawl not in running and (ending := self._ending(job)) is not None
-        ]
+        jobs = (self._as_logged(job) for job in self._record.latest() if job.crawl not in running)
+        return [job for job in jobs if job.ended_at is not None]
 
-    def _ending(self, job: Job) -> Ending | None:
-        if job.ended_at is not None:
-            return Ending(job.crawl, job.ended_at, job.status, job.why, job.crawl_id)
+    def _as_logged(self, job: Job) -> Job:
         log = self._folder / job.job
-        if not (why := said_in(_end_of(log))):
-            return None
-        return Ending(job.crawl, _changed_at(log), None, why, job.crawl_id)
+        if job.ended_at is None and (why := said_in(_end_of(log))):
+            return job._replace(ended_at=_changed_at(log), why=why)
+        return job
 
     def _running(self, name: str) -> list[_Job]:
         return [job for job in self._jobs if job.name == name and not job.is_told.is_set()]

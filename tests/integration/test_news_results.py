@@ -108,6 +108,7 @@ def test_iterations_continue_over_runs_and_are_drawn(crawled):
     assert "3 documents in total; drawn in result/news.svg" in first.log
     drawn = (project.folder / "result" / "news.svg").read_text("utf-8")
     assert ">news “news”</text>" in drawn
+    assert all(f">{title}</text>" in drawn for title in ("Downloads of each iteration", "New documents of each day"))
 
 
 def test_alarm_is_a_row_a_warning_and_an_exit_status(crawled):

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 LABEL_CHARS = 40
-NODE_BYTES, EDGE_BYTES = 600, 72  # measured, with URLs of 60 letters
 
 
 class MapNode(NamedTuple):
@@ -56,11 +55,6 @@ class GraphMap(NamedTuple):
     legend: list[Meaning]
     is_of_sites: bool = False
     centre: str = ""  # the label of the node whose neighbourhood this is
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        return NODE_BYTES * len(self.nodes) + EDGE_BYTES * len(self.edges)
 
     @property
     def is_whole(self) -> bool:

@@ -19,20 +19,22 @@ from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule
 from crawlers.inputs.text_file import shown
-from crawlers.storage.news.stored_rules import pages_of_domain, rule_numbered
+from crawlers.reports.url_rule_trial import latest_sites, trial
+from crawlers.storage.news.stored_rules import rule_numbered
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from scrapy.settings import BaseSettings
 
-    from crawlers.storage.news.stored_rules import KnownPage, StoredRule
+    from crawlers.storage.news.stored_rules import StoredRule
 
-SAMPLE = 20  # URLs of the store that are shown for each kind
+MOST_URLS = 10**9  # of the store: all of them
+_KINDS = {True: ", document", False: ", no document", None: ", not read"}
 
 
-class Trial(NamedTuple):
+class TestedRule(NamedTuple):
     """A rule, and the commands to keep or forbid it; a stored rule only matches URLs of its *domain*."""
 
     expressions: UrlExpressions  # of this rule only
@@ -55,11 +57,11 @@ def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
             raise ConfigError(f"{places[0]} and --site {opts.site}: give either URLs, or a site whose pages are tested")
         _try_store(settings, rule, opts.site)
         return
-    trial = _trial(settings, rule, "SITE")
+    tested = _tested(settings, rule, "SITE")
     counts = {"match": 0, "no match": 0, "invalid": 0}
     for text in chain.from_iterable(map(_urls, places or ["-"])):
         try:
-            result = "match" if trial.matches(resolve(text, "").url) else "no match"
+            result = "match" if tested.matches(resolve(text, "").url) else "no match"
         except BadUrl:
             result = "invalid"
         counts[result] += 1
@@ -68,18 +70,18 @@ def run(settings: BaseSettings, given: list[str], opts: argparse.Namespace) -> N
     if not number:
         raise ConfigError("there are no URLs to test; give URLs, a file of URLs, or --site SITE for those of the store")
     invalid = f", {counts['invalid']} invalid" if counts["invalid"] else ""
-    advice = f"; {trial.keep}" if counts["match"] else ""
+    advice = f"; {tested.keep}" if counts["match"] else ""
     print(f"matches {counts['match']} of {number} URLs{invalid}{advice}")
 
 
-def _trial(settings: BaseSettings, rule: str, site: str) -> Trial:
+def _tested(settings: BaseSettings, rule: str, site: str) -> TestedRule:
     if rule.isdecimal():
         with opened(settings) as database:
             stored = rule_numbered(database, rule_number(rule))
-        return Trial(UrlExpressions([stored.rule.regex]), *_remedies(stored), stored.domain)
+        return TestedRule(UrlExpressions([stored.rule.regex]), *_remedies(stored), stored.domain)
     check_rule(rule)
     add = f"{program()} sites add-rule {site} {shlex.quote(rule)}"
-    return Trial(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it matches: {add} --weight 0")
+    return TestedRule(UrlExpressions([rule]), f"keep it: {add}", f"forbid what it matches: {add} --weight 0")
 
 
 def _remedies(stored: StoredRule) -> tuple[str, str]:
@@ -112,50 +114,24 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _try_store(settings: BaseSettings, rule: str, wanted: str) -> None:
-    trial = _trial(settings, rule, wanted)
-    matched, other = _Pages(), _Pages()
+    tested = _tested(settings, rule, wanted)
     with opened(settings) as database:
         domain = domain_named(database, wanted)
-        for page in pages_of_domain(database, domain):
-            (matched if trial.matches(page.url) else other).add(page)
-    number, documents = matched.number + other.number, matched.documents + other.documents
-    if not number:
+        with database.read() as connection:
+            sites = latest_sites(connection, domain)
+            tried = trial(connection, sites, tested.expressions, MOST_URLS, lambda: False)
+    if not tried.tested:
         raise ConfigError(f"the store has no pages of {domain}; crawl it first: scrapy crawl news, or give URLs")
-    _sample("match, document", matched.of_documents, matched.documents)
-    _sample("match, no document", matched.of_others, matched.number - matched.documents)
-    _sample("no match, document", other.of_documents, other.documents)
-    _sample("no match", other.of_others, other.number - other.documents)
-    unfetched = f", {matched.unfetched} not fetched" if matched.unfetched else ""
-    advice = ""
-    if matched.documents:
-        advice = f"; {trial.keep}"
-    elif matched.unfetched < matched.number:
-        advice = f"; {trial.forbid}"
+    matched, missed = tried.matched, tried.missed
+    for result, sample in (("match", matched), ("no match", missed)):
+        for one in sample.first:
+            print(f"{result + _KINDS[one.is_document]:21}  {one.url}")
+        if sample.number > len(sample.first):
+            print(f"{result:21}  … and {sample.number - len(sample.first):,} more")
+    unread = matched.number - matched.documents - matched.others
+    advice = {True: f"; {tested.keep}", False: f"; {tested.forbid}", None: ""}[tried.is_good]
     print(
-        f"matches {matched.number} of {number} pages of {domain}: {matched.documents} documents{unfetched}; "
-        f"misses {other.documents} of {documents} documents{advice}"
+        f"matches {matched.number} of {tried.tested} URLs of {domain}: {matched.documents} documents"
+        f"{f', {unread} not read' if unread else ''}; misses {missed.documents} of "
+        f"{matched.documents + missed.documents} documents{advice}"
     )
-
-
-class _Pages:
-    """Pages of one kind: their numbers and a sample."""
-
-    def __init__(self) -> None:
-        self.number = self.documents = self.unfetched = 0
-        self.of_documents: list[str] = []
-        self.of_others: list[str] = []
-
-    def add(self, page: KnownPage) -> None:
-        self.number += 1
-        self.documents += page.is_document
-        self.unfetched += not (page.was_fetched or page.is_document)
-        sample = self.of_documents if page.is_document else self.of_others
-        if len(sample) < SAMPLE:
-            sample.append(page.url)
-
-
-def _sample(label: str, urls: Sequence[str], number: int) -> None:
-    for url in urls:
-        print(f"{label:18}  {url}")
-    if number > len(urls):
-        print(f"{label:18}  … and {number - len(urls)} more")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 MOST_ROWS = 100_000  # of each list
-PAGE_BYTES, LINK_BYTES = 900, 700  # of a row, with URLs of 80 letters
 
 
 class ComparedSite(NamedTuple):
@@ -46,11 +45,6 @@ class ChangeLists:
     link_counts: Counter[Change]
     before: LinkNumbers
     after: LinkNumbers
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        return PAGE_BYTES * len(self.pages) + LINK_BYTES * len(self.links)
 
 
 def change_lists(database: Database, sites: Sequence[ComparedSite], most: int = MOST_ROWS) -> ChangeLists:

@@ -20,9 +20,10 @@ from crawlers.reports.catalogue.value_walk import (
     in_order,
     place_of,
 )
+from crawlers.reports.recorded import recorded
 from crawlers.reports.search import matching_among, matching_documents
 from crawlers.storage.schema.news_tables import document
-from crawlers.storage.schema.tables import crawler_setting, site
+from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,9 +179,5 @@ def _cells(one: Any, kept: str) -> Cells:
 
 def _kept(connection: Connection, crawl_id: int) -> str:
     """Return where the crawl keeps its documents."""
-    warc = connection.execute(
-        select(crawler_setting.c.value).where(
-            crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == "WARC_FILE"
-        )
-    ).scalar()
+    warc = recorded(connection, crawl_id, "WARC_FILE").get("WARC_FILE")
     return "store" if warc in (None, "", "None") else f"store, {warc}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import case, null, select
 
@@ -20,7 +20,6 @@ from crawlers.algorithms.news.alarm_rules import (
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
-from crawlers.errors import ConfigError
 from crawlers.items import FEED, SITEMAP, State
 from crawlers.options import SETTINGS
 from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason, sites_from
@@ -169,21 +168,14 @@ class UrlRules(Report):
         yield Step([], None)
 
 
-class _Counts(NamedTuple):
-    matched: int
-    documents: int
-    pages: int
+Counts = tuple[int, int, int]  # URLs that match, documents among them, and the pages that were tried
 
 
-def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterator[tuple[StoredRule, _Counts | None]]:
+def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterator[tuple[StoredRule, Counts]]:
     """Yield each of *rules* with what it matches among some pages of the site *of*."""
     if not rules:
         return
-    try:
-        expressions = UrlExpressions([stored.rule.regex for stored in rules])
-    except ConfigError:  # a rule of an earlier version; crawls say which one
-        yield from ((stored, None) for stored in rules)
-        return
+    expressions = UrlExpressions([stored.rule.regex for stored in rules])
     pages = (
         select(page.c.url, document.c.page_id)
         .outerjoin(document, document.c.page_id == page.c.id)
@@ -198,10 +190,10 @@ def _counted(connection: Connection, of: Any, rules: list[StoredRule]) -> Iterat
             matched[index] += 1
             documents[index] += document_id is not None
     for index, stored in enumerate(rules):
-        yield stored, _Counts(matched[index], documents[index], number)
+        yield stored, (matched[index], documents[index], number)
 
 
-def _rule_cells(name: str, stored: StoredRule, counts: _Counts | None) -> Cells:
+def _rule_cells(name: str, stored: StoredRule, counts: Counts) -> Cells:
     number, domain, rule = stored
     return (
         name,
@@ -211,7 +203,7 @@ def _rule_cells(name: str, stored: StoredRule, counts: _Counts | None) -> Cells:
         "yes" if rule.is_pinned else "no",
         rule.support or None,
         round(rule.precision_low, 3) if rule.support else None,
-        *(counts or (None, None, None)),
+        *counts,
         rule.learnt_at or None,
         number,
         domain,

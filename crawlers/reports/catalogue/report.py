@@ -8,7 +8,6 @@ A report that counts, compares or sorts what it reads is computed at once, and b
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from enum import Enum
 from itertools import islice
@@ -33,7 +32,6 @@ NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one 
 PAGE_NUMBERS = range(2**63)
 KEYS = range(-(2**63), 2**63)
 MOST_ROWS = 100_000  # that are computed or sorted at once: 50 MB of texts
-WEIGHED_ROWS = 100
 
 
 class Row(NamedTuple):
@@ -67,13 +65,6 @@ class Result(NamedTuple):
 
     rows: Sequence[Cells]
     is_cut: bool
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes, judged by a hundred of the rows."""
-        some = self.rows[:: len(self.rows) // WEIGHED_ROWS + 1]
-        weights = [sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in some]
-        return len(self.rows) * sum(weights) // max(1, len(weights))
 
 
 class Group(Enum):

@@ -11,10 +11,11 @@ from sqlalchemy import exists, func, or_, select
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
+from crawlers.reports.recorded import recorded
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.files.names import file_stem, of_worker
 from crawlers.storage.result_folders import recorded_folder, successor
-from crawlers.storage.schema.tables import bad_link, crawler_setting, external_link, link, site, worker
+from crawlers.storage.schema.tables import bad_link, external_link, link, site, worker
 from crawlers.storage.schema.tables import crawl as stored_crawl
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
 
 MAX_FILES = 5  # that are named
-_FILES = ("RESULT_FOLDER", "WARC_FILE")
 
 
 def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: Any) -> list[Fact]:
@@ -46,10 +46,7 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         bad=Count(bad, "%(number)s bad link", "%(number)s bad links"),
     )
     facts = [Fact(Topic.KEPT, Line(sentence))] if any(numbers) else []
-    recorded = select(crawler_setting.c.name, crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl.id, crawler_setting.c.name.in_(_FILES)
-    )
-    files = {name: value for name, value in connection.execute(recorded)}
+    files = recorded(connection, crawl.id, "RESULT_FOLDER", "WARC_FILE")
     if row.state == State.DONE and not crawl.is_foreign and _writes_gexf(connection, crawl):
         insecure = f"http://{site_row.site.partition('://')[2]}"  # the only other site on which the name depends
         with_name = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site == insecure)
@@ -82,8 +79,7 @@ def _writes_gexf(connection: Connection, crawl: NamedCrawl) -> bool:
     manifest = json.loads(stored)
     of_latest = (manifest.get("command") or {}).get("settings", {})
     recorded = {line.name: line.text for line in setting_lines(manifest)} | of_latest
-    by_default = "gexf" if crawl.mission == "sitegraph" else ""  # earlier versions did not record it
-    return "gexf" in recorded.get("GRAPH_FORMATS", by_default).split(",")
+    return "gexf" in recorded.get("GRAPH_FORMATS", "").split(",")
 
 
 def _shown(folder: Path | None) -> Path | None:

@@ -11,16 +11,17 @@ from sqlalchemy import func, literal, select, union_all
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import POINTS, Axis, Drawing, Picture, Series, Tone
+from crawlers.reports.recorded import recorded
 from crawlers.storage.importance import KEEPERS, totals_of, weights_of_crawl
 from crawlers.storage.pulls import has_pulls
 from crawlers.storage.schema.score_tables import order_totals
-from crawlers.storage.schema.tables import crawler_setting, pull, site
+from crawlers.storage.schema.tables import pull, site
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from crawlers.reports.pictures.picture import Wanted
-    from crawlers.storage.importance import Totals
+from crawlers.storage.importance import Totals
 
 
 class Importance(Picture):
@@ -36,11 +37,8 @@ class Importance(Picture):
 
     def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
         of_crawl = order_totals.c.crawl_id == wanted.crawl.id
-        order = select(crawler_setting.c.value).where(
-            crawler_setting.c.crawl_id == wanted.crawl.id, crawler_setting.c.name == "ORDER"
-        )
         return (
-            connection.execute(order).scalar() in KEEPERS
+            recorded(connection, wanted.crawl.id, "ORDER").get("ORDER") in KEEPERS
             and connection.execute(select(order_totals.c.crawl_id).where(of_crawl).limit(1)).first() is not None
             and has_pulls(connection, wanted.crawl.id)
         )

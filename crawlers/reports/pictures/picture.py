@@ -73,11 +73,6 @@ class Drawing(NamedTuple):
     step: float = 0.0
     notes: tuple[Said, ...] = ()  # what is not shown, and how it was counted
 
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes, in bytes."""
-        return 1000 + 32 * len(self.points) * (1 + len(self.series))
-
 
 class Wanted(NamedTuple):
     """Of which crawl a picture is wanted, as its *rules* say, and what a reader has chosen."""

@@ -17,8 +17,9 @@ from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
+from crawlers.reports.recorded import recorded
 from crawlers.storage.pulls import ROWS_AT_ONCE, has_pulls
-from crawlers.storage.schema.tables import crawl, crawler_setting, pull, site
+from crawlers.storage.schema.tables import crawl, pull, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,8 +216,7 @@ class LinksFound(Picture):
         return has_pulls(connection, wanted.crawl.id)
 
     def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
-        settings = _settings(connection, [wanted.crawl.id])[wanted.crawl.id]
-        reward = settings.get("REWARD") or "new_links"
+        reward = recorded(connection, wanted.crawl.id, "REWARD").get("REWARD") or "new_links"
         y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
         compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
         ranges = {number: of for number in compared if (of := _range(connection, number)) is not None}
@@ -256,20 +256,9 @@ def _crawls_of_same_sites(connection: Connection, crawl_id: int, reward: str) ->
         .order_by(site.c.crawl_id.desc())
     )
     others = list(connection.execute(same).scalars())
-    settings = _settings(connection, [crawl_id, *others])
+    settings = {one: recorded(connection, one, "RULE", "PROFILE", "REWARD") for one in (crawl_id, *others)}
     chosen = [one for one in others if (settings[one].get("REWARD") or "new_links") == reward][: SHOWN - 1]
     names = connection.execute(select(crawl.c.id, crawl.c.name).where(crawl.c.id.in_([crawl_id, *chosen]))).all()
     by_id = {number: name for number, name in names}
     rules = {one: settings[one].get("RULE") or settings[one].get("PROFILE") or "roundrobin" for one in by_id}
     return {one: f"{rules[one]}: {by_id[one]} #{one}" for one in (crawl_id, *chosen)}
-
-
-def _settings(connection: Connection, crawl_ids: list[int]) -> dict[int, dict[str, str | None]]:
-    """Return the rule, or the profile that chose it, and the reward of each crawl, as far as they were recorded."""
-    statement = select(crawler_setting.c.crawl_id, crawler_setting.c.name, crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id.in_(crawl_ids), crawler_setting.c.name.in_(("RULE", "PROFILE", "REWARD"))
-    )
-    found: dict[int, dict[str, str | None]] = {one: {} for one in crawl_ids}
-    for number, name, value in connection.execute(statement):
-        found[number][name] = value
-    return found

@@ -104,21 +104,9 @@ def last_iteration(database: Database, crawl_id: int) -> Iteration | None:
     return None if row is None else Iteration(*row)
 
 
-def iterations_of(database: Database, crawl_id: int) -> list[Iteration]:
-    """As `stored_iterations`."""
-    with database.read() as connection:
-        return stored_iterations(connection, crawl_id)
-
-
 def stored_iterations(connection: Connection, crawl_id: int) -> list[Iteration]:
     """Return all iterations of a crawl, in order."""
     return [Iteration(*row) for row in connection.execute(_of_crawl(crawl_id).order_by(iteration.c.number))]
-
-
-def days_of(database: Database, crawl_id: int) -> list[Day]:
-    """As `stored_days`."""
-    with database.read() as connection:
-        return stored_days(connection, crawl_id)
 
 
 def stored_days(connection: Connection, crawl_id: int) -> list[Day]:

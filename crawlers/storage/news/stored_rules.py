@@ -14,17 +14,12 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.algorithms.url_rules.rule_set import MAX_RULES
 from crawlers.algorithms.url_rules.url_expressions import check_expression
-from crawlers.algorithms.urls.domains import is_in_domain
 from crawlers.errors import ConfigError
-from crawlers.items import State
-from crawlers.reasons import Reason
-from crawlers.storage.schema.news_tables import content_rule, document, url_rule
+from crawlers.storage.schema.news_tables import content_rule, url_rule
 from crawlers.storage.schema.rows import UPDATE, written_by
-from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import has_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
 
@@ -114,34 +109,6 @@ def check_stored_rules(database: Database) -> None:
             except ConfigError as error:
                 remedy = f"change it with `scrapy sites edit-rule {number} REGEX`, or delete it with remove-rule"
                 raise ConfigError(f"Rule {number} of {domain} can't be used; {remedy}: {error}") from None
-
-
-class KnownPage(NamedTuple):
-    """A page of a domain."""
-
-    url: str
-    was_fetched: bool
-    is_document: bool  # of this crawl or an earlier one
-
-
-def pages_of_domain(database: Database, domain: str) -> Iterator[KnownPage]:
-    """Yield the pages that the latest crawls of the sites of *domain* discovered."""
-    with database.read() as connection:
-        latest = connection.execute(select(func.max(site.c.id), site.c.site).group_by(site.c.site))
-        sites = [site_id for site_id, name in latest if is_in_domain(name, domain)]
-        pages = (
-            select(
-                page.c.url,
-                page.c.state,
-                document.c.page_id.is_not(None) | has_reason(page.c.reason, [Reason.STORED_EARLIER]),
-            )
-            .outerjoin(document, document.c.page_id == page.c.id)
-            .where(page.c.site_id.in_(sites))
-            .order_by(page.c.id)
-        )
-        rows = connection.execution_options(yield_per=1_000).execute(pages)
-        for url, state, is_stored in rows:
-            yield KnownPage(url, state not in (State.WAITING, State.REJECTED), bool(is_stored))
 
 
 def replace_learnt(connection: Connection, rows: Sequence[LearntRulesRow]) -> None:

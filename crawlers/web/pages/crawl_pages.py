@@ -35,7 +35,7 @@ from crawlers.storage.worker_queries import dead_workers, set_control, sites_wit
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
+from crawlers.web.kept_results import Kept, Unfinished, value_of
 from crawlers.web.pages.picture_pages import stored_pictures
 from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.panel_log import end_of_log
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from crawlers.reports.crawl_overview import CrawlOverview
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import SiteLine
+    from crawlers.web.job_record import Job
     from crawlers.web.kept_results import Patience
     from crawlers.web.panel import Panel
-    from crawlers.web.starting import Ending
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
 CRAWLS_AT_ONCE = 20
@@ -73,7 +73,9 @@ def crawls(request: Request) -> Response:
     panel, before = panel_of(request), number_in(request, "before")
     patience = panel.results.patience()
     recent = time.time() - TOLD_S
-    failed = [ending for ending in _endings(panel, patience) if ending.status != 0 and ending.at > recent]
+    failed = [
+        ending for ending in _endings(panel, patience) if ending.status != 0 and (ending.ended_at or 0.0) > recent
+    ]
     found = crawls_overview(panel.database, CRAWLS_AT_ONCE + 1, before)
     shown = [with_counts(panel, one, patience) for one in found[:CRAWLS_AT_ONCE]]
     earlier = shown[-1].id if len(found) > len(shown) else None
@@ -112,31 +114,22 @@ def work(request: Request) -> Response:
     )
 
 
-def _endings(panel: Panel, patience: Patience) -> Sequence[Ending]:
+def _endings(panel: Panel, patience: Patience) -> Sequence[Job]:
     """Return how the latest processes of crawls ended, as was known lately: scrapyd may need seconds to tell."""
-
-    def compute() -> Weighed[list[Ending]]:
-        endings = panel.starter.endings()
-        return Weighed(endings, ENTRY_BYTES * len(endings))
-
-    outcome = panel.results.latest("endings", compute, BUSY_SHARE, patience.left_s)
-    return value_of(outcome) or ()
+    return value_of(panel.results.get("endings", panel.starter.endings, patience.left_s, share=BUSY_SHARE)) or ()
 
 
-def _sites(
-    panel: Panel, crawl_id: int, patience: Patience
-) -> Kept[Weighed[tuple[float, list[SiteLine], int]]] | Unfinished:
+def _sites(panel: Panel, crawl_id: int, patience: Patience) -> Kept[tuple[float, list[SiteLine], int]] | Unfinished:
     """Return the time of the server, what the busiest sites of a crawl waited for then, and the number of all.
 
     This was so lately, if there are many URLs.
     """
 
-    def compute() -> Weighed[tuple[float, list[SiteLine], int]]:
+    def compute() -> tuple[float, list[SiteLine], int]:
         now, sites = sites_with_workers(panel.database, crawl_id)
-        shown = busiest(sites, SHOWN_SITES)
-        return Weighed((now, shown, len(sites)), ENTRY_BYTES * len(shown))
+        return now, busiest(sites, SHOWN_SITES), len(sites)
 
-    return panel.results.latest(("sites at work", crawl_id), compute, BUSY_SHARE, patience.left_s)
+    return panel.results.get(("sites at work", crawl_id), compute, patience.left_s, share=BUSY_SHARE)
 
 
 def manifest(request: Request) -> Response:
@@ -223,7 +216,8 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
     folder = None if is_part else result_folder(panel.database, panel.folder, found.id)
     results = None
     if folder is not None:  # which may have the graphs of 100,000 sites
-        results = panel.results.latest(("files", found.id, found.state), folder.files, FILES_SHARE, patience.left_s)
+        key = ("files", found.id, found.state)
+        results = panel.results.get(key, folder.files, patience.left_s, share=FILES_SHARE)
     with panel.database.read() as connection:
         problems = unavailable_sites(connection, found.id, with_certificates=True)
     return render(
@@ -244,11 +238,11 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
 def with_counts(panel: Panel, overview: CrawlOverview, patience: Patience) -> CrawlOverview:
     """Return *overview* with its counts, which may be some moments old; without them while they are computed."""
     is_idle = not overview.workers
-    counts = panel.results.latest(
+    counts = panel.results.get(
         ("counts", overview.id, overview.state, is_idle),
         partial(counts_of_crawl, panel.database, overview.id, overview.mission, with_deleted=is_idle),
-        IDLE_SHARE if is_idle else BUSY_SHARE,
         patience.left_s,
+        share=IDLE_SHARE if is_idle else BUSY_SHARE,
     )
     return overview._replace(counts=counts.value) if isinstance(counts, Kept) else overview
 

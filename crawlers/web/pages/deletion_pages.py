@@ -17,7 +17,7 @@ from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_
 from crawlers.storage.link_removal import crawls_with_workers, deleted_links, remove_links
 from crawlers.storage.schema.tables import crawl as crawls
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import Unfinished, Weighed
+from crawlers.web.kept_results import Unfinished
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.kept_results import Kept
 
-ROW_BYTES = 5_000  # of a link that is shown, with long URLs
 ROW = "row"  # the name of the check boxes
 CHOSEN = "chosen"  # the form with the check boxes was sent
 MOST_ROWS = 500  # that are chosen one by one
@@ -69,7 +68,7 @@ def confirm(request: Request) -> Response:
     outcome = _count(request, crawl, report, filters)
     if isinstance(outcome, Unfinished):
         return _page(request, crawl, report, given, (), unfinished=outcome)
-    return _page(request, crawl, report, given, (), **outcome.value.value._asdict())
+    return _page(request, crawl, report, given, (), **outcome.value._asdict())
 
 
 def delete(request: Request, form: FormData) -> Response:
@@ -117,23 +116,21 @@ def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequen
     return remove_links(panel_of(request).database, crawl.id, report.link_kind, keys, time.time())
 
 
-def _count(
-    request: Request, crawl: NamedCrawl, report: Report, filters: Filters
-) -> Kept[Weighed[Counted]] | Unfinished:
+def _count(request: Request, crawl: NamedCrawl, report: Report, filters: Filters) -> Kept[Counted] | Unfinished:
     """Return how many links the filters show, as of lately: their pages may be many, with few such links."""
     panel = panel_of(request)
 
-    def compute() -> Weighed[Counted]:
+    def compute() -> Counted:
         until = time.monotonic() + COUNT_S
         with panel.database.read() as connection:
             steps = report.steps(connection, crawl.id, filters, None)
             part = slice_of(steps, COUNTED_ROWS, lambda: time.monotonic() > until)
-        return Weighed(Counted(len(part.rows), part.cursor is not None, part.rows[:SAMPLE]), SAMPLE * ROW_BYTES)
+        return Counted(len(part.rows), part.cursor is not None, part.rows[:SAMPLE])
 
     with panel.database.read() as connection:
         deleted = tuple(deleted_links(connection, crawl.id))
     key = ("links to delete", crawl.id, crawl.state, report.name, filters, deleted)
-    return panel.results.latest(key, compute, COUNT_SHARE)
+    return panel.results.get(key, compute, share=COUNT_SHARE)
 
 
 def _rows_at(request: Request, crawl: NamedCrawl, report: Report, chosen: Sequence[Cursor]) -> list[Row]:

@@ -10,15 +10,13 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.catalogue.page_walk import POSITIONS, Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import Holder, linking_steps, progress, url_numbers
 from crawlers.reports.histories.url_history import subject_of, url_history
-from crawlers.reports.pull_log import settings_of
 from crawlers.storage.link_removal import deleted_links
-from crawlers.web.kept_results import Kept, Patience, Unfinished, Weighed, value_of
-from crawlers.web.panel import crawl_of, panel_of, patience_for
+from crawlers.web.kept_results import Kept, Patience, Unfinished, value_of
+from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 ROWS = 50
 SEARCH_S = 0.1  # then the page shows what was found, and the browser searches on by itself
 COUNTING_SHARE = 0.02  # of the time of a processor for counting the URLs of a crawl, while somebody searches
-NUMBER_BYTES = 200  # of a number by site and state
-LINE_BYTES = 5_000  # of a fact or an event, with some URLs
 HISTORY_SHARE = 0.1  # of the time of a processor for the history of a URL, whoever loads it again and again
 REPLAY_S = 1.0  # for replaying the site rule up to the decision that chose the URL
 
@@ -50,7 +46,7 @@ def explain(request: Request) -> Response:
     outcome = _history(request, crawl, url, patience)
     if isinstance(outcome, Unfinished):
         return render(request, "explain.html", crawl=crawl, url=url, unfinished=outcome)
-    found = outcome.value.value
+    found = outcome.value
     links = _links(request, crawl, url, found.subject, None, patience) if found.subject.is_anything else None
     groups = [(topic, list(facts)) for topic, facts in groupby(found.facts, key=lambda fact: fact.topic)]
     return render(
@@ -72,26 +68,25 @@ def linking(request: Request) -> Response:
     if cursor is None or not url:
         raise HTTPException(400, "This address is incomplete; begin with the page of the URL.")
     database, patience = panel_of(request).database, panel_of(request).results.patience()
-    subject = subject_of(database, crawl, url, crawl_rules(settings_of(database, crawl.id)).normalization)
+    subject = subject_of(database, crawl, url, rules_of(database, crawl.id).normalization)
     links = _links(request, crawl, url, subject, Position(*cursor), patience)
     template = "linking_rows.html" if "hx-request" in request.headers else "linking.html"
     return render(request, template, crawl=crawl, url=url, links=links)
 
 
-def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) -> Kept[Weighed[History]] | Unfinished:
+def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) -> Kept[History] | Unfinished:
     """Return the history of a URL as it was lately: replaying the rule takes long for a page that was read late."""
     panel = panel_of(request)
 
-    def compute() -> Weighed[History]:
+    def compute() -> History:
         until = time.monotonic() + REPLAY_S
-        rules = crawl_rules(settings_of(panel.database, crawl.id))
-        found = url_history(panel.database, crawl, url, rules, time.time(), lambda: time.monotonic() > until)
-        return Weighed(found, LINE_BYTES * (len(found.facts) + len(found.events)))
+        rules = rules_of(panel.database, crawl.id)
+        return url_history(panel.database, crawl, url, rules, time.time(), lambda: time.monotonic() > until)
 
     with panel.database.read() as connection:
         deleted = tuple(deleted_links(connection, crawl.id))
     key = ("history", crawl.id, crawl.state, url, deleted)
-    return panel.results.latest(key, compute, HISTORY_SHARE, patience.left_s)
+    return panel.results.get(key, compute, patience.left_s, share=HISTORY_SHARE)
 
 
 def _links(
@@ -116,14 +111,12 @@ def _links(
 def _url_numbers(panel: Panel, crawl: NamedCrawl, patience: Patience) -> Mapping[tuple[int, int], int] | None:
     """Return the `url_numbers` of a crawl as they were lately; None while they are counted."""
 
-    def compute() -> Weighed[dict[tuple[int, int], int]]:
+    def compute() -> dict[tuple[int, int], int]:
         with panel.database.read() as connection:
-            numbers = url_numbers(connection, crawl.id)
-        return Weighed(numbers, NUMBER_BYTES * len(numbers))
+            return url_numbers(connection, crawl.id)
 
     key = ("numbers of URLs", crawl.id, crawl.state)
-    outcome = panel.results.latest(key, compute, COUNTING_SHARE, patience.left_s)
-    return value_of(outcome)
+    return value_of(panel.results.get(key, compute, patience.left_s, share=COUNTING_SHARE))
 
 
 ROUTES = [

@@ -30,15 +30,13 @@ from crawlers.graphs.crawl_map import (
 )
 from crawlers.graphs.files import graph_format, write_to
 from crawlers.graphs.looks import GraphLayout, laid_out
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.reports.map_picture import draw_map
-from crawlers.reports.pull_log import settings_of
 from crawlers.web.computing import again
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
-from crawlers.web.kept_results import Unfinished
-from crawlers.web.panel import crawl_of, panel_of, patience_for
+from crawlers.web.kept_results import Unfinished, value_of
+from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
 
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from crawlers.algorithms.maps.graph_map import GraphMap
-    from crawlers.graphs.crawl_map import SiteNames
     from crawlers.items import Target
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.queries import NamedCrawl
@@ -83,10 +80,10 @@ def graph(request: Request) -> Response:
         if not request.query_params.get("graph"):  # which site has most pages is not known yet
             return render(request, "unfinished.html", crawl=crawl, title="Graph", unfinished=found)
         listed = []
-    elif not found.value.sites:
+    elif not found.value:
         return render(request, "graph.html", crawl=crawl, wanted=None, kept=None)
     else:
-        listed = found.value.sites
+        listed = found.value
     values: dict[str, Any] = {
         "crawl": crawl,
         "sites": listed,
@@ -162,16 +159,15 @@ def full_graph(request: Request) -> Response:
     )
 
 
-def _sites(request: Request, crawl: NamedCrawl, patience: Patience) -> Kept[SiteNames] | Unfinished:
+def _sites(request: Request, crawl: NamedCrawl, patience: Patience) -> Kept[list[str]] | Unfinished:
     """Return the sites that the page lists, those with most pages first."""
     panel = panel_of(request)
     compute = partial(sites_by_pages, panel.database, crawl.id, LISTED_SITES)
-    return panel.results.latest(("sites by pages", crawl.id, crawl.state), compute, SITES_SHARE, patience.left_s)
+    return panel.results.get(("sites by pages", crawl.id, crawl.state), compute, patience.left_s, share=SITES_SHARE)
 
 
 def _listed_sites(request: Request, crawl: NamedCrawl) -> list[str]:
-    found = _sites(request, crawl, panel_of(request).results.patience())
-    return [] if isinstance(found, Unfinished) else found.value.sites
+    return value_of(_sites(request, crawl, panel_of(request).results.patience())) or []
 
 
 def _wanted(request: Request, crawl: NamedCrawl, sites: list[str]) -> tuple[MapRequest, list[Target]]:
@@ -184,7 +180,7 @@ def _wanted(request: Request, crawl: NamedCrawl, sites: list[str]) -> tuple[MapR
     targets: list[Target] = []
     default = sites[0] if sites else ALL_PAGES
     if url := given["url"].strip():
-        targets = possible_targets(database, crawl, url, crawl_rules(settings_of(database, crawl.id)).normalization)
+        targets = possible_targets(database, crawl, url, rules_of(database, crawl.id).normalization)
         if (found := site_of_page(database, crawl, targets)) is not None:
             default = found[0]
     return map_request(given, default), targets

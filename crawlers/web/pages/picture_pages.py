@@ -10,17 +10,15 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.reports.catalogue.conditions import wanted_sites
 from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
 from crawlers.reports.pictures.picture import Wanted, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
-from crawlers.reports.pull_log import settings_of
 from crawlers.storage.crawls import RUNNING
 from crawlers.web.computing import again
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Kept, Unfinished
-from crawlers.web.panel import crawl_of, panel_of, patience_for
+from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import language_of, plain_text, render, translated
 
 if TYPE_CHECKING:
@@ -130,7 +128,7 @@ def _wanted(request: Request) -> Wanted:
         with database.read() as connection:
             if not wanted_sites(connection, crawl.id, Filters(site=name), most=1):
                 raise ConfigError(f"site={name!r} is not a site of this crawl; its report Sites lists them")
-    return Wanted(crawl, crawl_rules(settings_of(database, crawl.id)), name, axis)
+    return Wanted(crawl, rules_of(database, crawl.id), name, axis)
 
 
 def _outcome(
@@ -144,9 +142,8 @@ def _outcome(
             return shown.drawing(connection, wanted)
 
     key, small_s = _key(shown, wanted), patience_for(request, wanted.crawl).left_s
-    if wanted.crawl.state == RUNNING and wait_s is None:
-        return panel.results.latest(key, compute, SHARE, small_s)
-    return panel.results.get(key, compute, small_s if wait_s is None else wait_s)
+    share = SHARE if wanted.crawl.state == RUNNING and wait_s is None else 0.0
+    return panel.results.get(key, compute, small_s if wait_s is None else wait_s, share=share)
 
 
 def _key(shown: Picture, wanted: Wanted) -> tuple[object, ...]:

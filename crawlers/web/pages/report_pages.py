@@ -32,7 +32,7 @@ from crawlers.reports.catalogue.report import (
 from crawlers.storage.url_kinds import UrlKind
 from crawlers.web.computing import AGAIN, again
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.kept_results import ENTRY_BYTES, Unfinished, Weighed, value_of
+from crawlers.web.kept_results import Unfinished, value_of
 from crawlers.web.panel import crawl_of, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
@@ -84,7 +84,7 @@ def reports(request: Request) -> Response:
 def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, Total]:
     """Return how many rows the reports of a crawl had lately, by name; without those that take long to count."""
 
-    def compute() -> Weighed[dict[str, Total]]:
+    def compute() -> dict[str, Total]:
         counts = {}
         with panel.database.read() as connection:
             for one in reports_about(crawl.mission):
@@ -94,10 +94,9 @@ def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, Total]:
                     part = slice_of(steps, COUNTED_ROWS, partial(_is_over, until))
                     if not part.is_partial:
                         counts[one.name] = Total(len(part.rows), (), part.cursor is not None)
-        return Weighed(counts, ENTRY_BYTES)
+        return counts
 
-    outcome = panel.results.latest(("rows of reports", crawl.id, crawl.state), compute, COUNT_SHARE)
-    return value_of(outcome) or {}
+    return value_of(panel.results.get(("rows of reports", crawl.id, crawl.state), compute, share=COUNT_SHARE)) or {}
 
 
 def _is_over(until: float) -> bool:
@@ -202,16 +201,16 @@ def _total(
         return total(shown.columns, kept.value.rows, is_cut=kept.value.is_cut)
     panel = panel_of(request)
 
-    def compute() -> Weighed[Total]:
+    def compute() -> Total:
         until = time.monotonic() + TOTAL_S
         with panel.database.read() as connection:
             steps = shown.steps(connection, crawl.id, filters, None)
             rows = takewhile(lambda _: not _is_over(until), rows_of(steps))
             found = total(shown.columns, (row.cells for row in rows))
-        return Weighed(found._replace(is_cut=_is_over(until)), ENTRY_BYTES)
+        return found._replace(is_cut=_is_over(until))
 
-    outcome = panel.results.latest(("total", *_key(crawl, shown, filters)), compute, COUNT_SHARE)
-    return outcome if isinstance(outcome, Unfinished) else outcome.value.value
+    outcome = panel.results.get(("total", *_key(crawl, shown, filters)), compute, share=COUNT_SHARE)
+    return outcome if isinstance(outcome, Unfinished) else outcome.value
 
 
 def _key(crawl: NamedCrawl, shown: Report, filters: Filters) -> tuple[int, str, str, Filters]:

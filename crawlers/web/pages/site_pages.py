@@ -22,7 +22,7 @@ from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_nu
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import ENTRY_BYTES, Kept, Unfinished, Weighed, value_of
+from crawlers.web.kept_results import Kept, Unfinished, value_of
 from crawlers.web.panel import panel_of
 from crawlers.web.templating import render
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from crawlers.items import Seed
-    from crawlers.reports.seed_overview import SiteDetails
 
 ROWS = 100
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -150,7 +149,7 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
     if len(query["text"]) > MAX_CHARS:
         raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(query['text'])}")
     by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
-    outcome = panel.results.latest(FIGURES, partial(seed_figures, panel.database), FIGURES_SHARE)
+    outcome = panel.results.get(FIGURES, partial(seed_figures, panel.database), share=FIGURES_SHARE)
     figures = outcome.value if isinstance(outcome, Kept) else None
     page = given.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 and int(page) else 1
@@ -196,12 +195,8 @@ def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> 
     stored = (seed.start_url, seed.name, seed.short_name, seed.parallel, seed.max_level, delay_ms)
     typed = {name: "" if value is None else str(value) for name, value in zip(("url", *FIELDS), stored, strict=True)}
     panel = panel_of(request)
-
-    def compute() -> Weighed[SiteDetails | None]:
-        details = site_details(panel.database, seed.site)
-        return Weighed(details, 1000 + len(details.robots_text or "") if details is not None else 0)
-
-    outcome = panel.results.latest(("site", seed.site), compute, DETAILS_SHARE)
+    compute = partial(site_details, panel.database, seed.site)
+    outcome = panel.results.get(("site", seed.site), compute, share=DETAILS_SHARE)
     return render(
         request,
         "site.html",
@@ -215,11 +210,8 @@ def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> 
 
 def _confirm(request: Request, seed: Seed, status: int = 200, problem: str = "") -> Response:
     panel = panel_of(request)
-
-    def compute() -> Weighed[SiteRows]:
-        return Weighed(rows_of_site(panel.database, seed.site), ENTRY_BYTES)
-
-    outcome = panel.results.latest(("rows of site", seed.site), compute, ROWS_SHARE)
+    compute = partial(rows_of_site, panel.database, seed.site)
+    outcome = panel.results.get(("rows of site", seed.site), compute, share=ROWS_SHARE)
     return render(
         request,
         "site_delete.html",

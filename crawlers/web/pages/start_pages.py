@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import UploadFile
@@ -41,15 +42,15 @@ def start_crawl(request: Request, typed: FormData) -> Response:
     wanted, wrong = start_of(form, panel.database)
     errors |= wrong
     if wanted is None or errors:
-        return _page(request, _with(form, errors), 422)
+        return _page(request, replace(form, errors=errors), 422)
     try:
         outcome = panel.starter.start(wanted.name, wanted.command, wanted.files)
     except ConfigError as error:
-        return _page(request, _with(form, errors_of(str(error))), 422)
+        return _page(request, replace(form, errors=errors_of(str(error))), 422)
     if isinstance(outcome, Begun):
         return RedirectResponse(f"/crawls/{outcome.crawl_id}", 303)
     if isinstance(outcome, Refused):
-        return _page(request, _with(form, errors_of(outcome.message)), 422)
+        return _page(request, replace(form, errors=errors_of(outcome.message)), 422)
     return render(request, "pending.html", message=outcome.message)
 
 
@@ -66,10 +67,6 @@ def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:
             errors["sites"] = str(error)
     settings = {name: texts[name] for name in OFFERED if texts.get(name)}
     return StartForm(texts.get("spider", ""), texts.get("name", ""), source, text, settings), errors
-
-
-def _with(form: StartForm, errors: dict[str, str]) -> StartForm:
-    return StartForm(form.spider, form.name, form.source, form.text, form.settings, errors)
 
 
 def _page(request: Request, form: StartForm, status: int = 200) -> Response:

@@ -32,7 +32,7 @@ def test_crawl_is_a_job_of_scrapyd_that_gets_its_sites(node, sqlite, sqlite_url,
         assert manifest_of(sqlite, 1)["command"]["arguments"] == {"hosts": f"{web['site'].origin};2"}
         until(lambda: bool(starter.endings()), "the end of the job")
     [ending] = starter.endings()
-    assert (ending.name, ending.status, ending.why) == ("spring", 0, "")
+    assert (ending.crawl, ending.status, ending.why) == ("spring", 0, "")
     assert ScrapydStarter(sqlite, "http://127.0.0.1:1", tmp_path).endings() == [ending]  # of a later panel
 
 
@@ -43,7 +43,7 @@ def test_job_that_fails_is_told_with_what_it_has_said(node, sqlite, sqlite_url, 
     assert isinstance(starter.start("spring", command, {"hosts": b"a.test"}), Pending)
     until(lambda: bool(starter.endings()), "the end of the job")
     [ending] = starter.endings()
-    assert (ending.name, ending.status) == ("spring", None)
+    assert (ending.crawl, ending.status) == ("spring", None)
     assert "RULE" in ending.why
 
 

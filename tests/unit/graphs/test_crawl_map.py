@@ -24,8 +24,8 @@ def test_other_words_are_refused(given) -> None:
 
 
 def test_sites_with_most_pages_come_first(sqlite, crawl) -> None:
-    assert sites_by_pages(sqlite, crawl.id, 5).sites == ["http://c.test", "http://a.test"]
-    assert sites_by_pages(sqlite, crawl.id, 1).sites == ["http://c.test"]
+    assert sites_by_pages(sqlite, crawl.id, 5) == ["http://c.test", "http://a.test"]
+    assert sites_by_pages(sqlite, crawl.id, 1) == ["http://c.test"]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,6 @@ def test_each_graph_is_drawn(sqlite, crawl, name: str, some: str) -> None:
     drawn = crawl_map(sqlite, crawl, map_request({"graph": name}, ""), [])
     assert some in [node.label for node in drawn.nodes]
     assert drawn.is_whole
-    assert drawn.size_bytes > 0
 
 
 @pytest.mark.parametrize(("name", "centre"), [("http://a.test", "http://a.test/untitled"), ("host", "a.test")])

@@ -28,13 +28,9 @@ def test_text_is_paragraphs_and_time_is_that_of_the_page(news):
         authors='["A. Author"]', canonical="http://one.example/b",
     )  # fmt: skip
     found = read(news, number)
-    assert (found.paragraphs, found.words, found.is_cut) == (["One two", "<b>three</b>"], 3, False)
-    assert (found.published, found.authors, found.canonical) == (
-        "2026-11-22 23:30",
-        ["A. Author"],
-        "http://one.example/b",
-    )
-    assert (found.versions, found.parts, found.copies, found.is_latest) == ([], [], [], True)
+    assert (found.paragraphs, found.is_cut, found.authors) == (["One two", "<b>three</b>"], False, ["A. Author"])
+    assert found.row.published == "2026-11-22T23:30:00+09:00"
+    assert (found.versions, found.parts, found.copies, found.latest) == ([], [], [], 1)
 
 
 @pytest.mark.both_stores
@@ -43,9 +39,9 @@ def test_versions_can_be_read(news):
     news.document("/a", 60.0, title="Second", text="New.", again=number, published="2026-11-22", published_at=2.0)
     latest, old = read(news, number), read(news, number, 1)
     assert latest.versions == [Version(2, "Second", 60.0), Version(1, "First", 50.0)]
-    assert (latest.title, latest.paragraphs, latest.version) == ("Second", ["New."], 2)
-    assert (old.title, old.paragraphs, old.version, old.is_latest) == ("First", ["Old."], 1, False)
-    assert (old.published, old.published_at) == (None, 1.0)
+    assert (latest.row.title, latest.paragraphs, latest.row.version) == ("Second", ["New."], 2)
+    assert (old.row.title, old.paragraphs, old.row.version, old.latest) == ("First", ["Old."], 1, 2)
+    assert (old.row.published, old.row.published_at) == (None, 1.0)
     assert read(news, number, 3) is None
 
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import Level, SeedState, seed_figures, seed_page, site_details
+from crawlers.reports.seed_overview import SeedState, seed_figures, seed_page, site_details
 from crawlers.storage.schema.tables import crawler_setting, page, pull, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
@@ -79,8 +79,9 @@ def test_details_are_those_of_the_latest_crawl(stored):
         connection.execute(update(page).where(page.c.state == int(State.FAILED)).values(reason="timeout"))
     details = site_details(stored, A)
     assert details.counts == UrlCounts(4, 0, 3, errors=2, not_pages=0, not_requested=3, deepest=1)
-    assert details.levels == [Level(0, 1, 1 / 3), Level(1, 3, 1.0)]
+    assert details.levels == [(0, 1), (1, 3)]
     assert details.errors == [("status 404", 1), ("timeout", 1)]
-    assert (details.external_urls, details.per_page) == (3, 0.75)
-    assert (details.parallel, details.delay_s, details.robots_delay_s) == (4, 0.5, 7.0)
-    assert (details.robots_status, details.robots_text, details.robots_at) == (200, robots, 5.0)
+    assert details.external_urls == 3
+    row = details.row
+    assert (row.parallel, row.delay_s, details.robots_delay_s) == (4, 0.5, 7.0)
+    assert (row.robots_status, row.robots_text, row.robots_at) == (200, robots, 5.0)

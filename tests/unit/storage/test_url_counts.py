@@ -70,4 +70,3 @@ def test_numbers_are_those_of_the_summary(stored):
 def test_counts_of_sites_are_added(stored):
     assert total(counted(stored).values()) == UrlCounts(5, 1, 1, 3, 1, 1, copies=2, deepest=3)
     assert total([]) == UrlCounts()
-    assert UrlCounts().size_bytes > 0

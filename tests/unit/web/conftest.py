@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import httpx2 as httpx
 
     from crawlers.inputs.crawl_command import CrawlCommand
-    from crawlers.web.starting import Ending, Outcome
+    from crawlers.web.job_record import Job
+    from crawlers.web.starting import Outcome
 
 PORT = 8060
 HOST = f"127.0.0.1:{PORT}"
@@ -88,7 +89,7 @@ class Started:
     """A starter that remembers what it was asked for; each test says what comes of it."""
 
     outcome: Outcome | Exception = NOT_BEGUN
-    ended: list[Ending] = field(default_factory=list)
+    ended: list[Job] = field(default_factory=list)
     commands: list[tuple[str, CrawlCommand, dict[str, bytes]]] = field(default_factory=list)
 
     def start(self, name: str, command: CrawlCommand, files: dict[str, bytes]) -> Outcome:
@@ -97,7 +98,7 @@ class Started:
             raise self.outcome
         return self.outcome
 
-    def endings(self) -> list[Ending]:
+    def endings(self) -> list[Job]:
         return self.ended
 
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import NamedTuple
 
 import pytest
 
 from crawlers.errors import StoreError
 from crawlers.web.kept_results import ENTRY_BYTES, NICENESS, Kept, KeptResults, Unfinished
 from tests.support.processes import PATIENCE_S
-
-
-class Text(NamedTuple):
-    """A result."""
-
-    text: str
-    size_bytes: int = 0
 
 
 class Slow:
@@ -31,7 +23,7 @@ class Slow:
         self.calls += 1
         self.has_begun.set()
         assert self.may_end.wait(PATIENCE_S)
-        return Text("slow")
+        return "slow"
 
 
 @pytest.fixture
@@ -51,7 +43,7 @@ def slow():
 def value_of(results, key, compute):
     outcome = results.get(key, compute, PATIENCE_S)
     assert isinstance(outcome, Kept)
-    return outcome.value.text
+    return outcome.value
 
 
 def test_result_is_computed_once(slow):
@@ -69,7 +61,7 @@ def test_result_is_computed_once(slow):
 def test_readers_of_other_results_do_not_wait(slow):
     results, one = KeptResults(), slow()
     results.get("slow", one, 0)
-    assert value_of(results, "quick", lambda: Text("quick")) == "quick"
+    assert value_of(results, "quick", lambda: "quick") == "quick"
 
 
 def test_no_more_are_computed_at_a_time_than_there_are_threads(slow):
@@ -89,22 +81,18 @@ def test_computation_that_is_one_too_many_has_to_be_asked_for_again(slow):
     results, first = KeptResults(threads=1, most_waiting=1), slow()
     results.get("first", first, 0)
     assert first.has_begun.wait(PATIENCE_S)
-    results.get("second", lambda: Text("second"), 0)
-    assert isinstance(results.get("third", lambda: Text("third"), 0), Unfinished)
+    results.get("second", lambda: "second", 0)
+    assert isinstance(results.get("third", lambda: "third", 0), Unfinished)
     first.may_end.set()
-    assert value_of(results, "second", lambda: Text("of another call")) == "second"
-    assert value_of(results, "third", lambda: Text("third")) == "third"
+    assert value_of(results, "second", lambda: "of another call") == "second"
+    assert value_of(results, "third", lambda: "third") == "third"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
 def test_computations_leave_the_processor_to_crawls():
-    class Priority(NamedTuple):
-        value: int
-        size_bytes: int = 0
-
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    outcome = KeptResults(PATIENCE_S).get("key", lambda: Priority(os.getpriority(os.PRIO_PROCESS, 0)))
-    assert outcome.value.value == min(19, before + NICENESS)
+    outcome = KeptResults(PATIENCE_S).get("key", lambda: os.getpriority(os.PRIO_PROCESS, 0))
+    assert outcome.value == min(19, before + NICENESS)
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
@@ -118,19 +106,19 @@ def test_failure_is_told_until_somebody_tries_again(caplog):
         raise ZeroDivisionError
 
     assert results.get("a", fails, PATIENCE_S).problem == "the disk is full"
-    assert results.get("a", lambda: Text("fine"), PATIENCE_S).problem == "the disk is full"
+    assert results.get("a", lambda: "fine", PATIENCE_S).problem == "the disk is full"
     assert results.known("a") is None
     results.forget("a")
-    assert value_of(results, "a", lambda: Text("fine")) == "fine"
+    assert value_of(results, "a", lambda: "fine") == "fine"
     assert "details are in the log" in results.get("b", breaks, PATIENCE_S).problem
     assert "ZeroDivisionError" in caplog.text
 
 
 def test_results_that_were_used_last_are_kept():
-    results, computed = KeptResults(most_bytes=5 + 3 * ENTRY_BYTES), []
+    results, computed = KeptResults(most_bytes=4000 + 2 * ENTRY_BYTES), []
 
-    def use(key, size=2):
-        assert value_of(results, key, lambda: computed.append(key) or Text("x", size)) == "x"
+    def use(key, size=1500):
+        assert value_of(results, key, lambda: computed.append(key) or "x" * size) == "x" * size
 
     for key in "aba":
         use(key)
@@ -147,11 +135,11 @@ def test_results_that_were_used_last_are_kept():
 
 def test_forgotten_result_is_computed_again():
     results = KeptResults()
-    assert value_of(results, "a", lambda: Text("old")) == "old"
+    assert value_of(results, "a", lambda: "old") == "old"
     results.forget("a")
     results.forget("a")
     assert results.known("a") is None
-    assert value_of(results, "a", lambda: Text("new")) == "new"
+    assert value_of(results, "a", lambda: "new") == "new"
 
 
 def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
@@ -162,10 +150,10 @@ def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
 
     def compute():
         clock[0] += 1  # it takes a second
-        return Text(next(numbers))
+        return next(numbers)
 
     def latest():
-        return results.latest("a", compute, share=0.1).value.text
+        return results.get("a", compute, share=0.1).value
 
     assert latest() == latest() == "1"
     clock[0] += 9.5
@@ -176,13 +164,13 @@ def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
 
 def test_readers_do_not_wait_for_a_latest_result_that_takes_long(slow):
     results, one = KeptResults(wait_s=0), slow()
-    assert isinstance(results.latest("a", one, 1e-9), Unfinished)
+    assert isinstance(results.get("a", one, share=1e-9), Unfinished)
     one.may_end.set()
     assert value_of(results, "a", one) == "slow"
     newer = slow()
-    assert results.latest("a", newer, float("inf")).value.text == "slow"
+    assert results.get("a", newer, share=float("inf")).value == "slow"
     assert newer.has_begun.wait(PATIENCE_S)
-    assert results.latest("a", newer, float("inf")).value.text == "slow"
+    assert results.get("a", newer, share=float("inf")).value == "slow"
     assert newer.calls == 1
 
 
@@ -197,13 +185,13 @@ def test_failure_is_not_repeated_without_a_pause(monkeypatch, seconds, pause_s):
         clock[0] += seconds
         raise StoreError(next(problems))
 
-    assert results.latest("a", fails, 0.01).problem == "first"
+    assert results.get("a", fails, share=0.01).problem == "first"
     clock[0] += pause_s - 0.1
-    assert results.latest("a", fails, 0.01).problem == "first"
+    assert results.get("a", fails, share=0.01).problem == "first"
     clock[0] += 0.2
-    assert results.latest("a", fails, 0.01).problem == "second"
+    assert results.get("a", fails, share=0.01).problem == "second"
     clock[0] += pause_s + 0.1
-    assert results.latest("a", lambda: Text("fine"), 0.01).value.text == "fine"
+    assert results.get("a", lambda: "fine", share=0.01).value == "fine"
 
 
 def test_readers_beyond_a_number_do_not_wait(slow):
@@ -217,7 +205,7 @@ def test_readers_beyond_a_number_do_not_wait(slow):
     assert isinstance(results.get("a", one, PATIENCE_S), Unfinished)
     end.join()
     first.join()
-    assert value_of(results, "b", lambda: Text("later")) == "later"
+    assert value_of(results, "b", lambda: "later") == "later"
 
 
 def test_nobody_waits_for_what_has_no_turn(slow):

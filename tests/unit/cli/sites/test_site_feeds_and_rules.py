@@ -13,8 +13,8 @@ from sqlalchemy import insert, update
 
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.cli.sites import site_rule_trial
 from crawlers.commands.sites import Command
+from crawlers.reports import url_rule_trial
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -224,7 +224,7 @@ def test_no_advice_is_given_before_a_page_was_fetched(sites, store):
         connection.execute(update(page).where(page.c.url.endswith("/about")).values(state=0))
     database.close()
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
-        "matches 1 of 5 pages of b.example: 0 documents, 1 not fetched; misses 2 of 2 documents"
+        "matches 1 of 5 URLs of b.example: 0 documents, 1 not read; misses 2 of 2 documents"
     )
 
 
@@ -232,30 +232,31 @@ def test_no_advice_is_given_before_a_page_was_fetched(sites, store):
 def test_rule_is_tested_on_the_pages_of_the_store(sites, monkeypatch):
     _, lines, _ = sites("test-rule", "1", "--site", "b.example")
     assert lines == [
-        "match, document     https://www.b.example/2024/a",
-        "match, no document  https://www.b.example/2024/b",
-        "no match, document  https://www.b.example/story/c",
-        "no match            https://www.b.example/about",
-        "no match            https://www.b.example/rss.xml",
-        "matches 2 of 5 pages of b.example: 1 documents; misses 1 of 2 documents; "
+        "match, document        https://www.b.example/2024/a",
+        "match, no document     https://www.b.example/2024/b",
+        "no match, document     https://www.b.example/story/c",
+        "no match, no document  https://www.b.example/about",
+        "no match, no document  https://www.b.example/rss.xml",
+        "matches 2 of 5 URLs of b.example: 1 documents; misses 1 of 2 documents; "
         "keep it: scrapy sites pin-rule 1, or change it: scrapy sites edit-rule 1 REGEX",
     ]
     assert sites("test-rule", "/nothing", "--site", "2")[1][-1] == (
-        "matches 0 of 5 pages of b.example: 0 documents; misses 2 of 2 documents"
+        "matches 0 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents"
     )
     assert sites("test-rule", "/about", "--site", "2")[1][-1] == (
-        "matches 1 of 5 pages of b.example: 0 documents; misses 2 of 2 documents; "
+        "matches 1 of 5 URLs of b.example: 0 documents; misses 2 of 2 documents; "
         "forbid what it matches: scrapy sites add-rule 2 /about --weight 0"
     )
     sites("edit-rule", "1", "/about")
     assert sites("test-rule", "1", "--site", "2")[1][-1].endswith(
         "; forbid it: scrapy sites forbid-rule 1, or change it: scrapy sites edit-rule 1 REGEX"
     )
-    monkeypatch.setattr(site_rule_trial, "SAMPLE", 1)
+    monkeypatch.setattr(url_rule_trial, "SAMPLE", 1)
     *_, more, summary = sites("test-rule", "/.+", "--site", "2")[1]
-    assert more == "match, no document  … and 2 more"
+    assert more == "match                  … and 4 more"
     assert summary == (
-        "matches 5 of 5 pages of b.example: 2 documents; misses 0 of 2 documents; keep it: scrapy sites add-rule 2 /.+"
+        "matches 5 of 5 URLs of b.example: 2 documents; misses 0 of 2 documents; "
+        "forbid what it matches: scrapy sites add-rule 2 /.+ --weight 0"
     )
 
 

@@ -18,9 +18,10 @@ from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_keys import DocumentKeys
-from crawlers.storage.news.iterations import iterations_of
+from crawlers.storage.news.iterations import stored_iterations
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
+from tests.support.news_store import read
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
 
 if TYPE_CHECKING:
@@ -235,7 +236,10 @@ def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
     for lease in first.leases().values():
         first.read(lease)
     assert first.rows("SELECT count(*) FROM page WHERE state = 1") == [(5,)]
-    assert [one.pages for one in iterations_of(first.crawl.session.database, first.crawl.session.row.id)] == [3, 2]
+    assert [one.pages for one in read(stored_iterations, first.crawl.session.database, first.crawl.session.row.id)] == [
+        3,
+        2,
+    ]
 
 
 def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):

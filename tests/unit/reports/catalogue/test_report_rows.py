@@ -14,7 +14,6 @@ from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.registry import report_named, reports_about
 from crawlers.reports.catalogue.report import rows_of, sorted_by
 from crawlers.reports.catalogue.table import Column
-from crawlers.storage.schema.news_tables import url_rule
 from crawlers.storage.schema.tables import crawl, page
 
 A = "http://a.test"
@@ -111,12 +110,6 @@ def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
     monkeypatch.setattr("crawlers.reports.catalogue.document_list.MOST_FOUND", 5)
     assert cells_of(database, crawl_id, "documents", wanted) == found != []
     assert len(found) > 5
-
-
-def test_rule_that_can_not_be_read_is_listed_without_counts(database, crawl_id):
-    with database.write() as connection:
-        connection.execute(update(url_rule).where(url_rule.c.id == 1).values(regex="/(?!x)"))
-    assert [row[7:10] for row in cells_of(database, crawl_id, "url-rules")] == [(None, None, None)] * 2
 
 
 def test_open_alarms_come_first_with_what_was_expected(database, crawl_id):

@@ -122,14 +122,6 @@ def test_graph_file_is_named_only_if_the_crawl_writes_one(stored, formats):
     assert not any("gexf" in line for line in stored.lines("/x"))
 
 
-def test_graph_file_of_a_crawl_whose_formats_were_not_recorded_is_that_of_its_mission(stored):
-    stored.add(2, "/x")
-    stored.set_crawl(manifest="{}")
-    assert any("out/a.test.gexf" in line for line in stored.lines("/x"))
-    stored.set_crawl(mission="extlinks")
-    assert not any("gexf" in line for line in stored.lines("/x"))
-
-
 def test_workers_that_joined_others_have_files_of_their_own(stored):
     stored.add(2, "/x")
     row = {"crawl_id": stored.id, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 9.0}

@@ -8,8 +8,8 @@ from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import News, Page, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.iterations import Iterations, days_of, iterations_of, last_iteration
-from tests.support.news_store import DAY, NewsStore
+from crawlers.storage.news.iterations import Iterations, last_iteration, stored_days, stored_iterations
+from tests.support.news_store import DAY, NewsStore, read
 
 pytestmark = pytest.mark.both_stores
 
@@ -55,7 +55,7 @@ def test_each_download_has_one_of_four_kinds(crawl):
     ]
     count(iterations, crawl, 10.0, *pages)
     count(iterations, crawl, 11.0, page(fits=True, outcome="changed"), is_revisit=True)
-    assert iterations_of(crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
+    assert read(stored_iterations, crawl.database, crawl.id) == [Iteration(1, 10.0, 11.0, 3, 3, 2, 2, 2, 1, 2)]
 
 
 def test_next_run_continues_the_committed_iteration(database):
@@ -66,8 +66,8 @@ def test_next_run_continues_the_committed_iteration(database):
     again = counting(crawl, pages=4)
     count(again, crawl, 9.0, page(fits=True), page(), page())
     crawl.document("/a", 10.0)
-    assert days_of(crawl.database, crawl.id) == [Day(0.0, 1, 1)]
-    assert iterations_of(crawl.database, crawl.id) == [
+    assert read(stored_days, crawl.database, crawl.id) == [Day(0.0, 1, 1)]
+    assert read(stored_iterations, crawl.database, crawl.id) == [
         Iteration(1, 1.0, 9.0, fit=2, not_fit=2),
         Iteration(2, 9.0, 9.0, not_fit=1),
     ]
@@ -78,7 +78,7 @@ def test_crawls_are_counted_separately(crawl):
     other = NewsStore(crawl.database, "other")
     count(counting(crawl), crawl, 1.0, page())
     count(counting(other), other, 1.0, page(), page())
-    assert [one.pages for one in iterations_of(crawl.database, other.id)] == [2]
+    assert [one.pages for one in read(stored_iterations, crawl.database, other.id)] == [2]
     assert last_iteration(crawl.database, 99) is None
 
 
@@ -86,4 +86,4 @@ def test_days_have_their_new_documents_and_the_running_total(crawl):
     for path, stored_at in (("/a", 10.0), ("/b", DAY - 1), ("/c", DAY), ("/d", 3 * DAY + 5)):
         crawl.document(path, stored_at)
     NewsStore(crawl.database, "other").document("/a", 10.0)
-    assert days_of(crawl.database, crawl.id) == [Day(0.0, 2, 2), Day(DAY, 1, 3), Day(3 * DAY, 1, 4)]
+    assert read(stored_days, crawl.database, crawl.id) == [Day(0.0, 2, 2), Day(DAY, 1, 3), Day(3 * DAY, 1, 4)]

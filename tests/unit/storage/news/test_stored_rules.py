@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import insert
 
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.errors import ConfigError
-from crawlers.items import State
-from crawlers.reasons import Reason
 from crawlers.storage.news import stored_rules
 from crawlers.storage.news.stored_rules import (
     HAND,
@@ -19,15 +16,12 @@ from crawlers.storage.news.stored_rules import (
     edit_rule,
     forbid_rule,
     list_rules,
-    pages_of_domain,
     pin_rule,
     remove_rule,
     replace_rules,
     rule_numbered,
     rules_by_domain,
 )
-from crawlers.storage.schema.news_tables import document
-from crawlers.storage.schema.tables import page, site
 from tests.support.stored_rows import write_rows
 
 pytestmark = pytest.mark.both_stores
@@ -131,29 +125,3 @@ def test_manual_rule_that_only_an_earlier_version_accepted_is_refused_with_a_rem
     wanted = f"Rule {number} of {B} can't be used; change it with `scrapy sites edit-rule {number} REGEX`, or"
     with pytest.raises(ConfigError, match=wanted):
         check_stored_rules(sqlite)
-
-
-def test_pages_of_a_domain_are_those_of_the_latest_crawls_with_their_results(sqlite):
-    sites = {1: "http://a.example", 2: "http://a.example", 3: "https://www.a.example", 4: "http://notA.example".lower()}
-    row = {"crawl_id": 1, "seed_id": 1, "parallel": 1, "delay_s": 0.0}
-    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0}
-    pages = [
-        {"id": n, "site_id": n, "key": n, "url": f"{name}/{n}", "state": int(State.DONE), **unsaid}
-        for n, name in sites.items()
-    ]
-    text = {"title": "", "text": "", "authors": "[]", "extractor": "rule", "text_hash": "", "version": 1}
-    with sqlite.write() as connection:
-        connection.execute(insert(site), [{**row, "id": n, "crawl_id": n, "site": name} for n, name in sites.items()])
-        connection.execute(insert(page), pages)
-        connection.execute(insert(document).values(page_id=3, site_id=3, url=pages[2]["url"], stored_at=0.0, **text))
-        waiting = {**pages[1], "id": 5, "key": 5, "url": "http://a.example/5", "state": int(State.WAITING)}
-        known = {**waiting, "id": 6, "key": 6, "url": "http://a.example/6", "state": int(State.REJECTED)}
-        connection.execute(insert(page), [waiting | {"reason": None}, known | {"reason": Reason.STORED_EARLIER.of(7)}])
-    found = [
-        ("http://a.example/2", True, False),
-        ("https://www.a.example/3", True, True),
-        ("http://a.example/5", False, False),
-        ("http://a.example/6", False, True),
-    ]
-    assert list(pages_of_domain(sqlite, A)) == found
-    assert list(pages_of_domain(sqlite, "nowhere.example")) == []

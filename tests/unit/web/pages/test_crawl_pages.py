@@ -18,11 +18,12 @@ from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, w
 from crawlers.storage.seeds import save_seeds
 from crawlers.web import kept_results
 from crawlers.web.app import panel
+from crawlers.web.job_record import Job
 from crawlers.web.kept_results import KeptResults, Unfinished
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.serving import access_on
-from crawlers.web.starting import Begun, Ending
+from crawlers.web.starting import Begun
 from tests.support.stored_crawl import later_crawl
 from tests.unit.web.conftest import HOST, PORT
 
@@ -151,7 +152,7 @@ def test_page_waits_for_all_of_its_results_together(sqlite, crawl_id, starter, t
     waits = []
 
     class Results(KeptResults):
-        def latest(self, key, compute, share, wait_s=None):
+        def get(self, key, compute, wait_s=None, *, share=0.0):
             waits.append(wait_s)
             return Unfinished(0.0)
 
@@ -248,7 +249,6 @@ def test_manifest_is_shown_and_sent(browser, stopped_id, sqlite):
     sent = response.json()
     assert (sent["crawl"], sent["seeds"], sent["settings"]["RULE_SEED"]) == ("spring", ["http://a.test"], 7)
     assert sent["changed_settings"]["RULE_SEED"] == "8"
-    assert "An earlier version began this crawl and recorded some of them only" in text
 
 
 def test_manifest_says_all_settings_and_the_limits_of_each_site(browser, crawl_id, sqlite, monkeypatch):
@@ -298,10 +298,10 @@ def test_manifest_tells_sites_that_were_deleted_from_those_that_are_not_shown(br
 def test_process_that_failed_is_told(browser, crawl_id, starter):
     now = time.time()
     starter.ended = [
-        Ending("<b>", now, 2),
-        Ending("good", now, 0),
-        Ending("lost", now, None, "<i>"),
-        Ending("old", 9, 2),
+        Job("<b>", "", now, 2),
+        Job("good", "", now, 0),
+        Job("lost", "", now, None, "<i>"),
+        Job("old", "", 9, 2),
     ]
     text = browser.get("/").text
     assert re.search("The process of the crawl &lt;b&gt; ended at .* with status 2", text)
@@ -313,9 +313,9 @@ def test_process_that_failed_is_told(browser, crawl_id, starter):
 
 def test_end_of_the_process_of_a_crawl_is_told(browser, crawl_id, starter):
     starter.ended = [
-        Ending("spring", 2e9, 3),
-        Ending("spring", 2e9, 3, crawl_id=9),
-        Ending("spring", 1e9, 0, "", crawl_id),
+        Job("spring", "", 2e9, 3),
+        Job("spring", "", 2e9, 3, crawl_id=9),
+        Job("spring", "", 1e9, 0, crawl_id=crawl_id),
     ]
     [told] = re.findall(
         "The process of the crawl spring ended at .* with status (.)", browser.get("/crawls/1/work").text

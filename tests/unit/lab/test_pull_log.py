@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from crawlers.items import State
-from crawlers.reports.pull_log import pull_log
+from crawlers.lab.report import pull_log
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -14,9 +14,9 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.topic_store import add_page
 
 
-def begin(database, name, *sites, settings=None):
+def begin(database, name, *sites):
     rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
-    return crawls.begin(database, name, "extlinks", rows, {"settings": settings or {}}, 0.0)
+    return crawls.begin(database, name, "extlinks", rows, {"settings": {}}, 0.0)
 
 
 def write(database, changes):
@@ -34,9 +34,9 @@ def test_pulls_are_in_order_of_completion_and_sites_in_that_of_the_list(database
     assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]
 
 
-def test_site_of_which_nothing_waits_is_read(database):
+def test_site_of_which_nothing_waits_has_no_work(database):
     crawl = begin(database, "one", "http://a.test", "http://b.test", "http://new.test")
     (a, b, _), pages = (site.id for site in crawl.sites), ("/", "/x")
     for number, (of, path) in enumerate(product((a, b), pages), 1):
         add_page(database, number, of, path, state=State.WAITING if (of, path) == (b, "/x") else State.DONE)
-    assert [site.is_read for site in pull_log(database, crawl.id).sites] == [True, False, False]
+    assert [site.has_work for site in pull_log(database, crawl.id).sites] == [False, True, True]

@@ -1,0 +1,28 @@
+"""Reads the settings that the last run of a crawl recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from crawlers.storage.schema.tables import crawler_setting
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from crawlers.storage.database import Database
+
+
+def recorded(connection: Connection, crawl_id: int, *names: str) -> dict[str, str | None]:
+    """Return the settings of a crawl as texts: those called *names*, or all."""
+    statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
+    if names:
+        statement = statement.where(crawler_setting.c.name.in_(names))
+    return {name: value for name, value in connection.execute(statement)}
+
+
+def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
+    """Return all settings of a crawl as texts."""
+    with database.read() as connection:
+        return recorded(connection, crawl_id)
