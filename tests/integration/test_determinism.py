@@ -22,34 +22,32 @@ def everything():
         yield served
 
 
-def shuffled(seed: str):
-    """Return delays that change the order of responses with the *seed*."""
-    return lambda url: zlib.crc32(f"{seed} {url}".encode()) / (1 << 32) * LONGEST_PAUSE_S
+def shuffled(url: str) -> float:
+    """Return delays that change the order of responses."""
+    return zlib.crc32(url.encode()) / (1 << 32) * LONGEST_PAUSE_S
 
 
 def test_results_do_not_depend_on_concurrency_on_the_order_of_responses_or_on_caches(everything, crawl_in):
     crawls = []
-    for parallel, seed, cached in ((1, "", 2_000_000), (32, "heads", 2_000_000), (32, "tails", 50)):
-        everything.pace = shuffled(seed) if seed else lambda url: 0.0
+    for parallel, cached in ((1, 2_000_000), (32, 50)):
+        everything.pace = shuffled if parallel > 1 else lambda url: 0.0
         hosts = everything.hosts(parallel=parallel)
         settings = {"CONCURRENT_REQUESTS": parallel, "FRONTIER_CACHE_URLS": cached, "RETRY_BACKOFF_SECONDS": 0.01}
-        crawl = crawl_in(f"{parallel}{seed}", hosts, **settings, **FORMATS)
+        crawl = crawl_in(f"{parallel}", hosts, **settings, **FORMATS)
         assert crawl.run(is_fresh=True).status == 0
         assert crawl.states == ["finished"]
         crawls.append(crawl)
-    one, heads, tails = crawls
+    one, other = crawls
 
     assert len(one.files()) == (len(everything.origins) - 1) * len(ENDINGS)  # none of the dead site
     assert {name[name.index(".", 12) :] for name in one.files()} == set(ENDINGS)
-    assert heads.files() == one.files()
-    assert tails.files() == one.files()
+    assert other.files() == one.files()
     # The limits of the hosts file are rows too.
     tables = [{name: rows for name, rows in crawl.tables().items() if name != "site"} for crawl in crawls]
-    assert differences(tables[0], tables[1]) == []
-    assert differences(tables[0], tables[2]) == []
-    # Not vacuously: the pages came in other orders.
+    assert differences(*tables) == []
+    # Not vacuously: the pages came in another order.
     orders = [tuple(url for (url,) in c.query("SELECT url FROM page ORDER BY fetched_at")) for c in crawls]
-    assert len(set(orders)) == 3
+    assert orders[0] != orders[1]
 
 
 def test_graphs_of_sites_do_not_depend_on_the_page_order(everything, crawl_in):

@@ -6,13 +6,11 @@ import logging
 
 import pytest
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
 from scrapy.spiders import Spider
 from twisted.python.failure import Failure
 
 from crawlers.extensions.log_format import PageLogFormatter
-from crawlers.pipelines.graphs import GraphPipeline
 from crawlers.spiders.base import SiteSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -55,11 +53,6 @@ def test_no_results_are_written_without_formats_and_tables(tmp_path):
         assert project.crawl(web.hosts()).status == 0
     assert not (tmp_path / "result").exists()
     assert project.states() == [("finished", "finished")]
-
-
-def test_graphs_are_off_without_a_format():
-    with pytest.raises(NotConfigured, match=r"^$"):  # a reason would be logged as a warning
-        GraphPipeline.from_crawler(crawler(GRAPH_FORMATS=""))
 
 
 # Log lines

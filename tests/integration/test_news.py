@@ -154,7 +154,7 @@ def go_on_until_a_response_is_unchanged(crawl: Crawl, press: Press) -> None:
         assert run(crawl) == 0
 
 
-def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in):
+def test_every_article_becomes_one_document_and_a_later_crawl_does_not_fetch_it_again(press, crawl_in):
     crawl = news_in(crawl_in, press, "whole")
     go_on_until_all_is_published(crawl, press)
     assert documents(crawl) == all_of(press)
@@ -164,6 +164,12 @@ def test_every_article_becomes_one_document_with_its_feed_found(press, crawl_in)
     )
     assert "home" not in text
     assert published.startswith("2026-11-04T08:00")
+    fetched = sum(path.startswith("/story-") for path in press.web["bare"].paths)
+    assert run(crawl, CRAWL="again") == 0
+    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == fetched
+    assert documents(crawl) == all_of(press)
+    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'stored_earlier %'")
+    assert reasons == [(2 * NEW,)]
 
 
 def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
@@ -250,17 +256,6 @@ def test_article_that_changed_keeps_its_versions(press, crawl_in):
     assert changed
     assert all("never sold" in text for _, text in changed)
     assert {page: versions[page] for page, _ in changed} == {page: before[page] for page, _ in changed}
-
-
-def test_documents_of_an_earlier_crawl_are_not_fetched_again(press, crawl_in):
-    crawl = news_in(crawl_in, press, "twice")
-    go_on_until_all_is_published(crawl, press)
-    fetched = sum(path.startswith("/story-") for path in press.web["bare"].paths)
-    assert run(crawl, CRAWL="again") == 0
-    assert sum(path.startswith("/story-") for path in press.web["bare"].paths) == fetched
-    assert documents(crawl) == all_of(press)
-    reasons = crawl.query("SELECT count(*) FROM page WHERE reason LIKE 'stored_earlier %'")
-    assert reasons == [(2 * NEW,)]
 
 
 def test_removed_feed_and_omitted_source_are_not_requested_until_they_return(press, crawl_in):

@@ -16,7 +16,6 @@ from tests.support.services import fresh_database, restart_postgresql
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
 
     from tests.support.processes import Ended
 
@@ -52,12 +51,6 @@ def requests(whole, web) -> Counter[str]:
     return web.counts
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def shared(request: pytest.FixtureRequest, crawl_in: Callable[..., Crawl], web: WatchedWeb) -> Crawl:
-    store = {} if request.param == "sqlite" else {"DATABASE_URL": request.getfixturevalue("postgresql_url")}
-    return crawl_in("shared", web.hosts(parallel=4), **SETTINGS, **store)
-
-
 def check_same(whole: Crawl, shared: Crawl, ended: list[Ended]) -> None:
     assert [one.status for one in ended] == [0] * len(ended), "\n".join(one.log[-2000:] for one in ended)
     assert shared.states == ["finished"]
@@ -65,7 +58,10 @@ def check_same(whole: Crawl, shared: Crawl, ended: list[Ended]) -> None:
     assert shared.files() == whole.files()
 
 
-def test_workers_that_are_killed_at_random_have_the_result_of_one_process(web, whole, shared, requests):
+def test_workers_that_are_killed_at_random_have_the_result_of_one_process(
+    web, whole, crawl_in, requests, postgresql_url
+):
+    shared = crawl_in("shared", web.hosts(parallel=4), **SETTINGS, DATABASE_URL=postgresql_url)
     crew = Crew(shared, web, 3)
     rng = random.Random(13)
     kills = sum(crew.kill_one(rng, REACH) for _ in range(3))
@@ -100,15 +96,14 @@ def test_workers_go_on_when_their_server_is_back(web, whole, crawl_in, requests,
         assert any("begins again" in one.log for one in ended)
 
 
-@pytest.mark.parametrize("fault", [Network.cut, Network.forget])
-def test_worker_whose_network_is_cut_joins_again(web, whole, crawl_in, requests, postgresql_url, fault):
+def test_worker_whose_connections_are_forgotten_joins_again(web, whole, crawl_in, requests, postgresql_url):
     with Network(postgresql_url) as network:
         shared = crawl_in(
             "network", web.hosts(parallel=4), **SETTINGS, WORKER_DEADLINE_SECONDS=1.5, DATABASE_URL=postgresql_url
         )
         crew = Crew(shared, web, 1)
         run = crew.add(DATABASE_URL=network.url)
-        crew.after_requests(100, lambda: fault(network))
+        crew.after_requests(100, network.forget)
         crew.until_lost(run)
         network.mend()
         ended = crew.wait()

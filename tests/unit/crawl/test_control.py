@@ -27,11 +27,6 @@ def heard() -> Heard:
     return Heard()
 
 
-def test_crawl_that_is_resumed_is_woken_and_not_stopped(heard):
-    heard.control.resume()
-    assert (heard.wakes, heard.stopped, heard.control.failure) == (1, [], None)
-
-
 def test_first_failure_is_reported_and_later_ones_are_not(heard, caplog):
     first = StoreError("first")
     heard.control.abort(first, "first_reason")
@@ -40,12 +35,6 @@ def test_first_failure_is_reported_and_later_ones_are_not(heard, caplog):
     assert heard.control.failure is first
     assert heard.stopped == ["first_reason"]
     assert caplog.messages == ["first"]
-
-
-def test_failure_of_a_crawl_that_ends_anyway_does_not_stop_it(heard):
-    heard.control.fail(StoreError("no space"))
-    assert str(heard.control.failure) == "no space"
-    assert heard.stopped == []
 
 
 def test_error_that_is_no_failure_of_the_store_is_reported_as_a_bug(heard, caplog):

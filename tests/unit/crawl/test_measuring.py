@@ -74,12 +74,6 @@ def test_pages_are_counted_now_and_then(measured: Measured) -> None:
     assert measured.measuring.snapshot.pages == {State.WAITING: 2, State.DONE: 1}
 
 
-def test_lateness_is_recorded(measured: Measured) -> None:
-    measured.step(1.0, late_s=0.75)
-    lateness = measured.measuring.snapshot.lateness
-    assert (sum(lateness.counts), lateness.seconds) == (1, 0.75)
-
-
 def test_store_is_queried_seldom(measured: Measured) -> None:
     assert measured.measuring.needs_query
     measured.opened.crawl.session.writer.flush()
@@ -97,10 +91,4 @@ def test_store_that_can_not_be_read_ends_nothing(measured: Measured) -> None:
         connection.exec_driver_sql("ALTER TABLE page RENAME TO lost")
     measured.query()
     assert measured.measuring.snapshot.oldest_found_at is None
-    assert not measured.measuring.needs_query
-
-
-def test_closed_crawl_is_not_queried(sqlite_url: str) -> None:
-    measured = Measured(sqlite_url)
-    measured.opened.close()
     assert not measured.measuring.needs_query

@@ -143,12 +143,6 @@ def _is_due(one, after_s):
         one.now -= after_s
 
 
-def test_round_is_as_long_as_its_transaction(made):
-    one = made()
-    one.slowness_s = 0.02
-    assert one.round().took_s == pytest.approx(0.02)
-
-
 def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
     one = made(page_budget=10)
     granted = one.round()
@@ -245,14 +239,6 @@ def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql
 # What rounds say ------------------------------------------------------------------------------------
 
 
-def test_before_its_first_round_a_worker_knows_of_nobody(made):
-    one = made().membership
-    assert (one.last.others, one.last.idle, one.stop_reason) == (0, 0, None)
-    assert not any((*one.last[-4:], one.is_paused, one.is_divided))
-    assert one.are_idle
-    assert one.may_lease
-
-
 def test_round_says_who_else_works(made):
     one = made()
     other, third = one.join(), one.join()
@@ -322,10 +308,3 @@ def test_workers_are_asked_to_pause_and_to_stop(made):
     one.run(lambda connection: one.membership.ask_to_stop("timeout", connection))
     one.round()
     assert one.membership.stop_reason == "timeout"
-
-
-def test_last_worker_that_leaves_ends_the_crawl(made):
-    one = made()
-    other = one.join()
-    assert one.run(one.membership.leave).result() is False
-    assert one.states() == {one.id: "left", other: "active"}

@@ -10,7 +10,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
-from crawlers.storage.worker_status import Wait
 from crawlers.storage.writer import Commits
 
 if TYPE_CHECKING:
@@ -31,12 +30,6 @@ def scraped(**fields: Any) -> dict[tuple[str, str], float]:
             assert (labels.pop("crawl"), labels.pop("worker")) == ("night", "7")
             found[sample.name, ",".join(labels.values())] = sample.value
     return found
-
-
-def test_nothing_is_collected_before_the_crawl_began() -> None:
-    registry = CollectorRegistry()
-    registry.register(SnapshotCollector(lambda: None, lambda: NOW))
-    assert generate_latest(registry) == b""
 
 
 def test_names_follow_the_conventions_and_every_value_is_there_from_the_start() -> None:
@@ -66,11 +59,6 @@ def test_leased_urls_do_not_wait() -> None:
     found = scraped(pages=pages, leases=4)
     assert [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")] == [6, 4, 5, 0]
     assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
-
-
-def test_sites_are_counted_by_what_they_wait_for() -> None:
-    found = scraped(waits={Wait.DELAY: 2})
-    assert [found["crawlers_sites", wait] for wait in ("delay", "ready")] == [2, 0]
 
 
 def test_writer_and_rule_are_reported() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
@@ -32,36 +30,12 @@ def test_page_is_stored_and_its_links_wait(opened):
     assert crawl.lease().level == 1
 
 
-def test_page_is_stored_as_the_policy_changed_it(opened, policy):
-    crawl = opened()
-    policy.decides = lambda page: Decision(replace(page, title="By the policy"))
-    assert crawl.end(crawl.lease(), title="By the page").title == "By the policy"
-    assert crawl.rows("SELECT title FROM page") == [("By the policy",)]
-
-
 def test_rows_of_the_policy_are_committed_with_the_page(opened, policy):
     crawl = opened()
     rows = ChangeSet(SiteRobots(1, 200, "by the policy", NOW))
     policy.decides = lambda page: Decision(page, changes=rows)
     crawl.end(crawl.lease())
     assert crawl.rows("SELECT robots_text FROM site") == [("by the policy",)]
-
-
-def test_sites_to_which_a_page_leads_are_opened(opened):
-    crawl = opened()
-    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
-    crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
-    assert crawl.lease().url == f"{OTHER}/a"
-    assert crawl.rows("SELECT site FROM site ORDER BY id") == [(SITE,), (OTHER,)]
-
-
-def test_links_to_more_sites_than_allowed_are_external(opened, monkeypatch):
-    monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 1)
-    crawl = opened()
-    link = target("/a")._replace(url=f"{OTHER}/a", normalized=f"{OTHER}/a", key=7, site=OTHER)
-    page = crawl.end(crawl.lease(), cross_site_links=[(link, 1)])
-    assert (page.cross_site_links, [link.url for link, _ in page.external]) == ([], [f"{OTHER}/a"])
-    assert crawl.rows("SELECT url FROM external_url") == [(f"{OTHER}/a",)]
 
 
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
@@ -153,12 +127,6 @@ def test_transient_failure_is_retried_after_the_backoff_until_the_attempts_are_u
     assert crawl.stats == {"pages/retried": 2, "pages/failed": 1, "errors/timeout": 3}
 
 
-def test_permanent_failure_is_not_retried(opened):
-    crawl = opened()
-    crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="spider_failed timeout")
-    assert crawl.pages()["/"] == (State.FAILED, "spider_failed timeout")
-
-
 def test_status_of_a_missing_page_is_not_retried_and_that_of_a_broken_server_is(opened):
     crawl = opened(RETRY_TIMES=2)
     crawl.end(crawl.lease(), "/404", "/500")
@@ -166,14 +134,6 @@ def test_status_of_a_missing_page_is_not_retried_and_that_of_a_broken_server_is(
         crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
     pages = crawl.pages()
     assert (pages["/404"][0], pages["/500"][0]) == (State.REFUSED, State.WAITING)
-
-
-def test_host_that_refuses_rests_as_long_as_it_demands(opened):
-    crawl = opened(RETRY_BACKOFF_SECONDS=1.0)
-    crawl.end(crawl.lease(), "/a", "/b")
-    crawl.end(crawl.lease(), state=State.REFUSED, status=429, reason="status 429", retry_after_s=60.0)
-    assert crawl.crawl.next(NOW) is None
-    assert crawl.crawl.next_due(NOW) == 60.0
 
 
 YEAR_S = 365 * 86_400.0

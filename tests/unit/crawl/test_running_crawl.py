@@ -19,16 +19,6 @@ OTHER = "http://b.test"
 # The next URL
 
 
-def test_robots_txt_of_a_site_is_needed_once_before_its_first_page(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
-    needed = crawl.robots()
-    assert needed.address == SITE
-    assert crawl.crawl.next(NOW) is None
-    crawl.crawl.record_robots(needed.site_id, 200, "")
-    crawl.end(crawl.lease(), "/a")
-    assert crawl.lease().url == f"{SITE}/a"
-
-
 def test_robots_txt_is_stored_and_obeyed(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3"
@@ -115,14 +105,6 @@ def test_crawl_does_not_wait_for_robots_txt_while_the_policy_queues_pages(opened
     assert not crawl.crawl.waits_for_robots(crawl.now)
     policy.queueing = False
     assert crawl.crawl.waits_for_robots(crawl.now)
-
-
-def test_pages_that_the_policy_skips_are_stored_with_the_reason(opened, policy):
-    crawl = opened()
-    policy.skipped = {"/a"}
-    crawl.end(crawl.lease(), "/a", "/b")
-    assert crawl.lease().url == f"{SITE}/b"
-    assert crawl.pages()["/a"] == (State.REJECTED, "feed_removed")
 
 
 def test_one_call_rejects_a_bounded_number_of_urls(opened, policy, monkeypatch):

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl import running_crawl, session
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
@@ -70,30 +69,9 @@ def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
     assert crawl.stopped == ["store_failed"]
 
 
-def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
-    needed = crawl.robots()
-    break_store(crawl)
-    crawl.crawl.record_robots(needed.site_id, 404, None)
-    assert isinstance(crawl.crawl.control.failure, StoreError)
-    assert crawl.stopped == ["store_failed"]
-
-
 def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
     with pytest.raises(BadUrl):
         opened({"roots": ["mailto:x@a.test"]})
-    assert "store-writer" not in [thread.name for thread in threading.enumerate()]
-    assert opened().lease().url == f"{SITE}/"
-
-
-def test_crawl_whose_logs_can_not_be_opened_leaves_the_store_to_the_next_one(opened, monkeypatch):
-    def fail(*paths: object) -> None:
-        raise ConfigError("COMMON_LOG_FILE: no space")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(running_crawl, "CsvLogs", fail)
-        with pytest.raises(ConfigError, match="no space"):
-            opened()
     assert "store-writer" not in [thread.name for thread in threading.enumerate()]
     assert opened().lease().url == f"{SITE}/"
 
@@ -112,17 +90,6 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
     crawl.close()
     assert f"{SITE}/a" in (tmp_path / "common.csv").read_text("utf-8")
     assert isinstance(crawl.crawl.control.failure, StoreError)
-
-
-def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
-    crawl = opened({"page_budget": 1})
-    assert crawl.crawl.has_pending
-    assert not crawl.crawl.is_budget_exhausted
-    crawl.end(crawl.lease(), "/a")
-    assert not crawl.crawl.has_pending
-    assert crawl.crawl.is_budget_exhausted
-    crawl.close()
-    assert crawl.states() == [("interrupted", "finished")]
 
 
 @pytest.mark.parametrize("once", [False, True])
@@ -187,25 +154,6 @@ def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(
     assert again.states() == [("finished", "finished")]
 
 
-def test_crawl_with_waiting_pages_is_interrupted_and_resumed_by_the_next_run(opened):
-    crawl = opened()
-    crawl.end(crawl.lease(), "/a")
-    crawl.close()
-    assert crawl.states() == [("interrupted", "finished")]
-    again = opened()
-    assert again.lease().url == f"{SITE}/a"
-
-
-def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opened, monkeypatch):
-    crawl = opened()
-    with monkeypatch.context() as patch:
-        patch.setattr(crawl.crawl.session, "end", lambda **_: (_ for _ in ()).throw(StoreError("the disk is full")))
-        crawl.close()
-    assert str(crawl.crawl.control.failure) == "the disk is full"
-    assert crawl.states()[0][0] == "running"
-    assert opened().lease().url == f"{SITE}/"
-
-
 def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, monkeypatch):
     crawl = opened()
     crawl.lease()
@@ -255,12 +203,6 @@ def test_levels_that_are_too_deep_are_settled_when_nothing_waits(opened):
     assert crawl.crawl.has_unsettled_levels
 
 
-def test_breadth_first_order_has_no_unsettled_levels(opened):
-    crawl = opened()
-    crawl.end(crawl.lease())
-    assert not crawl.crawl.has_unsettled_levels
-
-
 def test_levels_are_settled_once_at_a_time(opened):
     crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
@@ -273,13 +215,6 @@ def test_levels_are_settled_once_at_a_time(opened):
     assert crawl.lease().url == f"{SITE}/x"
 
 
-def test_failed_crawl_has_no_unsettled_levels(opened):
-    crawl = opened(ORDER="opic", MAX_LEVEL=3)
-    drained(crawl)
-    crawl.crawl.control.abort(StoreError("the disk is full"))
-    assert not crawl.crawl.has_unsettled_levels
-
-
 def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
@@ -289,20 +224,6 @@ def test_levels_that_can_not_be_read_end_the_crawl(opened, sqlite_url):
     assert isinstance(crawl.crawl.control.failure, StoreError)
     assert "no such table: link" in str(crawl.crawl.control.failure)
     assert crawl.stopped == ["store_failed"]
-    assert not crawl.crawl.has_unsettled_levels
-
-
-def test_bug_while_levels_are_settled_ends_the_crawl(opened, monkeypatch, caplog):
-    def fail(connection: object, site_id: int, max_level: int | None) -> None:
-        raise BUG
-
-    monkeypatch.setattr(session, "correct_levels", fail)
-    crawl = opened(ORDER="opic", MAX_LEVEL=3)
-    drained(crawl)
-    asyncio.run(crawl.crawl.correct_levels())
-    assert str(crawl.crawl.control.failure) == "the levels can't be corrected: ValueError a bug; please report it"
-    assert crawl.stopped == ["store_failed"]
-    assert "Internal error" in caplog.messages
     assert not crawl.crawl.has_unsettled_levels
 
 

@@ -17,7 +17,6 @@ from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
 from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
-from crawlers.storage import workers
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import OpenedCrawl, target
 from tests.support.workers_of_web import stored_cash
@@ -327,16 +326,6 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     assert len(leases(two)) == 2
 
 
-def test_worker_that_could_not_beat_for_half_of_the_deadline_requests_nothing(opened):
-    one = opened()
-    one.now += 16.0
-    assert not one.crawl.may_request
-    assert (leases(one), one.crawl.next_due(one.now)) == ([], None)
-    one.round()
-    assert one.crawl.may_request
-    assert len(leases(one)) == 4
-
-
 # Budget
 
 
@@ -376,24 +365,6 @@ def test_workers_that_compare_sites_of_a_budget_share_a_number_of_rounds(opened,
         assert not one.crawl.is_round_due
         one.now += 0.02
         assert one.crawl.is_round_due
-
-
-def test_worker_that_lacks_pulls_has_a_round_soon(opened):
-    mission = {"page_budget": 400, "counts_rewards": True}
-    one, two = (opened(6, mission, RULE="roundrobin") for _ in range(2))
-    rounds(one, two)
-    for lease in leases(one):
-        end(one, lease, links=60)
-    one.round()
-    one.now += 0.15
-    assert not one.crawl.is_round_due, "it has pulls at hand"
-    while found := leases(one):
-        for lease in found:
-            end(one, lease)
-    assert one.crawl.is_round_due, "what it was granted is spent, and URLs wait"
-    one.round()
-    assert not one.crawl.is_round_due
-    assert leases(one)
 
 
 # The end
@@ -454,16 +425,6 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
     assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
 
 
-def test_workers_pause_and_go_on(opened):
-    one, two = opened(), opened()
-    for control, expected in ((workers.PAUSE, 0), (None, 4)):
-        with one.crawl.session.database.write() as connection:
-            workers.ask(connection, one.crawl.session.row.id, control)
-        rounds(one, two, number=2)
-        assert one.crawl.has_pending
-        assert len(leases(one)) + len(leases(two)) == expected
-
-
 def test_mission_of_one_process_is_not_joined(opened):
     opened(mission={"can_be_shared": False})
     with pytest.raises(ConfigError, match="one process"):
@@ -482,11 +443,3 @@ def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, 
         assert crawl.crawl.session._order.link_values.parts([news]) == (2.0,)
     with pytest.raises(ConfigError, match=r"^LINK_PRIOR=shipped: give LINK_PRIOR=.*mine.json to join the crawl"):
         opened(mission={"counts_rewards": True}, ORDER="learnt")
-
-
-def test_weights_do_not_matter_to_a_crawl_whose_order_learns_nothing_of_links(opened):
-    first = opened()
-    second = opened(LINK_PRIOR="none")
-    for crawl in (first, second):
-        crawl.crawl.session.close_all()
-    assert opened(LINK_PRIOR="mine.json").crawl.session.row.id == first.crawl.session.row.id

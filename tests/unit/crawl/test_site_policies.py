@@ -55,13 +55,6 @@ def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
     assert found.reason == "redirect_to_other_site http://gone.test/"
 
 
-def test_no_more_sites_are_opened_than_allowed() -> None:
-    sites, opened = policies("", most=2)
-    sites.open_cross_site(page("b", "c", "d"), 0.0, ChangeSet())
-    sites.open_cross_site(page("e", "c"), 0.0, ChangeSet())
-    assert opened == ["http://b.test", "http://c.test"]
-
-
 def test_sites_that_the_list_omits_do_not_count_towards_the_limit() -> None:
     sites, opened = policies("http://gone.test", most=2)
     sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())

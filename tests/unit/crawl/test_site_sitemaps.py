@@ -100,10 +100,6 @@ def test_nothing_else_of_the_site_is_requested_meanwhile(reads):
     assert crawl.stored() == [("/sitemap.xml", 2, "status 404", 0, 0, 0)]
 
 
-def test_other_missions_and_a_switch_read_none(opened):
-    assert opened().lease().url == f"{SITE}/"
-
-
 def test_robots_txt_names_sitemaps_and_forbids_some(reads):
     crawl = reads(ROBOTSTXT_OBEY=True)
     names = ["a.xml", "/no/b.xml", "https://www.a.test/c.xml?x=1", "http://cdn.test/d.xml"]
@@ -119,13 +115,6 @@ def test_robots_txt_names_sitemaps_and_forbids_some(reads):
         ("/c.xml?x=1", 1, None, 2, 0, 0),
         ("http://cdn.test/d.xml", 2, "sitemap_of_other_site", 0, 0, 0),
     ]
-
-
-def test_sitemaps_that_need_no_request_are_stored(reads):
-    crawl = reads(ROBOTSTXT_OBEY=True)
-    crawl.robots(f"{NONE}Sitemap: {SITE}/no/b.xml")
-    assert crawl.opened.lease().url == f"{SITE}/"
-    assert crawl.stored() == [("/no/b.xml", 2, "robots_disallows", 0, 0, 0)]
 
 
 def test_site_whose_robots_txt_can_not_be_read_gets_no_request_for_sitemaps(reads):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import closing
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,11 +12,10 @@ from scrapy import Spider, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from twisted.python.failure import Failure
 
-import crawlers
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError, FrontierError, StoreError
-from crawlers.extensions.crawl_owner import LIBRARIES, add_output, owner_of, required_extension
+from crawlers.extensions.crawl_owner import owner_of, required_extension
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import SiteLimits
 from crawlers.options import OFFERED
@@ -114,12 +112,6 @@ def test_manifest_has_every_setting_that_people_may_choose_and_the_versions_of_l
     assert manifest["site_options"] == {}
 
 
-def test_libraries_of_the_manifest_are_requirements():
-    pinned = Path(crawlers.__file__).parents[1] / "requirements.in"
-    required = {line.partition("==")[0].lower() for line in pinned.read_text("utf-8").splitlines()}
-    assert {name.lower() for name in LIBRARIES} - required == {"twisted"}  # which Scrapy requires
-
-
 def test_crawl_is_not_open_before_the_scheduler(opened):
     one = opened()
     assert not one.owner.is_started
@@ -151,12 +143,6 @@ def test_crawl_says_for_whom_the_rules_of_robots_txt_apply(opened, caplog, setti
     assert f'Rules of robots.txt apply to the crawl if they are for the user agent "{token}"' in caplog.messages
 
 
-def test_rules_of_robots_txt_are_not_mentioned_if_they_are_not_obeyed(opened, caplog):
-    caplog.set_level("INFO")
-    opened(ROBOTSTXT_OBEY=False).open()
-    assert "robots.txt" not in caplog.text
-
-
 def test_unexpected_error_of_a_policy_is_reported_and_leaves_no_crawl_running(opened, monkeypatch):
     monkeypatch.setattr(OneSite, "crawl_policy", lambda *_: 1 / 0)
     one = opened(OneSite)
@@ -182,28 +168,6 @@ def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
 
 
 # The end
-
-
-def test_output_that_fails_is_the_failure_of_the_crawl(opened):
-    def fail() -> None:
-        raise ConfigError("the folder can't be written")
-
-    one = opened()
-    add_output(one.crawler, fail)
-    one.open()
-    one.send(signals.spider_opened)
-    one.owner.close("finished")
-    assert str(one.owner.failure) == "the folder can't be written"
-
-
-def test_outputs_of_a_crawl_that_can_not_begin_are_not_written(opened):
-    one = opened(OneSite, RULE="chess")
-    written: list[str] = []
-    add_output(one.crawler, lambda: written.append("graph") or [Path("a.gexf")])
-    one.open()
-    one.send(signals.spider_opened)
-    one.owner.close("finished")
-    assert written == []
 
 
 def test_spider_stays_open_until_the_levels_are_settled(opened):

@@ -50,11 +50,6 @@ def test_pipeline_of_a_user_comes_before_the_store(own):
     assert built == ["tests.support.sites.plain.ItemsPipeline", STORE, *BEHIND]
 
 
-def test_project_as_it_is_stays_as_it_is():
-    assert components("ITEM_PIPELINES") == [STORE, *BEHIND]
-    assert components("SPIDER_MIDDLEWARES")[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"
-
-
 def test_custom_settings_of_a_spider_push_nothing_out():
     built = components("SPIDER_MIDDLEWARES", OwnSpider)
     assert built[0] == "crawlers.middlewares.callbacks.CallbackMiddleware"

@@ -71,28 +71,12 @@ def test_objects_of_scrapy_are_left_out_and_fields_of_users_stay(log):
     assert "item" not in line
 
 
-def test_root_logger_has_its_level_again_afterwards():
-    level = logging.root.level
-    for _ in range(2):
-        json_log.install(Settings({"LOG_ENABLED": False}), {})
-    assert logging.root.level == logging.NOTSET
-    json_log.remove()
-    assert logging.root.level == level
-
-
 def test_broken_text_is_escaped(log, monkeypatch):
     root = logging.getLogger()
     ours = [handler for handler in root.handlers if not type(handler).__module__.startswith("_pytest")]
     monkeypatch.setattr(root, "handlers", ours)  # pytest-xdist can't send broken text that was captured
     logging.getLogger("a").info("\udcff")
     assert log()[0]["message"] == "\udcff"
-
-
-def test_second_installation_replaces_the_first(log, tmp_path):
-    json_log.install(Settings({"LOG_FILE": str(tmp_path / "other.jsonl"), "LOG_LEVEL": "INFO"}), {})
-    logging.getLogger("a").info("x")
-    assert log() == []
-    assert len(objects((tmp_path / "other.jsonl").read_text("utf-8"))) == 1
 
 
 def test_every_line_of_a_crawl_is_an_object_without_users_and_passwords(tmp_path):

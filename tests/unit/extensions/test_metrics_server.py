@@ -7,16 +7,13 @@ import http.client
 import re
 import socket
 import threading
-from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import ConfigError
 from crawlers.extensions.metrics_server import MetricsServer
-from crawlers.inputs.worker_place import WorkerPlace
 from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S, until
 from tests.support.sites.project import Project
@@ -52,11 +49,6 @@ def get(port):
     return {(sample.name, *sample.labels.values()): sample.value for one in families for sample in one.samples}
 
 
-def test_metrics_are_off_unless_a_port_is_given(sqlite_url):
-    with pytest.raises(NotConfigured):
-        MetricsServer.from_crawler(crawler_of(sqlite_url))
-
-
 def test_workers_of_one_machine_take_one_port_each_and_nothing_is_served_before_the_crawl_begins(sqlite_url):
     port = free_port()
     crawler = crawler_of(sqlite_url, METRICS_PORT=port)
@@ -67,16 +59,6 @@ def test_workers_of_one_machine_take_one_port_each_and_nothing_is_served_before_
     finally:
         for server in servers:
             server.close()
-
-
-def test_worker_of_a_command_for_several_has_the_port_of_its_place(sqlite_url, monkeypatch):
-    port = free_port()
-    monkeypatch.setattr("crawlers.extensions.metrics_server.worker_place", lambda: WorkerPlace(2, 4, Path()))
-    server = MetricsServer.from_crawler(crawler_of(sqlite_url, METRICS_PORT=port))
-    try:
-        assert server.url == f"http://127.0.0.1:{port + 1}/metrics"
-    finally:
-        server.close()
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,6 @@ def test_display_is_off_where_there_is_no_terminal(wanted, monkeypatch):
         Progress.from_crawler(crawler)
 
 
-def test_display_is_off_for_spiders_without_a_list_of_sites():
-    crawler = Crawler(Spider, {"PROGRESS_ENABLED": True})
-    crawler.spider = Spider(name="x")
-    with pytest.raises(NotConfigured):
-        Progress.from_crawler(crawler)
-
-
 def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
     project = Project(tmp_path, PROGRESS_ENABLED=True, LOG_LEVEL="ERROR")
     with Web(site=pages({"/": "<a href=/x>x</a>", "/x": "x"})) as web:
@@ -95,16 +88,6 @@ def test_no_log_line_is_erased_and_the_table_disappears_at_the_end(tmp_path):
     _, screen = crawl_on_terminal(tmp_path)
     assert_everything_is_read(screen)
     assert not any(TABLE.decode() in line for line in screen.lines)
-
-
-def test_window_may_be_resized(tmp_path):
-    def resize(run, terminal):
-        terminal.resize(40, 10)
-        before = terminal.output.count(TABLE)
-        until(lambda: terminal.output.count(TABLE) > before + 3, "the table is drawn again")
-
-    _, screen = crawl_on_terminal(tmp_path, resize)
-    assert_everything_is_read(screen)
 
 
 def test_ctrl_c_ends_the_crawl_and_the_log_says_so(tmp_path):

@@ -91,13 +91,3 @@ def test_crawl_whose_engine_has_stopped_takes_nothing_more(monkeypatch):
         assert crawl.begun == [False, False, True], "before it runs, the engine is not stopping"
 
     run(test, monkeypatch)
-
-
-def test_crawl_that_could_not_begin_has_no_rounds(monkeypatch):
-    async def test() -> None:
-        crawl = Crawl(monkeypatch, has_begun=False)
-        crawl.send(signals.spider_opened)
-        crawl.send(signals.spider_closed)
-        assert crawl.begun == []
-
-    run(test, monkeypatch)

@@ -34,9 +34,3 @@ def test_stop_file_that_exists_is_refused_in_a_sentence_that_says_what_to_do(tmp
         f"STOP_FILE={file} exists, so the crawl would stop at once; if it is the stop file of an earlier run, delete "
         f"{file} and start again, otherwise name another file"
     )
-
-
-def test_empty_name_means_no_stop_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "stop.txt").touch()
-    opened("")

@@ -44,10 +44,6 @@ def test_log_of_level_debug_has_the_dumps_as_well(tmp_path, site):
     assert [dump for dump in DUMPS if f"DEBUG: {dump}" not in ended.log] == []
 
 
-def test_log_of_level_warning_is_silent(tmp_path, site):
-    assert Project(tmp_path).crawl(site, LOG_LEVEL="WARNING").log == ""
-
-
 @pytest.mark.parametrize("settings", [{"LOG_FILE": "crawl.log"}, {"LOG_LEVEL": "ERROR"}])
 def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     with Terminal() as terminal:
@@ -64,9 +60,3 @@ def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
         assert HEADING in log
         assert "\x1b" not in log
         assert not any(" INFO: " in line for line in lines)
-
-
-def test_crawl_that_can_not_begin_has_no_summary(tmp_path, site):
-    ended = Project(tmp_path).crawl(site, DATABASE_URL="sqlite:////proc/x.sqlite")
-    assert ended.status == 2
-    assert "Crawl " not in ended.log

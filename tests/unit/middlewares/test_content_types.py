@@ -99,12 +99,6 @@ def is_stopped(content_type, length, parts=(), **meta):
     return stopped
 
 
-def test_response_without_its_body_is_passed_on():
-    with pytest.raises(StopDownload) as stop:
-        ContentTypeMiddleware(HTML).headers_received(Headers(), 1_000_000, Request(URL, meta={"lease": lease()}))
-    assert not stop.value.fail
-
-
 @pytest.mark.parametrize(
     ("content_type", "length", "stopped"),
     [

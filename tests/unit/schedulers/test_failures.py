@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 from scrapy import exceptions as scrapy_errors
 
-from crawlers.frontier.values import Lease
 from crawlers.items import State
-from crawlers.schedulers.failures import failed_page, failure_of
-
-LEASE = Lease(7, 1, 0, "http://a.example/", 2, 0, 0, None, 0.0)
+from crawlers.schedulers.failures import failure_of
 
 
 @pytest.mark.parametrize(
@@ -33,8 +30,3 @@ def test_every_error_has_a_reason(error, reason):
 
 def test_long_texts_of_errors_are_cut():
     assert len(failure_of(ValueError("x" * 5000)).reason) < 250
-
-
-def test_page_of_a_failure_may_be_asked_for_again():
-    page = failed_page(LEASE, scrapy_errors.DownloadTimeoutError("x"))
-    assert (page.id, page.level, page.state, page.reason, page.is_transient) == (7, 2, State.FAILED, "timeout", True)

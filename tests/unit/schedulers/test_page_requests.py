@@ -9,7 +9,7 @@ import pytest
 from crawlers.algorithms.retries import RetryPolicy
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
-from crawlers.items import LEASE, RENDER
+from crawlers.items import RENDER
 from crawlers.schedulers.page_requests import page_request
 
 FIRST = Lease(7, 1, 0, "http://a.test/x", 2, 0, 0, None, 0.0)
@@ -28,32 +28,12 @@ def request_of(lease):
     return page_request(lease, failed, RetryPolicy(times=2), is_rendered=lease.site_id == RENDERED)
 
 
-def test_request_carries_its_lease_and_reports_its_failure():
-    request = request_of(FIRST)
-    assert (request.url, request.method, request.errback) == (FIRST.url, "GET", failed)
-    assert request.meta[LEASE] is FIRST
-
-
-def test_redirects_retries_and_statuses_are_left_to_the_crawl():
-    request = request_of(FIRST)
-    assert request.dont_filter
-    assert request.meta["dont_redirect"]
-    assert request.meta["dont_retry"]
-    assert request.meta["handle_httpstatus_all"]
-
-
 def test_request_says_whether_the_page_is_rendered_and_then_is_never_conditional():
     assert RENDER not in request_of(FIRST).meta
     previous = PREVIOUS._replace(etag='"1"')
     request = request_of(replace(FIRST, site_id=RENDERED, previous=previous))
     assert request.meta[RENDER]
     assert not request.headers
-
-
-def test_first_request_has_no_headers_of_its_own():
-    request = request_of(FIRST)
-    assert not request.headers
-    assert "download_fail_on_dataloss" not in request.meta
 
 
 @pytest.mark.parametrize(("attempts", "fails_on_loss"), [(1, True), (2, False)])

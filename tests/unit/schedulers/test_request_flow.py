@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
-from crawlers.errors import FrontierError, StoreError
+from crawlers.errors import FrontierError
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.values import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
@@ -69,33 +69,6 @@ def flows(sqlite_url: str) -> Iterator[Callable[..., Flow]]:
         flow.opened.crawl.session.close_all()
 
 
-def test_request_of_a_page_has_its_lease(flows):
-    flow = flows()
-    request = flow.next()
-    lease = request.meta[LEASE]
-    assert flow.opened.crawl.frontier.leased(lease.id) is lease
-    flow.opened.end(lease, "/a", "/b")
-    assert flow.paths() == ["/a", "/b"]
-
-
-def test_errback_of_a_page_ends_its_lease(flows):
-    flow = flows()
-    request = flow.next()
-    failure = Failed(ValueError("broken"))
-    failure.request = request
-    request.errback(failure)
-    assert flow.opened.pages()["/"] == (State.FAILED, "error ValueError broken")
-
-
-class Failed:
-    """A failed download, as Scrapy reports it."""
-
-    request: Request
-
-    def __init__(self, value: Exception) -> None:
-        self.value = value
-
-
 def test_requests_for_robots_txt_use_half_of_the_slots_at_most(flows):
     sites = [f"http://s{number}.test/" for number in range(5)]
     flow = flows({"roots": sites}, ROBOTSTXT_OBEY=True, CONCURRENT_REQUESTS=4)
@@ -140,22 +113,6 @@ def test_delay_counts_from_the_time_at_which_the_request_was_sent(flows, signal)
     assert flow.timer.times == [NOW + 7.0]
 
 
-def test_engine_is_woken_when_a_retry_of_robots_txt_is_due(flows):
-    flow = flows(ROBOTSTXT_OBEY=True, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=3.0)
-    flow.respond(flow.next(), 500)
-    assert flow.flow.next() is None
-    assert flow.timer.times == [NOW + 3.0]
-    flow.opened.now += 3.0
-    assert flow.next().url == f"{SITE}/robots.txt"
-
-
-def test_engine_is_not_woken_if_nothing_waits(flows):
-    flow = flows()
-    flow.opened.end(flow.next().meta[LEASE])
-    assert flow.flow.next() is None
-    assert flow.timer.times == []
-
-
 def test_bug_while_a_request_is_made_ends_the_crawl(flows):
     flow = flows()
     flow.opened.crawl.frontier.add([Candidate(1, target("/x"), request="not JSON")], NOW)
@@ -166,37 +123,7 @@ def test_bug_while_a_request_is_made_ends_the_crawl(flows):
     assert flow.opened.stopped == ["store_failed"]
 
 
-def test_store_that_fails_while_a_request_is_made_ends_the_crawl(flows, monkeypatch):
-    flow = flows()
-
-    def fail(now: float, count: int) -> None:
-        raise StoreError("the disk is full")
-
-    monkeypatch.setattr(flow.opened.crawl.frontier, "lease", fail)
-    assert flow.flow.next() is None
-    assert str(flow.opened.crawl.control.failure) == "the disk is full"
-    assert flow.opened.stopped == ["store_failed"]
-
-
 # Plain Scrapy spiders
-
-
-def test_request_of_a_foreign_spider_waits_in_the_store_and_is_recreated(flows):
-    flow = flows({"is_foreign": True, "sites": ()})
-    sent = Request(f"{SITE}/x", method="POST", body=b"form", meta={"number": 7})
-    assert flow.flow.add(sent)
-    assert flow.opened.pages() == {"/x": (State.WAITING, "")}
-    request = flow.next()
-    assert request is not sent
-    assert (request.url, request.method, request.body, request.meta["number"]) == (sent.url, "POST", b"form", 7)
-    assert request.meta[LEASE].url == sent.url
-
-
-def test_known_request_is_not_new(flows):
-    flow = flows({"is_foreign": True, "sites": ()})
-    assert flow.flow.add(Request(f"{SITE}/x"))
-    assert not flow.flow.add(Request(f"{SITE}/x"))
-    assert flow.paths() == ["/x"]
 
 
 def test_request_that_can_not_be_recreated_is_skipped(flows):
@@ -232,11 +159,3 @@ def test_lease_whose_replacement_is_refused_ends_at_the_next_call(flows):
     flow.crawler.signals.send_catch_log(signals.request_scheduled, request=replacement, spider=None)
     assert flow.flow.next() is None
     assert flow.opened.pages()["/x"][0] is State.REFUSED
-
-
-def test_store_that_fails_while_a_request_is_added_ends_the_crawl(flows):
-    flow = flows({"is_foreign": True, "sites": ()})
-    flow.opened.crawl.session.writer.close()
-    assert not flow.flow.add(Request(f"{SITE}/x"))
-    assert isinstance(flow.opened.crawl.control.failure, StoreError)
-    assert flow.opened.stopped == ["store_failed"]

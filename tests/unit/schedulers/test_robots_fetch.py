@@ -83,18 +83,6 @@ def to(path: str) -> Redirect:
     return Redirect(resolve(SITE, path), "")
 
 
-def test_rules_are_those_of_the_file(fetch):
-    one = fetch()
-    one.respond(200, DISALLOW.encode())
-    assert one.result() == (200, DISALLOW)
-
-
-def test_missing_file_has_no_text(fetch):
-    one = fetch()
-    one.respond(404, b"<html>not found")
-    assert one.result() == (404, None)
-
-
 def test_bytes_that_are_not_text_are_replaced_and_zeros_removed(fetch):
     one = fetch()
     one.respond(200, b"User\0-agent: \xff*")
@@ -119,31 +107,11 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
     assert request.meta["download_maxsize"] == MAX_DECOMPRESSED  # of a body that is compressed nevertheless
 
 
-def test_downloads_of_pages_are_not_stopped(fetch):
-    fetch().robots.bytes_received(b"#" * (MAX_BYTES + 1), Request(SITE))
-
-
-def test_redirect_is_followed_at_once(fetch):
-    one = fetch()
-    one.respond(301, redirect=to("/rules.txt"))
-    assert one.known == []
-    request = one.next_request()
-    assert request.url == f"{SITE}/rules.txt"
-    request.callback(Response(request.url, 200, body=DISALLOW.encode(), request=request))
-    assert one.result() == (200, DISALLOW)
-
-
 def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch):
     one = fetch()
     for number in range(MAX_REDIRECTS + 1):
         assert one.known == []
         one.respond(302, redirect=to(f"/{number}"))
-    assert one.result() == (302, None)
-
-
-def test_redirect_without_a_valid_target_is_a_missing_file(fetch):
-    one = fetch()
-    one.respond(302, redirect=Redirect(None, "other_scheme mailto"))
     assert one.result() == (302, None)
 
 
@@ -168,32 +136,10 @@ def test_overloaded_server_is_left_alone_as_long_as_it_demands_up_to_a_limit(fet
     assert one.result() == (429, None)
 
 
-def test_transient_failure_is_retried_and_then_reported_with_its_reason(fetch):
-    one = fetch(RetryPolicy(times=1, rest_times=0, backoff_s=3.0))
-    one.fail(scrapy_errors.DownloadTimeoutError("x"))
-    assert one.robots.next_due(one.now) == 3.0
-    one.now += 3.0
-    one.fail(scrapy_errors.DownloadTimeoutError("x"))
-    assert one.result() == (UNREACHABLE, "timeout")
-
-
-def test_permanent_failure_is_reported_at_once(fetch):
-    one = fetch(RetryPolicy(times=9, rest_times=9, backoff_s=3.0))
-    one.fail(scrapy_errors.DownloadCancelledError("x"))
-    assert one.result() == (UNREACHABLE, "too_large")
-
-
 def test_file_that_can_not_be_parsed_makes_its_site_unreachable(fetch):
     one = fetch()
     assert one.robots.failed_to_parse(one.next_request(), "spider_failed timeout")
     assert one.result() == (UNREACHABLE, "spider_failed timeout")
-
-
-def test_request_for_a_page_is_not_one_for_robots_txt(fetch):
-    one = fetch()
-    request = one.next_request()
-    assert not one.robots.failed_to_parse(request.replace(meta={}), "a page")
-    assert (one.known, one.robots.in_flight) == ([], 1)
 
 
 @pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, MAX_TIMEOUT_S), (5.0, 5.0)])

@@ -98,13 +98,6 @@ def test_sitemap_is_read_within_limits_and_the_page_follows(fetch):
     assert one.opened.lease().url == f"{SITE}/"
 
 
-def test_redirects_are_followed_within_the_site(fetch):
-    one = fetch()
-    one.respond(301, redirect=to(f"{SITE}/map.xml"))
-    one.respond()
-    assert one.stored() == ("/sitemap.xml", 200, None)
-
-
 @pytest.mark.parametrize(
     ("redirect", "reason"),
     [
@@ -133,12 +126,6 @@ def test_errors_are_retried_after_a_while(fetch):
     one.opened.now += 2.0
     one.fail(scrapy_errors.DownloadTimeoutError())
     assert one.stored() == ("/sitemap.xml", None, "timeout")
-
-
-def test_other_failures_are_not_retried(fetch):
-    one = fetch()
-    one.fail(scrapy_errors.DownloadCancelledError())
-    assert one.stored() == ("/sitemap.xml", None, "too_large")
 
 
 def test_host_that_asks_for_a_rest_gets_it(fetch):

@@ -78,13 +78,6 @@ def test_site_is_available_if_its_home_page_is_whatever_leads_there_from_elsewhe
     assert dict(project.query("SELECT site, availability FROM site"))[web["b"].origin] is None
 
 
-def test_new_pages_may_get_all_that_the_virtual_page_gives(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages({"/": links("/1", "/2"), "/1": links("/"), "/2": links("/3"), "/3": "end"})) as web:
-        broad(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, AOPIC_UNCRAWLED_WEIGHT="inf")
-    assert len(project.pages(web["a"].origin)) == 4
-
-
 def test_home_page_that_vanished_and_is_looked_for_waits_once_when_the_crawl_goes_on(tmp_path):
     project, bodies = Project(tmp_path), {"/": links("/1"), "/1": links("/")}
     with Web(a=pages(bodies)) as web:

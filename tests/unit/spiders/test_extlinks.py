@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from scrapy.settings import Settings
 
@@ -64,15 +62,6 @@ def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_st
     assert parts.query(PULLS) == whole.query(PULLS)
 
 
-def test_budget_is_never_passed_by_requests_in_flight(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(60, 2))) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=25, CONCURRENT_REQUESTS=16)
-        asked = [path for path in web["a"].paths if path != "/robots.txt"]
-    assert len(asked) == 25
-    assert len(project.query(PULLS)) == 25
-
-
 def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_path):
     bodies = {"/": links("/missing", "/secret", "/paper.pdf", "/a")}
 
@@ -114,15 +103,6 @@ def test_seeds_of_the_store_are_harvested(tmp_path):
         assert harvest(project).status == 0
     assert project.pages() == {f"{a}/ru/": (State.DONE, "")}
     assert project.query(FOUND) == [("http://b.example/",)]
-
-
-def test_without_any_site_one_sentence_says_how_to_name_some(tmp_path):
-    ended = harvest(Project(tmp_path))
-    assert ended.status == 2
-    assert len(ended.errors) == 1
-    assert "list them in hosts.txt in this folder" in ended.errors[0]
-    assert "-a hosts=" in ended.errors[0]
-    assert "scrapy sites add" in ended.errors[0]
 
 
 def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
@@ -271,15 +251,6 @@ def test_rule_may_change_on_the_way_and_the_report_tells_of_the_new_one(tmp_path
     assert "RULE=gittins, ORDER=learnt: 9 pages" in project.run("lab", "report").output
 
 
-def test_budget_that_ends_with_the_web_finishes_the_crawl(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(4, 2))) as web:
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5)
-    assert project.states() == [("finished", "finished")]
-    assert ended.log.count("Crawl extlinks is finished: ") == 1
-    assert re.search(r"Reward: \d+ new links of 5 downloads", ended.log)
-
-
 def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
     project = Project(tmp_path)
     with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
@@ -290,14 +261,6 @@ def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
         assert project.states() == [("interrupted", "finished")]
         harvest(project, "-a", f"hosts={web.hosts()}")
     assert project.states() == [("finished", "finished")]
-
-
-def test_start_page_that_is_never_asked_for_makes_its_site_not_available(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages({"/paper.pdf": ""})) as web:
-        project.run("sites", "add", f"{web['a'].origin}/paper.pdf")
-        harvest(project)
-        assert project.site(web["a"].origin)["availability"] == "extension pdf"
 
 
 @pytest.mark.parametrize("at_once", [1, 8])

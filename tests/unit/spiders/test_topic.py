@@ -136,11 +136,6 @@ def test_selection_of_urls_holds_for_a_topic(three, crawl):
     assert all(code_of(reason) in NOT_SELECTED for reason in reasons.values())
 
 
-def test_every_strategy_has_an_order_of_its_own():
-    assert ORDERS.keys() == STRATEGIES.keys() - {"learnt"}
-    assert len(set(ORDERS.values())) == len(ORDERS)
-
-
 def test_crawl_follows_links_that_look_like_those_to_relevant_pages(three, crawl):
     folders = {"cooking": "soup", "encoding": "unicode", "garden": "roses"}
     paths = {f"/{folder}/{number}": about for number in range(8) for folder, about in folders.items()}
@@ -152,11 +147,6 @@ def test_crawl_follows_links_that_look_like_those_to_relevant_pages(three, crawl
     relevant = [number for number, path in enumerate(three.order) if "encoding" in path]
     assert len(three.order) == 25
     assert relevant[-1] <= 12, "nearly all others come after the eight relevant pages"
-
-
-def test_weights_may_be_given_instead_of_a_strategy(three, crawl):
-    crawl(strategy=None, alpha=0, beta=1)
-    assert three.order == ORDERS["breadth"].split()
 
 
 # What is known of the pages -------------------------------------------------------------------------
@@ -313,12 +303,6 @@ def test_examples_may_be_files_and_urls(three, crawl, tmp_path):
     assert three.order == ["b/about", "a/", "a/k", "b/pop"], "an example is read once a crawl"
 
 
-def test_examples_alone_are_a_topic(three, crawl):
-    three.bodies["b"]["/about"] = "<title>Unicode</title>"
-    crawl(keywords=None, examples=[f"{three.web['b'].origin}/about"], strategy="anchor")
-    assert three.order == ["b/about", *ORDERS["anchor"].split()]
-
-
 @pytest.mark.parametrize("is_mended", [True, False])
 def test_example_that_cannot_be_had_ends_the_crawl_until_it_is_mended_or_left_out(three, crawl, tmp_path, is_mended):
     address = f"{three.web['b'].origin}/nowhere"
@@ -338,13 +322,6 @@ def test_example_that_cannot_be_had_ends_the_crawl_until_it_is_mended_or_left_ou
         crawl()
         assert three.order[1:] == ORDERS["mixed"].split()
     assert crawl.project.states() == [("finished", "finished")]
-
-
-def test_example_of_a_host_that_is_down_ends_the_crawl_with_the_reason(three, crawl):
-    ended = crawl(examples=["http://127.0.0.1:9/x"], status=1)
-    assert len(ended.errors) == 1
-    assert ended.errors[0].startswith("Error: the example http://127.0.0.1:9/x of the topic can't be read: ")
-    assert three.order == []
 
 
 @pytest.fixture

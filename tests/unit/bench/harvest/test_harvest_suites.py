@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bench.harvest.link_prior import examples, weights
-from bench.harvest.simulation import Rows, Web, best_pages, harvest
+from bench.harvest.simulation import Web, best_pages, harvest
 from bench.harvest.site_pages import MOVED, READ, REFUSED, read_site, store
 from bench.harvest.suites import bounds, run, suites
 from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import FEATURES
-from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
+from crawlers.lab.simulation.order_replay import LevelByLevel
 
 HOME = """<body><nav id="n1"><ul class="menu"><li class="item"><a href="list.htm">A list</a></ul></nav>
 <p><a href="more/">More</a> <a href="missing.html">Missing</a> <a href="http://x.test/1">x</a> <a href="/">Home</a>"""
@@ -80,26 +79,6 @@ def test_breadth_first_harvest_earns_each_link_once(site):
         ("/list.html", 2),
         ("/more/deep.html", 3),
     ]
-
-
-def by_value(site):
-    rows = Rows(site)
-    return ByValue(LinkValues()), lambda _, link, level: rows.of(link, level)
-
-
-def test_learning_order_reads_all_pages_and_finds_all_links(site):
-    read = named(site, *by_value(site))
-    assert sorted(path for path, _ in read) == sorted(url.removeprefix("http://a.test:8600") for url in site.urls)
-    assert sum(reward for _, reward in read) == 7
-
-
-def test_shuffled_links_are_the_same_every_time(site):
-    webs = [Web([site], seed) for seed in (1, 1, 2, 3, 4)]
-    home = site.urls.index("http://a.test:8600/start.html")
-    orders = [list(web.links(0, home)) for web in webs]
-    assert orders[0] == orders[1]
-    assert len({tuple(order) for order in orders}) > 1
-    assert {tuple(sorted(order)) for order in orders} == {tuple(site.links(home))}
 
 
 def test_best_pages_are_those_with_the_most_links_that_none_before_has(site):

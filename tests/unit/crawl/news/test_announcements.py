@@ -88,23 +88,11 @@ def read_again(announcements: Announcements, items: Sequence[Announced]) -> None
     announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
 
 
-def test_first_poll_of_a_feed_announces_all_its_items(announcements: Announcements, store: NewsStore) -> None:
-    store.write(FeedItemRow(7, key("/a1"), None, NOW, ""))
-    assert new_of(announcements, [item("/a1"), item("/a2")], lease()) == [item("/a1"), item("/a2")]
-
-
 def test_later_poll_announces_what_the_feed_did_not_before(announcements: Announcements, store: NewsStore) -> None:
     store.write(FeedItemRow(7, key("/a1"), None, NOW, ""), FeedItemRow(8, key("/a2"), None, NOW, ""))
     shown = [item("/a1"), item("/a2")]
     assert new_of(announcements, shown, lease(is_revisit=True)) == [item("/a2")]
     assert key("/a1") in announcements, "although it is not new"
-
-
-def test_announced_are_the_items_and_nothing_else(announcements: Announcements) -> None:
-    new_of(announcements, [item("/a1")], lease())
-    assert announcements.led_to(lease("/a1"))
-    assert not announcements.led_to(lease("/a2"))
-    assert key("/a2") not in announcements
 
 
 @pytest.mark.parametrize(
@@ -138,17 +126,6 @@ def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
         (SITE, [(here, "unsure", NOW - 9.0)], NOW),
         (OTHER, [(there, None, NOW - 8.0)], NOW),
     ]
-
-
-def test_commit_is_awaited_only_if_an_announced_page_was_read_lately(
-    announcements: Announcements, commits: NothingPending
-) -> None:
-    announcements.was_read(key("/a1"))
-    commits.submitted += 1
-    read_again(announcements, [item("/a2"), item("/a2", OTHER)])
-    assert commits.waits == 0
-    read_again(announcements, [item("/a2", OTHER), item("/a1"), item("/a3")])
-    assert commits.waits == 1
 
 
 def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(

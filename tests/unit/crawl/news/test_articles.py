@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.keys import content_hash
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.values import Lease
-from crawlers.items import NEW, Article, KnownCopy, News, Page, State
+from crawlers.items import Article, KnownCopy, News, Page, State
 from crawlers.reasons import Reason
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -89,19 +89,6 @@ class Desk:
 @pytest.fixture
 def policy(database: Database) -> Desk:
     return Desk(database)
-
-
-def test_new_article_becomes_a_document(policy: Desk) -> None:
-    news = policy.judge("/news/1-story")
-    assert (news.outcome, news.reason, news.is_alternate_url) == (NEW, "", False)
-    assert [row[:3] for row in policy.changes[DocumentRow]] == [(1, 1, f"{SITE}/news/1-story")]
-
-
-def test_page_without_an_article_leaves_no_rows(policy: Desk) -> None:
-    page, news = policy.page("/about"), News()
-    lease = Lease(1, 1, 1, page.url, 1, 0, 0, None, NOW)
-    assert policy.policy.judge(lease, page, news, policy.changes, NOW) == news
-    assert list(policy.changes) == []
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,6 @@ def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
     return changes[FoundFeed]
 
 
-def test_home_pages_and_known_feeds_are_recognised_by_their_keys() -> None:
-    feeds = places(known={f"{HERE}/rss": FEED, f"{HERE}/map.xml": SITEMAP})
-    assert [feeds.is_start_page(key(url)) for url in (f"{HERE}/", f"{THERE}", f"{HERE}/rss")] == [True, True, False]
-    assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/map.xml", "/")] == [FEED, SITEMAP, ""]
-
-
 def test_moved_pages_keep_their_kinds() -> None:
     feeds = places(known={f"{HERE}/rss": FEED})
     feeds.move(key(f"{HERE}/"), key(f"{HERE}/en/"))
@@ -56,14 +50,6 @@ def test_moved_pages_keep_their_kinds() -> None:
         False,
     ]
     assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/feed", "/en/", "/b")] == [FEED, FEED, "", ""]
-
-
-def test_without_a_feed_the_usual_places_are_tried_once_per_domain() -> None:
-    feeds = places()
-    assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [HERE + place for place in USUAL_PLACES[:3]]
-    assert feeds.of_home(f"{HERE}/", []) == []
-    assert feeds.of_home("http://www.here.test/", []) == []
-    assert len(feeds.of_home(f"{THERE}/", [])) == 3
 
 
 def test_other_usual_places_are_tried_when_documents_show_that_the_site_is_worth_it() -> None:
@@ -92,13 +78,6 @@ def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
         feeds.recall([(HERE, WORTH - 2)])
     assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
     assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
-
-
-def test_domain_with_a_feed_is_not_searched_for_others() -> None:
-    feeds = places()
-    feeds.of_home(f"{HERE}/", [])
-    feeds.keep(Page(1, f"{HERE}/rss", 1, State.DONE, 200), key(f"{HERE}/rss"), FEED, ChangeSet())
-    assert [feeds.of_document(f"{HERE}/{n}") for n in range(5)] == [[]] * 5
 
 
 def test_usual_places_are_not_tried_if_a_feed_is_known_named_or_found() -> None:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-
-import pytest
-
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.values import Candidate
-from crawlers.items import FEED, HOME, SITEMAP, Article, KnownCopy, News, Page, State
+from crawlers.items import FEED, HOME, SITEMAP, Article, News, State
 from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FeedItemRow
-from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, at_once, feed, target
+from tests.support.news_run import HOUR, NOW, RULE, SITE, Crawl, feed, target
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -141,12 +136,6 @@ def test_discovered_feed_is_stored_with_its_first_response(runs):
     assert again.feeds() == {"/feed"}
 
 
-def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
-    assert {crawl.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
-
-
 def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
@@ -154,20 +143,6 @@ def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     again = runs()
     again.end(again.lease(NOW + HOUR), "/x", now=NOW + HOUR)
     assert {again.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
-
-
-def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkeypatch):
-    for module in (feed_registry, news_sites):
-        monkeypatch.setattr(module, "WORTH", 3)
-    crawl = runs()
-    crawl.end(crawl.lease())
-    for lease in crawl.leases().values():
-        crawl.end(lease, state=State.REFUSED, status=404, reason="status 404")
-    read_article(crawl, "/a1", words=("one",))
-    read_article(crawl, "/a2", words=("two",))
-    again = runs()
-    read_article(again, "/a3", words=("three",))
-    assert all(again.slot(path) is not None for path in USUAL_PLACES[FIRST_PLACES:])
 
 
 def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
@@ -188,12 +163,6 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     assert set(third.leases(NOW + 99 * HOUR)) == {"/", "/a1", "/link-to-feed"}
 
 
-def test_sitemaps_of_robots_txt_are_those_of_the_crawl_s_sites_that_nobody_removed(runs):
-    crawl = runs(removed=("/gone.xml",))
-    names = [f"{SITE}/map.xml", f"{SITE}/gone.xml", f"{OUT}/map.xml"]
-    assert crawl.policy.found_by_robots(names) == [f"{SITE}/map.xml"]
-
-
 def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     crawl = runs()
     crawl.end(crawl.lease(), "/a1", "/a2", news=News(feeds=[target("/feed")]))
@@ -206,16 +175,6 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert {"/a1", "/a3"} <= set(due)
     assert due["/a1"].is_revisit
     assert crawl.policy.is_announced(due["/a1"])
-
-
-def test_hand_rules_that_changed_between_two_runs_move_what_waits(runs):
-    crawl = runs()
-    crawl.end(crawl.lease(), "/a1", "/b1", news=News(feeds=[target("/feed")]))
-    assert crawl.slot("/a1")[0] != FIT
-    again = runs(RULE)
-    again.end(again.leases()["/feed"], news=feed("/c1"))
-    assert again.slot("/a1") == (FIT, 1.0)
-    assert again.slot("/b1")[0] != FIT
 
 
 def read_article(
@@ -258,25 +217,6 @@ def test_nearly_the_same_text_at_a_url_of_another_form_is_no_label(runs):
     )
     assert all(reason.startswith("nearly_same_text ") for (reason,) in reasons)
     assert label(SURE) is None
-
-
-def test_other_way_that_a_feed_announces_is_an_article(runs):
-    crawl = runs()
-    home = crawl.lease()
-    assert read_article(crawl, "/news/1-story") == 3.0
-    crawl.end(home, news=feed("/rss/story"))
-    assert read_article(crawl, "/rss/story") == 3.0
-
-
-@pytest.mark.parametrize(("path", "is_alternate_url"), [("/print/1", True), ("/news/1-story?from=rss", False)])
-def test_other_way_is_known_by_its_bytes_as_well(runs, path, is_alternate_url):
-    crawl = runs()
-    crawl.end(crawl.lease(), news=feed())
-    read_article(crawl, "/news/1-story")
-    ((number,),) = crawl.rows("SELECT id FROM page WHERE key", "/news/1-story")
-    page = Page(number + 1, crawl.url(path), 1, State.DONE, news=News(), content_hash=f"{number} {NOW}".encode())
-    copy = asyncio.run(crawl.articles.copy_of(page, at_once))
-    assert copy == KnownCopy(f"same_bytes {number}", is_alternate_url)
 
 
 def test_killed_run_is_followed_by_one_that_knows_what_its_pages_have_taught(runs):

@@ -19,15 +19,6 @@ def polls() -> Polls:
     return Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
 
 
-def test_what_is_polled_comes_back_and_is_written_down(polls):
-    changes = ChangeSet()
-    due_at = polls.record_poll(7, 1, FEED, NOW, changes, new_items=20, shown=20, span_s=DAY_S)
-    assert NOW + 60 <= due_at <= NOW + 21_600
-    (row,) = changes[PollRow]
-    assert row[:4] == (7, 1, "feed", due_at)
-    assert polls.kind(7) == "feed"
-
-
 def test_busy_feed_comes_back_sooner():
     polls = Polls(PollPlan(2 / 3600.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     changes, gaps = ChangeSet(), {}
@@ -115,18 +106,6 @@ def test_run_that_begins_while_a_feed_fails_knows_its_last_success(polls):
     assert changes[PollRow][-1].polled_at == failed_at, "the last poll, for people"
     again = taken_up(changes[PollRow][-1])
     due = [one.record_poll(7, 1, FEED, NOW + 10 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
-    assert due[0] == pytest.approx(due[1])
-
-
-def test_feed_without_a_response_is_still_due_for_its_first_poll(polls):
-    changes = ChangeSet()
-    polls.record_failure(7, 1, FEED, NOW, changes, "timeout")
-    again = taken_up(changes[PollRow][-1])
-    assert again.kind(7) == FEED
-    due = [
-        one.record_poll(7, 1, FEED, NOW + 60.0, ChangeSet(), new_items=20, shown=20, span_s=DAY_S)
-        for one in (polls, again)
-    ]
     assert due[0] == pytest.approx(due[1])
 
 

@@ -103,13 +103,6 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     assert queues(frontier, lease.id) == [-1]
 
 
-def test_page_that_was_handed_out_still_says_where_it_waited():
-    frontier = frontier_of()
-    add(frontier, "/feed.xml", slot=BEFORE_ARTICLES)
-    (lease,) = frontier.lease(NOW, 1)
-    assert frontier.slot(lease.id) == BEFORE_ARTICLES
-
-
 def test_order_without_places_has_nothing_to_correct():
     frontier = MemoryFrontier(RoundRobin(), ORDERS["bfs"](OrderOptions()))
     assert frontier.slot(1) is None
@@ -157,13 +150,6 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
     assert second.recall([QueuedSite(1, NAME, None, has_pages=True)])[SiteRules] == [(1, None)]
     assert finished(second) == [(1, "/new")]
     assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
-
-
-def test_site_where_nothing_waits_costs_no_step():
-    rules = Rules()
-    requeue = requeue_of(rules, frontier_of())
-    assert requeue.recall([QueuedSite(1, NAME, None, has_pages=False)])[SiteRules] == [(1, "/old")]
-    assert finished(requeue) == []
 
 
 @pytest.mark.usefixtures("small_slices")
