@@ -31,9 +31,8 @@ def ring(number: int, *other: str) -> dict[str, str]:
 
 def statements(project: Project) -> list[tuple[str, str]]:
     """Threads and statements of the last run; all that write are the writer's."""
-    ((_, found),) = recorded(project.folder)
+    executed = recorded(project.folder)
     shutil.rmtree(project.folder / FOLDER)
-    executed = [(one.thread, one.statement) for one in found]
     written = {thread for thread, statement in executed if statement.startswith(WRITES)}
     assert written == {WRITER}
     return executed

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 
 import pytest
-from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from crawlers.commands.explain import Command
@@ -77,10 +76,3 @@ def test_invalid_input_is_reported_in_one_sentence(search, options, message):
     status, output, errors = search("ferry", **options)
     assert (status, output) == (2, "")
     assert errors.startswith(f"Error: {message}")
-
-
-def test_words_and_a_url_are_mutually_exclusive(search):
-    with pytest.raises(UsageError, match="expected one URL, or words with --search"):
-        search("ferry", f"{SITE}/a")
-    with pytest.raises(UsageError):
-        search(None)

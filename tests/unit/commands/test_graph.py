@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import networkx
 import pytest
@@ -51,15 +50,6 @@ def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
     assert len((tmp_path / f"{name}.edges.csv").read_text().splitlines()) == graph.number_of_edges() + 1
 
 
-@pytest.mark.both_stores
-def test_graph_computes_the_measures(crawled, tmp_path):
-    project, first_site, _ = crawled
-    outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--measure", "pagerank")
-    assert outcome.status == 0, outcome.log
-    graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf")
-    assert sum(node["pagerank"] for _, node in graph.nodes(data=True)) == pytest.approx(1.0, abs=1e-3)
-
-
 def test_parquet_is_one_folder_of_all_or_the_named_sites(crawled, tmp_path):
     dataset = pytest.importorskip("pyarrow.dataset")
     project, first_site, second_site = crawled
@@ -70,26 +60,6 @@ def test_parquet_is_one_folder_of_all_or_the_named_sites(crawled, tmp_path):
         found = dataset.dataset(tmp_path / DATASET / "sites").to_table().column("site").to_pylist()
         assert found == expected
         assert outcome.output.startswith(f"{tmp_path / DATASET}: {counted(len(expected), 'site')}, ")
-
-
-def test_parquet_is_written_at_the_end_of_a_crawl(crawled, tmp_path):
-    dataset = pytest.importorskip("pyarrow.dataset")
-    with Web(a=pages({"/": links("/x"), "/x": "<p>x"})) as web:
-        outcome = Project(tmp_path).crawl(web.hosts(), GRAPH_FORMATS="parquet", RESULT_TABLES="")
-        assert outcome.status == 0, outcome.log
-    assert names(tmp_path / "result") == [DATASET]
-    assert f"Files: {Path('result') / DATASET}" in outcome.log
-    assert dataset.dataset(tmp_path / "result" / DATASET / "pages").count_rows() == 2
-
-
-def test_layout_gives_gexf_files_a_look(crawled, tmp_path):
-    project, first_site, _ = crawled
-    words = ("--layout", "community", "--layout", "pagerank")
-    outcome = project.run("graph", first_site, "--folder", str(tmp_path), "--format", "gexf", *words)
-    assert outcome.status == 0, outcome.log
-    graph = networkx.read_gexf(tmp_path / f"{stem(first_site)}.gexf", version="1.3")
-    assert all(node["viz"].keys() == {"color", "position", "size"} for _, node in graph.nodes(data=True))
-    assert all({"community", "pagerank"} <= node.keys() for _, node in graph.nodes(data=True))
 
 
 def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
@@ -293,15 +263,6 @@ def test_unknown_site_or_crawl_is_reported_in_one_sentence(crawled, arguments, p
     assert outcome.log.splitlines()[:-1] in ([], ["Reading the crawl mine (number 1, finished)"])
     assert all(part in outcome.log for part in parts)
     assert names(project.folder) == before
-
-
-def test_name_of_several_sites_is_reported_with_them(crawled, tmp_path):
-    project, first_site, second_site = crawled
-    outcome = project.run("graph", "127.0.0.1", "--folder", str(tmp_path))
-    assert outcome.status == 2
-    assert "127.0.0.1 matches several sites of the crawl mine: " in outcome.log
-    assert first_site in outcome.log
-    assert second_site in outcome.log
 
 
 # Sites that were never read, and crawls without links

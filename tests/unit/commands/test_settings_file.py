@@ -9,7 +9,6 @@ from tests.support.sites.server import Web, links, pages
 
 BODIES = {f"/{n or ''}": links(f"/{n + 1}") for n in range(9)}
 FILE = 'MAX_LEVEL = 2\nCRAWL = "from-file"\nSITE_DELAY_SECONDS = 0.0\nGRAPH_FORMATS = ["csv"]\n'
-DEPTH = "SELECT max(level) FROM page WHERE state = 1"
 
 
 @pytest.mark.parametrize(
@@ -60,14 +59,3 @@ def test_mistake_in_the_file_is_one_sentence_of_every_command(tmp_path, command,
     assert sentence in ended.errors[0]
     assert "Traceback" not in ended.log
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_settings_without_effect_are_refused_before_the_crawl(tmp_path):
-    for arguments, part in (
-        (["sitegraph", "-a", "hosts=a.example", "-s", "DEPTH_LIMIT=3"], "MAX_LEVEL is the deepest level"),
-        (["sitegraph", "-a", "hosts=a.example", "-s", "max_level=3"], "did you mean MAX_LEVEL?"),
-    ):
-        ended = Project(tmp_path).run("crawl", *arguments)
-        assert (ended.status, len(ended.errors)) == (2, 1)
-        assert part in ended.errors[0]
-    assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import sys
 
@@ -82,21 +81,6 @@ def test_list_shows_the_results_of_the_last_crawl(crawled):
     assert rows == {f"{first_site}/": ["no", "7", "1", "available"], f"{second_site}/": ["no", "2", "2", "available"]}
 
 
-@pytest.mark.both_stores
-def test_removing_a_seed_keeps_its_crawl(crawled, tmp_path):
-    project, first_site, _ = crawled
-    text = project.run("sites", "export").output
-    number = next(row["number"] for row in csv.DictReader(text.splitlines()) if row["start_url"] == f"{first_site}/")
-    (tmp_path / "seeds.csv").write_text(text)
-    assert project.run("sites", "remove", number).status == 0
-    try:
-        assert project.run("graph", first_site, "--folder", str(tmp_path)).status == 0
-        explained = project.run("explain", f"{first_site}/a.html")
-        assert "page, since" in explained.output, explained.log
-    finally:
-        assert project.run("sites", "import", str(tmp_path / "seeds.csv")).status == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,21 +102,6 @@ def test_invalid_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch
     assert error.startswith("Error: ")
     assert message in error
     assert not (tmp_path / "crawl.sqlite").exists()
-
-
-def test_conflict_with_the_store_changes_nothing(project):
-    assert project.run("sites", "add", "a.example", "--short", "A").status == 0
-    before = seeds(project)
-    (project.folder / "list.csv").write_text("start_url,short_name\nb.example,B\nc.example,a\n")
-    for arguments, message in (
-        (["import", "list.csv"], "http://a.example and http://c.example have the same short name"),
-        (["remove", "A", "d.example"], "'d.example' matches no seed"),
-        (["export", "list.csv/seeds.csv"], "can't be written"),
-    ):
-        outcome = project.run("sites", *arguments)
-        assert (outcome.status, len(outcome.errors)) == (2, 1), outcome.log
-        assert message in outcome.log
-    assert seeds(project) == before
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import platform
 from functools import partial
 
 import pytest
-from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from sqlalchemy import update
 
@@ -69,13 +68,6 @@ def test_workers_are_shown(database, begun, capsys):
     assert row.split()[:4] == [str(begun.worker_id), platform.node(), str(os.getpid()), "active"]
 
 
-def test_sites_are_shown(database, begun, capsys):
-    assert run_here(database, "--sites") == 0
-    assert [line.split() for line in lines_of(capsys)[2:]] == [
-        [f"http://{name}.test", str(begun.worker_id), "0", "nothing", "waits"] for name in "ab"
-    ]
-
-
 def test_crawl_is_paused_resumed_and_stopped(database, begun, capsys):
     said = []
     asked = [("pause", PAUSE), ("pause", PAUSE), ("resume", None), ("resume", None), ("stop", STOP), ("resume", STOP)]
@@ -119,18 +111,3 @@ def test_crawl_without_workers_is_one_sentence(database, begun, capsys):
     shown = lines_of(capsys)
     assert shown[1] == sentence
     assert "  left  " in shown[4]
-
-
-def test_crawl_is_chosen_by_its_name(database, begun, capsys):
-    crawls.begin(database, "other", "sitegraph", [], {}, 0.0)
-    assert run_here(database, "pause", CRAWL="mine") == 0
-    assert standing(database, begun.id)[1] == PAUSE
-    lines_of(capsys)
-    assert run_here(database, CRAWL="unknown") == 2
-    assert "CRAWL=unknown" in lines_of(capsys)[-1]
-
-
-@pytest.mark.parametrize("arguments", [["kill"], ["pause", "now"], ["pause", "--sites"], ["stop", "--all"]])
-def test_unknown_arguments_are_refused(database, arguments):
-    with pytest.raises(UsageError):
-        run_here(database, *arguments)

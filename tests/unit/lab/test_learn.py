@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from contextlib import closing
 
@@ -11,7 +10,7 @@ from scrapy.settings import Settings
 
 from crawlers import lab
 from crawlers import settings as defaults
-from crawlers.errors import ConfigError, StoreError
+from crawlers.errors import ConfigError
 from crawlers.inputs.link_prior_file import read_link_prior
 from crawlers.storage.database import Database
 from tests.support.stored_links import LinkedPage, store_harvest
@@ -75,23 +74,6 @@ def test_file_is_replaced_only_if_the_command_names_it(learn, database_url, tmp_
     assert file.read_bytes() == weights
 
 
-def test_crawls_of_several_stores_count_together(learn, database_url, tmp_path):
-    store(database_url, SITES[:1], name="first")
-    store(database_url, SITES[1:2], name="second")
-    store(f"sqlite:///{tmp_path}/other.sqlite", SITES[2:])
-    for names, crawls, sites in (
-        (["first", "second", f"sqlite:///{tmp_path}/other.sqlite"], 3, 6),
-        (["other.sqlite", "2", "second"], 2, 5),
-        (["other.sqlite"], 1, 4),
-    ):
-        output = learn(*names, out="mine.json")
-        assert output.splitlines()[0].startswith(f"{crawls} crawl{'s' * (crawls > 1)}, {sites} sites: ")
-        assert "mine.json: 8 weights, for crawls with ORDER=learnt: -s LINK_PRIOR=mine.json" in output
-        few = "note: 5 sites are needed to say how much such weights explain on other sites" in output
-        assert few == (sites < 5), "too little is left to learn from without one"
-    assert json.loads((tmp_path / "mine.json").read_text())["url"]["news"] > 0
-
-
 @pytest.mark.parametrize("sites", [1, 2])
 def test_pages_of_one_or_two_sites_are_too_few(learn, database_url, tmp_path, sites):
     store(database_url, SITES[:sites])
@@ -127,28 +109,3 @@ def test_errors_are_reported_in_one_sentence(learn, database_url, tmp_path, name
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "link-weights.json").exists()
-
-
-def test_names_are_given_in_one_way(learn, database_url, tmp_path):
-    store(database_url, SITES, name="first")
-    with pytest.raises(ConfigError, match=r"^--crawl first and second both name crawls; write all names without"):
-        learn("second", crawl="first")
-    assert not (tmp_path / "link-weights.json").exists()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE link_features SET features = 'AQAA'  || 'A' WHERE page_id = 2",
-        "UPDATE link_features SET features = 'ж' WHERE page_id = 2",
-        "UPDATE pull SET reward = -5 WHERE page_id = 2",
-    ],
-)
-def test_damaged_store_is_named(learn, database_url, damage):
-    store(database_url, SITES)
-    with closing(Database(database_url)) as database:
-        with database.write() as connection:
-            connection.exec_driver_sql(damage)
-        with pytest.raises(StoreError) as error:
-            learn()
-        assert str(error.value).startswith(f"{database.name} is damaged: ")

@@ -67,23 +67,6 @@ def test_many_iterations_share_lines_and_the_file_has_all(lab, tmp_path):
     ]
 
 
-def test_crawls_of_several_stores_are_labelled_with_the_stores(lab, tmp_path):
-    other = Database(f"sqlite:///{tmp_path / 'other.sqlite'}")
-    crawl = NewsStore(other, "bare")
-    crawl.write(IterationRow(crawl.id, 1, 100.0, 199.0, 80, 10, 0, 10, 60, 2, 60))
-    other.close()
-    out = tmp_path / "news.csv"
-    lines = lab("bare", "ruled", f"sqlite:///{tmp_path}/other.sqlite", out=str(out))
-    assert [line for line in lines if line.startswith("crawl ")] == [
-        "crawl bare (number 1, running): 621 documents",
-        "crawl ruled (number 2, running): 75 documents",
-        f"crawl {tmp_path}/other.sqlite (number 1, running): 60 documents",
-    ]
-    assert out.read_text("utf-8").splitlines()[-1].startswith(f"{tmp_path}/other.sqlite,1,")
-    with pytest.raises(ConfigError, match=r"nowhere.sqlite"):
-        lab("sqlite:///nowhere.sqlite")
-
-
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [

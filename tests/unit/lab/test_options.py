@@ -9,7 +9,6 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.lab import PARTS
 from crawlers.lab.options import LabOptions
-from tests.support.sites.project import Project
 
 PARSER = argparse.ArgumentParser()
 OPTIONS = LabOptions(PARSER, PARTS)
@@ -31,13 +30,3 @@ def test_every_option_of_other_parts_is_refused(part):
                 ConfigError, match=f"^{option.option_strings[0]} does not apply to {part}; leave it out$"
             ):
                 OPTIONS.refuse_others(part, given(option))
-
-
-@pytest.mark.parametrize(
-    ("part", "option"),
-    [("report", "--rules=auto"), ("learn", "--reward=new_hosts"), ("simulate", "--every=3"), ("topic", "--seed=5")],
-)
-def test_command_refuses_it_before_anything_is_done(tmp_path, part, option):
-    ended = Project(tmp_path).run("lab", part, option)
-    assert ended.status == 2
-    assert ended.errors == [f"Error: {option.partition('=')[0]} does not apply to {part}; leave it out"]

@@ -158,13 +158,6 @@ def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
         assert int(table[rule].split()[-2]) == urls
 
 
-def test_rewards_and_options_come_from_the_settings(full, lab):
-    assert "new hosts\n" in lab(full, "replay", "--budget", "9", "--rules", "auto", "-s", "REWARD=new_hosts")
-    small = ("--rules", "ucb1", "--budget", "20", "-s")
-    tables = [lab(full, "replay", *small, f"UCB1_INITIAL_PAGES={pages}") for pages in (1, 6)]
-    assert tables[0] != tables[1]
-
-
 def table(output: str) -> list[list[str]]:
     return [line.split() for line in output.splitlines() if line.split()[0] in {*COMPARED, "oracle", "omniscient"}]
 
@@ -177,18 +170,6 @@ def test_replay_in_another_order_finds_what_a_real_run_finds(web, project, tmp_p
         output = lab(whole, "replay", "--order", order, "--budget", str(BUDGET), "--rules", "auto")
         assert f"replayed with ORDER={order}, by the links between the pages that the crawl read" in output
         assert abs(int(table(output)[0][-4]) - found) <= 0.05 * found
-
-
-def test_replay_begins_with_the_weights_of_today(web, project, lab):
-    harvest(project, web, ORDER="learnt", LINK_PRIOR="none")
-    small = ("--order", "learnt", "--budget", "40", "--rules", "auto", "-s")
-    (project.folder / "mine.json").write_text('{"level": {"2": 5.0}}')
-    tables = [table(lab(project, "replay", *small, f"LINK_PRIOR={value}"))[0] for value in ("none", "mine.json")]
-    assert tables[0] != tables[1]
-    with pytest.raises(ConfigError, match=r"gone\.json cannot be read"):
-        lab(project, "replay", *small, "LINK_PRIOR=gone.json")
-    with pytest.raises(ConfigError, match=r"^LINK_PRIOR has no effect here; .*ORDER=bfs: leave it out"):
-        lab(project, "replay", "--order", "bfs", "-s", "LINK_PRIOR=none")
 
 
 def test_limits_of_a_replay_are_reported(project, lab):

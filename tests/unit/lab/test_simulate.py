@@ -45,22 +45,3 @@ def test_figures_of_the_paper_are_shown_if_the_budget_is_the_same(project):
     assert "table 2 of the paper and ours" in output
     assert "949 / " in output
     assert "table 2" not in simulated(project, "--profile", "sample", "--webs", "1", "--budget", "50")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--rules", "auto,best"), "--rules: 'best' is unknown; choose one of: "),
-        (("--webs", "0"), "--webs 0 is too small; expected at least 1"),
-        (("--budget", "-5"), "--budget -5 is too small; expected at least 1"),
-        (("--jobs", "0"), "--jobs 0 is too small; expected at least 1"),
-        (("--seed", "-1"), "--seed -1 is too small; expected at least 0"),
-        (("--picture", "a.gif"), "--picture=a.gif must end with .svg or .png; name another file"),
-    ],
-)
-def test_errors_are_reported_in_one_sentence(project, arguments, sentence):
-    outcome = project.run("lab", "simulate", *arguments)
-    assert outcome.status == 2
-    assert len(outcome.errors) == 1
-    assert sentence in outcome.errors[0]
-    assert not outcome.output

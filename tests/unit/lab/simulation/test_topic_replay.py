@@ -55,11 +55,6 @@ def test_ties_go_to_the_site_with_the_fewest_pages_read():
     assert read(web, "anchor").read == [1, 4, 6, 2, 5, 3]
 
 
-def test_unread_page_is_skipped_and_counted():
-    web = one_site({1: {2: 0.9, 3: 0.1}, 3: {}})
-    assert read(web, "anchor") == ([1, 3], 1)
-
-
 def test_target_takes_the_position_of_a_moved_page():
     web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: FetchOutcome(False, moved_to=4)})
     assert read(web, "anchor").read == [1, 4, 3]
