@@ -51,11 +51,6 @@ READABLE = sorted(label for label, name in TABLE.items() if name in TEXTS)
 IN_ASCII = [label for label in READABLE if not TABLE[label].startswith("utf-16")]
 
 
-def test_table_is_complete() -> None:
-    assert len(TABLE) == 228
-    assert set(TABLE.values()) == {*TEXTS, "replacement", "x-user-defined"}
-
-
 def written(text: str, codec: str, head: str = "") -> bytes:
     return f"<html><head>{head}<title>{text}</title></head></html>".encode(codec)
 

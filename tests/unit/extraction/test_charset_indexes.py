@@ -62,10 +62,6 @@ def test_index(name: str, number: str, sha256: str) -> None:
     assert hashlib.sha256("".join(texts).encode()).hexdigest() == sha256
 
 
-def test_all_forty_encodings_have_an_index_but_five() -> None:
-    assert len(INDEXES) == 40 - len({"utf-8", "utf-16be", "utf-16le", "replacement", "x-user-defined"})
-
-
 @pytest.mark.parametrize(
     ("charset", "text", "code"),
     [

@@ -141,12 +141,6 @@ def test_parts_are_joined_and_limited(name, compress):
             decompressed(compress(part) * (MAX_PARTS + 1), [name], 0)
 
 
-@ALL
-def test_what_follows_the_data_is_ignored(name, compress):
-    if name != "br":  # which has no mark at its end
-        assert decompressed(compress(TEXT) + b"<!-- trailer -->", [name], 0) == TEXT
-
-
 def test_large_windows_of_zstd_are_refused():
     frame = zstd.compress(bytes(2 * MEGABYTE), options={zstd.CompressionParameter.window_log: 27})
     unsized = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})

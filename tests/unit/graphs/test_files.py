@@ -15,7 +15,6 @@ import pytest
 from crawlers.errors import ConfigError, StoreError
 from crawlers.graphs.files import FORMATS, write_graph
 from crawlers.graphs.model import Column, MemoryGraph
-from crawlers.storage.files.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,25 +88,6 @@ def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path: Path) -> None
     with pytest.raises(RuntimeError, match="went away"):
         write_graph(Broken([], GRAPH.links, GRAPH.columns), tmp_path / "a")
     assert contents(tmp_path) == old
-
-
-def test_two_writers_of_one_target_do_not_disturb_each_other(tmp_path: Path) -> None:
-    target = tmp_path / "a.gexf"
-    with replacing(target) as slow:
-        slow.write(b"slow")
-        with replacing(target) as fast:
-            fast.write(b"fast")
-        assert target.read_bytes() == b"fast"
-    assert contents(tmp_path) == {"a.gexf": b"slow"}
-
-
-def test_files_of_other_targets_are_not_leftovers(tmp_path: Path) -> None:
-    others = ["a.gexf.part", ".a.gexf.part", ".a.gexf.backup.part", ".b.gexf.0.part"]
-    for name in others:
-        (tmp_path / name).touch()
-    (tmp_path / ".a.gexf.0.part").write_text("longer than the new file" * 1000)
-    write_graph(GRAPH, tmp_path / "a")
-    assert sorted(contents(tmp_path)) == sorted([*others, "a.gexf"])
 
 
 def test_permissions_of_the_file_follow_the_umask(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.graphs.files import graph_paths, write_graph
-from crawlers.graphs.site_graph import SOURCES_AT_ONCE, SiteGraph
+from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import Node
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -45,14 +45,6 @@ def test_page_becomes_a_node_with_all_its_attributes(database: Database) -> None
         Node(1, "http://a.test/", 0, 200, "Home", 1, 1, 0, 0),
         Node(2, "http://a.test/a/", 1, 200, "", 1, 1, 2, 0),
     ]
-
-
-def test_nodes_are_numbered_by_level_and_then_by_url_in_the_order_of_code_points(database: Database) -> None:
-    paths = ["/b", "/B", "/a~", "/a-", "/é", "/z", "/_"]
-    pages = [Stored("/deep", 0), *(Stored(path, 1) for path in paths)]
-    _, nodes = graph_of(database, pages)
-    assert [node.url.removeprefix("http://a.test") for node in nodes] == ["/deep", *sorted(paths)]
-    assert [node.id for node in nodes] == list(range(1, 9))
 
 
 def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database: Database) -> None:
@@ -116,14 +108,6 @@ def test_links_to_redirects_that_leave_the_site_count_as_external_once(database:
     edges, nodes = graph_of(database, pages)
     assert edges == [(1, [])]
     assert nodes[0].external_links == 2
-
-
-def test_edges_of_more_pages_than_one_query_reads_are_complete(database: Database) -> None:
-    size = 2 * SOURCES_AT_ONCE + 3
-    pages = [Stored(f"/{number:04}/", 1, links={(number + 1) % size: 1}) for number in range(size)]
-    edges, nodes = graph_of(database, pages)
-    assert edges == [(n, [(n % size + 1, 1)]) for n in range(1, size + 1)]
-    assert {node.in_degree for node in nodes} == {1}
 
 
 def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(database: Database) -> None:

@@ -53,12 +53,6 @@ def test_block_of_text_under_one_heading_looks_like_an_article():
     assert not seen("<body><h1>x</h1>" + LONG.replace("<p>", "<div><p>").replace("</p>", "</p></div>")).is_texty
 
 
-def test_the_density_of_links_is_a_share_of_the_letters():
-    assert seen("<body><p>12345678<a href=x>1 2</a>").link_density == pytest.approx(0.2)
-    assert seen("<body><a href=x>all of it</a>").link_density == 1.0
-    assert seen("<body>").link_density == 0.0
-
-
 @pytest.mark.parametrize("html", ['<head><link rel="next" href="2">', '<body><a rel="prev" href="1">x</a>'])
 def test_pagination_is_recognised(html):
     assert seen(html).has_pagination

@@ -6,8 +6,6 @@ import csv
 
 import pytest
 
-from crawlers.graphs.tables.result_tables import TABLES
-from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.storage.files.cells import FORMULA_STARTS
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -115,11 +113,6 @@ def test_redirects_have_their_chains(crawled):
     ]
 
 
-@pytest.mark.parametrize("name", ["broken-links", "redirects"])
-def test_tables_have_the_columns_of_the_report_of_their_name(name):
-    assert TABLES[name].columns == tuple(column.name for column in REPORTS[name].columns)
-
-
 def test_external_links_have_their_first_page_and_anchor(crawled):
     assert crawled.rows("external-links") == [
         {"url": OUT, "host": "outside.example", "first_page": "/", "anchor": "'=cmd()", "pages": "3", "links": "3"},
@@ -148,20 +141,6 @@ def test_tables_are_written_again_from_the_store_with_the_same_bytes(crawled):
     assert f"again/{crawled.stem}.broken-links.csv: 7 broken links" in ended.output
 
 
-def test_setting_names_the_tables(tmp_path):
-    with Web(site=site) as web:
-        origin = web["site"].origin
-        project = Project(tmp_path)
-        assert project.crawl(web.hosts(), RESULT_TABLES="redirects,pages", GRAPH_FORMATS="").status == 0
-        crawled = Crawled(project, origin)
-        assert sorted(crawled.files()) == [f"{crawled.stem}.pages.csv", f"{crawled.stem}.redirects.csv"]
-        ended = project.crawl(web.hosts(), RESULT_TABLES="chess")
-    assert ended.status == 2
-    assert ended.errors == [
-        "Error: RESULT_TABLES='chess' has 'chess'; choose out of: pages, broken-links, redirects, external-links"
-    ]
-
-
 def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whole_site(tmp_path):
     project = Project(tmp_path)
     with Web(site=pages({"/": links("/docs/"), "/docs/": links("/docs/a")})) as web:
@@ -172,16 +151,6 @@ def test_tables_of_a_folder_are_named_like_its_graph_and_leave_those_of_the_whol
         assert project.crawl(f"{origin}/docs/", RESULT_TABLES="pages", CRAWL="docs").status == 0
         assert sorted(whole.files("result/docs")) == [f"{whole.stem}+docs.gexf", f"{whole.stem}+docs.pages.csv"]
         assert whole.files() == before
-
-
-def test_tables_of_a_site_that_was_not_read_stay_as_they_are(tmp_path):
-    project = Project(tmp_path, RETRY_TIMES=0, ROBOTS_REST_SECONDS=0)
-    with Web(site=site) as web:
-        assert project.crawl(web.hosts()).status == 0
-        crawled = Crawled(project, web["site"].origin)
-        before = crawled.files()
-    assert project.crawl(crawled.origin).status == 3
-    assert crawled.files() == before
 
 
 def test_harvest_has_one_table_of_the_external_links_of_all_sites(tmp_path):
