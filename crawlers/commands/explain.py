@@ -68,7 +68,7 @@ class Command(ProjectCommand):
         from crawlers.reports.histories.history_text import history_lines
         from crawlers.reports.histories.linking_pages import linking_facts
         from crawlers.reports.histories.url_history import BAD_LINK, url_history
-        from crawlers.reports.recorded import settings_of
+        from crawlers.storage.crawl_settings import settings_of
 
         rules = crawl_rules(settings_of(database, crawl.id))
         until = time.monotonic() + REPLAY_S

@@ -16,8 +16,8 @@ from crawlers.options.file_kinds import RESULT
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
 from crawlers.reports.pictures.picture import Wanted
 from crawlers.reports.pictures.picture_file import draw_pictures
-from crawlers.reports.recorded import settings_of
 from crawlers.spiders.news import NewsSpider
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.iterations import last_iteration

@@ -20,6 +20,7 @@ from crawlers.storage.reader_threads import is_in_event_loop
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 from crawlers.storage.stored_features import read_features
+from crawlers.storage.value_lists import AMONG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,10 +58,6 @@ _IN_LISTS = {
     FROM ({known}) AS k""",
 }
 _NUMBERS_KNOWN = "SELECT site_id, count(*) FROM page WHERE site_id{among} GROUP BY site_id"
-_AMONG = {
-    "sqlite": " IN (SELECT value FROM json_each(:keys))",
-    "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))",
-}
 _WAITING = f"""
     SELECT priority, id, key, url, level, hops, attempts, request FROM page
     WHERE site_id = :site AND state = {int(State.WAITING)} AND (priority, id) > (:priority, :id)
@@ -131,7 +128,7 @@ class SqlFrontierStore:
         self._database = database
         self._writer = writer
         dialect = database.engine.dialect.name
-        self._among = _AMONG[dialect]
+        self._among = AMONG[dialect]
         self._links = _LINKS[dialect]
         self._known_among = _IN_LISTS[dialect].format(known=f"{_KNOWN} = :site AND key{self._among}")
         some = f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit"
@@ -148,7 +145,7 @@ class SqlFrontierStore:
 
     def known_urls(self, site_id: int, keys: Iterable[int]) -> KnownRows:
         """Return the URLs of these keys that were found before."""
-        return self._lists(self._known_among, site=site_id, keys=json.dumps(list(keys)))
+        return self._lists(self._known_among, site=site_id, ids=json.dumps(list(keys)))
 
     def known_from(self, site_id: int, key: int, limit: int) -> KnownRows:
         """Return the first *limit* URLs of the site from *key* on, in ascending order of keys."""
@@ -164,7 +161,7 @@ class SqlFrontierStore:
 
     def known_of(self, site_ids: Collection[int]) -> dict[int, KnownRows]:
         """Return all URLs of each of these sites, in ascending order of keys."""
-        rows = self._read(self._known_of, keys=json.dumps(list(site_ids)))
+        rows = self._read(self._known_of, ids=json.dumps(list(site_ids)))
         return {site_id: _known_rows(*lists) for *lists, site_id in rows}
 
     def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
@@ -198,11 +195,11 @@ class SqlFrontierStore:
     def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
         """Return the entries of these pages, with priority 0; all must have been submitted."""
         self._wait_for(page_ids)
-        return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, keys=json.dumps(list(page_ids)))]
+        return [QueueEntry(*row) for row in self._read(_ENTRIES + self._among, ids=json.dumps(list(page_ids)))]
 
     def link_features(self, page_ids: Collection[int]) -> dict[int, Features]:
         """Return the features of the links by which these pages were found, as far as they have any."""
-        rows = self._read(_LINK_FEATURES + self._among, keys=json.dumps(list(page_ids)))
+        rows = self._read(_LINK_FEATURES + self._among, ids=json.dumps(list(page_ids)))
         return {page_id: read_features(features, self._database.name) for page_id, features in rows}
 
     def previous(self, page_id: int) -> PreviousVisit:
@@ -221,14 +218,14 @@ class SqlFrontierStore:
             by_site.setdefault(name, []).append(key)
         found: dict[int, int] = {}
         for name, keys in by_site.items():
-            rows = self._read(_NUMBERS + self._among, crawl=self.crawl_id, name=name, keys=json.dumps(keys))
+            rows = self._read(_NUMBERS + self._among, crawl=self.crawl_id, name=name, ids=json.dumps(keys))
             found.update((key, number) for key, number in rows)
         return found
 
     def waiting_elsewhere(self, table: str, page_ids: Collection[int]) -> list[tuple[int, str, int, str]]:
         """Return number, name of the site, key and URL of those of the pages that wait, or will be revisited."""
         statement = _WAITING_ELSEWHERE.format(table=table) + self._among
-        return [tuple(row) for row in self._read(statement, keys=json.dumps(list(page_ids)))]
+        return [tuple(row) for row in self._read(statement, ids=json.dumps(list(page_ids)))]
 
     def scored(
         self, table: str, columns: Sequence[str], site_ids: Collection[int] | None = None
@@ -265,14 +262,13 @@ class SqlFrontierStore:
 
     def _of(self, site_ids: Collection[int] | None) -> tuple[str, dict[str, str]]:
         """Return the condition on the table `site`, and its parameter; none if all sites are meant."""
-        return ("", {}) if site_ids is None else (f" AND site.id{self._among}", {"keys": json.dumps(list(site_ids))})
+        return ("", {}) if site_ids is None else (f" AND site.id{self._among}", {"ids": json.dumps(list(site_ids))})
 
     def _read_of(self, statement: str, site_ids: Collection[int], table: str = "", **values: Any) -> Sequence[Any]:
-        return self._read(statement.format(among=self._among, table=table), keys=json.dumps(list(site_ids)), **values)
+        return self._read(statement.format(among=self._among, table=table), ids=json.dumps(list(site_ids)), **values)
 
     def _read(self, statement: str, **values: Any) -> Sequence[Any]:
-        with self._database.read() as connection:
-            return connection.execute(_text(statement), values).fetchall()
+        return self._database.rows(_text(statement), **values)
 
     def _streamed(self, statement: str, **values: Any) -> Iterator[Any]:
         with self._database.read() as connection:

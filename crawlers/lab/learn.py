@@ -25,7 +25,7 @@ from crawlers.lab.options import check
 from crawlers.options.file_kinds import JSON
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.reports.recorded import settings_of
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named, crawls_of_mission, sites_of

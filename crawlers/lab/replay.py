@@ -29,7 +29,7 @@ from crawlers.lab.simulation.order_replay import ByValue, LevelByLevel
 from crawlers.lab.simulation.order_replay import replay as replay_order
 from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.lab.site_yields import site_yields
-from crawlers.reports.recorded import settings_of
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.queries import crawl_named

@@ -22,7 +22,7 @@ from crawlers.lab.options import check
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.link_worths import feature_worths
-from crawlers.reports.recorded import settings_of
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.pulls import pulls_of

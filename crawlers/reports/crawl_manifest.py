@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import select
 
 from crawlers.options.typed_values import typed
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.schema.tables import crawl
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
 from crawlers.reports.history_wording import cut
 from crawlers.reports.news_summary import news_summary
-from crawlers.reports.recorded import settings_of
 from crawlers.storage.crawl_results import crawl_results, external_results
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.pulls import totals
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.score_tables import topic_page

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import CrawlersError
 from crawlers.reports.progress_table import Pace, progress_table
-from crawlers.reports.recorded import settings_of
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.news.documents import count_documents
 from crawlers.storage.pulls import totals

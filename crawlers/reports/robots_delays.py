@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.robots_groups import product_token
 from crawlers.extraction.robots_rules import RobotsRules
 from crawlers.options import SETTINGS
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -19,7 +19,7 @@ from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
 from crawlers.reasons import Reason, code_of
 from crawlers.reports.catalogue.conditions import contains
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.news.stored_rules import stored_rules_of
 from crawlers.storage.schema.news_tables import document, page_label
 from crawlers.storage.schema.tables import page, site

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from crawlers.crawl.news.news_policy import NewsPolicy
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.spec import CrawlSpec
-    from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -175,7 +174,6 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
             logger.warning("%s; the others are crawled", problem)
         with closing(Database(settings.get("DATABASE_URL"))) as database:
             save_sources(database, sources, enable=False)
-            _check_rules(database, settings)
             return stored_sources(database, [source.limits.site for source in sources])
     remedy = "name them with -a sources=sources.yaml, or add them with scrapy sites add URL"
     try:
@@ -184,16 +182,7 @@ def _sources(path: str | None, settings: BaseSettings) -> list[Source]:
         problem = str(error).rsplit("; ", 1)[0]  # without its remedy
         raise ConfigError(f"no sources are given, and {problem}; {remedy}") from error
     with closing(stored):
-        _check_rules(stored, settings)
         sources = stored_sources(stored)
     if not sources:
         raise ConfigError(f"no sources are given, and {stored.name} has no enabled source; {remedy}")
     return sources
-
-
-def _check_rules(database: Database, settings: BaseSettings) -> None:
-    from crawlers.algorithms.news.url_classifier import NO_RULES
-    from crawlers.storage.news import stored_rules
-
-    if settings.get("NEWS_RULES") != NO_RULES:
-        stored_rules.check_stored_rules(database)

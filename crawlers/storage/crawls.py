@@ -22,11 +22,12 @@ from crawlers.items import State
 from crawlers.storage import workers
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_settings import recorded, setting_of
 from crawlers.storage.joining import Command, check_joining, check_mission, check_rejoining
 from crawlers.storage.locks import is_free
 from crawlers.storage.page_selection import reselect
 from crawlers.storage.schema.score_tables import importance, news_score
-from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, crawler_setting, link_anchor, page, site
+from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, link_anchor, page, site
 from crawlers.storage.site_opening import open_sites, set_leaders
 from crawlers.storage.site_rows import find_sites, site_rows
 from crawlers.storage.stored_link_prior import keep_link_prior
@@ -187,10 +188,7 @@ def _begin_run(connection: Connection, crawl_id: int, now: float, asked_at: floa
 
 
 def _has_grown(connection: Connection, crawl_id: int) -> bool:
-    stored = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == GROWN
-    )
-    return connection.execute(stored).scalar() is not None
+    return connection.scalar(setting_of(crawl_id, GROWN)) is not None
 
 
 def grown(crawl_id: int) -> ChangeSet:
@@ -207,11 +205,10 @@ def _resume(
     """
     check_mission(connection, crawl_id, name, mission)
     ended_at = connection.execute(select(crawl.c.ended_at).where(crawl.c.id == crawl_id)).scalar()
-    of_crawl = crawler_setting.c.crawl_id == crawl_id
-    recorded = dict(connection.execute(select(crawler_setting.c.name, crawler_setting.c.value).where(of_crawl)).all())
+    stored = recorded(connection, crawl_id)
     settings = {setting: str(value) for setting, value in manifest.get("settings", {}).items()}
     for setting, today in settings.items():
-        before = recorded.get(setting, today)
+        before = stored.get(setting, today)
         is_of_keys = setting.startswith(URL_SETTINGS) and setting not in SELECTION_SETTINGS
         if _meaning(setting, before) != _meaning(setting, today) and (setting in FIXED_SETTINGS or is_of_keys):
             known_by = f"{setting}={today}", f"{setting}={before}"
@@ -226,8 +223,7 @@ def _resume(
     values = {"state": RUNNING, "ended_at": None, "reason": None, "manifest": json.dumps(began | as_today, default=str)}
     connection.execute(update(crawl).where(crawl.c.id == crawl_id).values(**values))
     if settings:
-        connection.execute(delete(crawler_setting).where(of_crawl, crawler_setting.c.name.in_(settings)))
-        _record(connection, crawl_id, settings)
+        write_changes(connection, _recorded(crawl_id, settings))
     return None if ended_at is None else float(ended_at)
 
 
@@ -244,14 +240,12 @@ def _insert_crawl(connection: Connection, name: str, mission: str, manifest: Map
     ).inserted_primary_key
     assert inserted is not None
     crawl_id = int(inserted[0])
-    _record(connection, crawl_id, manifest.get("settings", {}))
+    write_changes(connection, _recorded(crawl_id, manifest.get("settings", {})))
     return crawl_id
 
 
-def _record(connection: Connection, crawl_id: int, settings: Mapping[str, Any]) -> None:
-    rows = [{"crawl_id": crawl_id, "name": name, "value": str(value)} for name, value in settings.items()]
-    if rows:
-        connection.execute(insert(crawler_setting), rows)
+def _recorded(crawl_id: int, settings: Mapping[str, Any]) -> ChangeSet:
+    return ChangeSet(*(SettingRow(crawl_id, name, str(value)) for name, value in settings.items()))
 
 
 def is_waiting(database: Database, crawl_id: int) -> bool:
@@ -260,11 +254,7 @@ def is_waiting(database: Database, crawl_id: int) -> bool:
     waits = [select(page.c.id).where(page.c.site_id.in_(of_crawl), page.c.state == int(State.WAITING))]
     for scores in (importance, news_score):
         waits.append(select(scores.c.page_id).where(scores.c.site_id.in_(of_crawl), scores.c.queue == REVISIT))
-    with database.read() as connection:
-        for query in waits:
-            if connection.execute(query.limit(1)).scalar() is not None:
-                return True
-    return False
+    return any(database.rows(query.limit(1)) for query in waits)
 
 
 def drop_anchors(connection: Connection, crawl_id: int) -> None:

@@ -30,9 +30,9 @@ from crawlers.storage.schema import metadata
 from crawlers.storage.schema.tables import SCHEMA_VERSION, schema_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from sqlalchemy import URL, Connection, Engine
+    from sqlalchemy import URL, Connection, Engine, Executable, Row
     from sqlalchemy.pool import ConnectionPoolEntry
 
 CODE = (".py", ".pth")  # endings of files that Python runs when it finds them
@@ -152,6 +152,19 @@ class Database:
         """Yield a connection that sees one consistent state and takes no lock. Raises `StoreError`."""
         with self.store_errors(), self.engine.connect() as connection:
             yield connection
+
+    def rows(self, statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Return the rows that a query finds. Raises `StoreError`."""
+        with self.read() as connection:
+            return connection.execute(statement, values).all()
+
+    def scalars(self, statement: Executable, **values: Any) -> list[Any]:
+        """Return the first column of the rows that a query finds. Raises `StoreError`."""
+        return [row[0] for row in self.rows(statement, **values)]
+
+    def scalar(self, statement: Executable, **values: Any) -> Any:
+        """Return the first column of the row that a query finds; None if it finds none. Raises `StoreError`."""
+        return next(iter(self.scalars(statement, **values)), None)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from crawlers.errors import ConfigError, CrawlEnded, StoreError
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.database import shown_url
-from crawlers.storage.schema.tables import crawl, crawler_setting, site
+from crawlers.storage.schema.tables import crawl, site
 from crawlers.storage.workers import finisher, is_over
 
 if TYPE_CHECKING:
@@ -76,11 +77,10 @@ def check_joining(
             f"wait for it, stop it, or {ANOTHER}"
         )
     joins = f"to join the crawl {name} of {by}, or {ANOTHER}"
-    stored = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
-    recorded = dict(connection.execute(stored).all())
+    stored = recorded(connection, crawl_id)
     for setting, value in command.settings.items():
-        if recorded.get(setting, str(value)) != str(value):
-            raise ConfigError(f"{setting}={value}: give {setting}={recorded[setting]} {joins}")
+        if stored.get(setting, str(value)) != str(value):
+            raise ConfigError(f"{setting}={value}: give {setting}={stored[setting]} {joins}")
     if not command.sites:
         return
     crawled = select(site.c.site).where(site.c.crawl_id == crawl_id, site.c.is_open)

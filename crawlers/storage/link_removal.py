@@ -15,13 +15,13 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.errors import ConfigError
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.locks import is_free
 from crawlers.storage.schema.score_tables import link_change, link_text
 from crawlers.storage.schema.tables import (
     SettingRow,
     bad_link,
     crawl,
-    crawler_setting,
     external_link,
     link,
     link_anchor,
@@ -90,10 +90,7 @@ def remove_links(database: Database, crawl_id: int, kind: str, keys: Sequence[tu
 
 def deleted_links(connection: Connection, crawl_id: int) -> list[DeletedLinks]:
     """Return which links of a crawl were deleted by hand."""
-    statement = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == RECORD
-    )
-    text = connection.execute(statement).scalar()
+    text = connection.scalar(setting_of(crawl_id, RECORD))
     return [DeletedLinks(*one) for one in json.loads(text)] if text else []
 
 

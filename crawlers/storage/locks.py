@@ -3,6 +3,7 @@ dies. So a worker whose lock is free is dead; one that froze, or was cut off, ke
 
 from __future__ import annotations
 
+import fcntl
 import os
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
@@ -41,7 +42,7 @@ class WorkerLock:
             if database.path:
                 self._path = _path(database.path, worker_id)
                 self._file = _locked(self._path)
-                is_held = self._file is not None or not _has_file_locks()
+                is_held = self._file is not None
             else:
                 is_held = self._lock_server(database, worker_id)
         if not is_held:
@@ -84,10 +85,7 @@ class WorkerLock:
 
 
 def is_free(database: Database, worker_id: int) -> bool:
-    """Return whether nobody holds the lock of a worker, because its process has died. Raises `StoreError`.
-
-    Without file locks (on Windows) every worker of an SQLite file seems dead.
-    """
+    """Return whether nobody holds the lock of a worker, because its process has died. Raises `StoreError`."""
     return worker_id in free_locks(database, [worker_id])
 
 
@@ -97,14 +95,12 @@ def free_locks(database: Database, worker_ids: Collection[int]) -> set[int]:
         return {worker_id for worker_id in worker_ids if _is_file_free(_path(database.path, worker_id))}
     if not worker_ids:
         return set()
-    with database.read() as connection:
-        # Whoever tried to take one would seem to be its holder to others for a moment.
-        held = connection.execute(text(_HELD), {"space": _ADVISORY_SPACE, "workers": list(worker_ids)}).scalars()
-        return set(worker_ids).difference(held)
+    # Whoever tried to take one would seem to be its holder to others for a moment.
+    return set(worker_ids).difference(database.scalars(text(_HELD), space=_ADVISORY_SPACE, workers=list(worker_ids)))
 
 
 def _is_file_free(path: Path) -> bool:
-    if not _has_file_locks() or not path.exists():
+    if not path.exists():
         return True
     file = _locked(path)
     if file is None:
@@ -119,20 +115,8 @@ def _path(database: Path, worker_id: int) -> Path:
     return database.with_name(f"{database.name}.worker{worker_id}.lock")
 
 
-def _has_file_locks() -> bool:
-    try:
-        import fcntl  # noqa: F401
-    except ImportError:  # Windows: an exclusive open is not worth a dependency
-        return False
-    return True
-
-
 def _locked(path: Path) -> IO[bytes] | None:
-    """Return the locked file; None if another process has locked it, or there are no file locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
+    """Return the locked file; None if another process has locked it."""
     while True:
         file = path.open("ab")
         try:

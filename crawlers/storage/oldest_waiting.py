@@ -31,6 +31,5 @@ def oldest_waiting(database: Database, crawl_id: int) -> float | None:
 
     Takes some look-ups of an index for each site and level. Raises `StoreError`.
     """
-    with database.read() as connection:
-        found: float | None = connection.execute(text(_OLDEST), {"crawl": crawl_id}).scalar()
-        return found
+    found: float | None = database.scalar(text(_OLDEST), crawl=crawl_id)
+    return found

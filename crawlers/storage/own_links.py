@@ -8,6 +8,7 @@ from sqlalchemy import Integer, cast, func, select, text
 
 from crawlers.items import REDIRECT, State
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-AT_ONCE = 500  # keys in one query
 _STATEMENTS = (
     f"""INSERT INTO link (source_id, target_id, count)
         SELECT e.page_id, o.target_id, sum(e.count)
@@ -58,20 +58,15 @@ def own_urls(database: Database, site_id: int, addresses: Collection[str]) -> li
         .order_by(level, page.c.id)
     )
     found: dict[int, OwnUrl] = {}
-    with database.read() as connection:
-        for number, url, source, nearest in connection.execute(statement):
-            found.setdefault(number, OwnUrl(number, url, nearest, source))
+    for number, url, source, nearest in database.rows(statement):
+        found.setdefault(number, OwnUrl(number, url, nearest, source))
     return list(found.values())
 
 
 def adopt_links(connection: Connection, site_id: int, keys: Mapping[int, int]) -> None:
     """Make links of a site to external URLs links to its pages; *keys* are those of the pages, by number of the URL."""
-    numbers: dict[int, int] = {}
-    wanted = sorted(set(keys.values()))
-    for start in range(0, len(wanted), AT_ONCE):
-        some = page.c.key.in_(wanted[start : start + AT_ONCE])
-        found = connection.execute(select(page.c.key, page.c.id).where(page.c.site_id == site_id, some))
-        numbers.update((key, number) for key, number in found)
+    of_site = select(page.c.key, page.c.id).where(page.c.site_id == site_id, among(page.c.key, keys.values()))
+    numbers = {key: number for key, number in connection.execute(of_site)}
     rows = [{"url": number, "target": numbers[key]} for number, key in keys.items()]
     connection.execute(text("CREATE TEMPORARY TABLE own_url (url_id BIGINT PRIMARY KEY, target_id BIGINT NOT NULL)"))
     connection.execute(text("INSERT INTO own_url VALUES (:url, :target)"), rows)

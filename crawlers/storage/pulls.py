@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import exists, func, select, text
+from sqlalchemy import exists, func, select
 
-from crawlers.storage.schema.tables import link_features, page, pull, site
+from crawlers.storage.schema.tables import counted_key, link_features, page, pull, site
 from crawlers.storage.stored_features import read_reward
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,15 +26,6 @@ class Pull(NamedTuple):
     site_id: int
     reward: float
     features: str | None = None  # of the link by which the page was found, if the order learns from them
-
-
-_COUNTED = {
-    "sqlite": text("SELECT key FROM counted_key WHERE site_id = :site AND key IN (SELECT value FROM json_each(:keys))"),
-    "postgresql": text(
-        "SELECT key FROM counted_key WHERE site_id = :site "
-        "AND key IN (SELECT value::bigint FROM json_array_elements_text(CAST(:keys AS json)))"
-    ),
-}
 
 
 def has_pulls(connection: Connection, crawl_id: int) -> bool:
@@ -76,16 +67,14 @@ def downloads_of_site(database: Database, site_id: int) -> int:
     """
     recorded = select(func.count()).where(pull.c.site_id == site_id)
     attempted = select(func.coalesce(func.sum(page.c.attempts), 0)).where(page.c.site_id == site_id)
-    with database.read() as connection:
-        return int(connection.execute(recorded).scalar_one() or connection.execute(attempted).scalar_one())
+    return int(database.scalar(recorded) or database.scalar(attempted))
 
 
 def totals(database: Database, crawl_id: int) -> tuple[int, float]:
     """Return the number of downloads that the crawl recorded over all its runs, and their total reward."""
     of_crawl = select(site.c.id).where(site.c.crawl_id == crawl_id)
     statement = select(func.count(), func.coalesce(func.sum(pull.c.reward), 0.0)).where(pull.c.site_id.in_(of_crawl))
-    with database.read() as connection:
-        pulls, earned = connection.execute(statement).one()
+    ((pulls, earned),) = database.rows(statement)
     return int(pulls), float(earned)
 
 
@@ -104,6 +93,5 @@ def downloads_of(database: Database, crawl_id: int) -> Iterator[Pull]:
 
 def counted(database: Database, site_id: int, keys: Iterable[int]) -> set[int]:
     """Return those of *keys* that the site was already rewarded for, as far as committed."""
-    values = {"site": site_id, "keys": json.dumps(list(keys))}
-    with database.read() as connection:
-        return set(connection.execute(_COUNTED[database.engine.dialect.name], values).scalars())
+    is_counted = (counted_key.c.site_id == site_id, among(counted_key.c.key, keys))
+    return set(database.scalars(select(counted_key.c.key).where(*is_counted)))

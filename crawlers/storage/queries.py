@@ -13,7 +13,8 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage.schema.sitemap_tables import sitemap_url
 from crawlers.storage.schema.tables import crawl, link, page, site
-from crawlers.storage.site_rows import MAX_NAMES, PROBLEM, site_problem
+from crawlers.storage.site_rows import PROBLEM, site_problem
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,15 +33,13 @@ _FETCHED = select(page.c.url, page.c.level, func.coalesce(page.c.content_signatu
 def fetched_pages(database: Database, site_id: int) -> list[tuple[str, int, int]]:
     """Return (URL, level, content signature) of a site's pages that are done, by level."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.level)
-    with database.read() as connection:
-        return [(url, level, signature) for url, level, signature in connection.execute(statement)]
+    return [(url, level, signature) for url, level, signature in database.rows(statement)]
 
 
 def latest_pages(database: Database, site_id: int, most: int) -> list[tuple[str, int, int]]:
     """Return the same for the *most* pages that were discovered last, in that order."""
     statement = _FETCHED.where(page.c.site_id == site_id).order_by(page.c.id.desc()).limit(most)
-    with database.read() as connection:
-        return [(url, level, signature) for url, level, signature in connection.execute(statement)][::-1]
+    return [(url, level, signature) for url, level, signature in database.rows(statement)][::-1]
 
 
 class Finder(NamedTuple):
@@ -53,22 +52,16 @@ class Finder(NamedTuple):
 
 def finder_of(database: Database, page_id: int) -> Finder | None:
     """Return where a page was found first; None if it is not stored yet."""
-    with database.read() as connection:
-        row = connection.execute(_FINDER, {"page": page_id}).one_or_none()
-    return None if row is None else Finder(*row)
+    rows = database.rows(_FINDER, page=page_id)
+    return Finder(*rows[0]) if rows else None
 
 
 def named_from(database: Database, site_id: int, level: int, is_source: Callable[[str], bool]) -> set[int]:
     """Return the pages of a site to which its pages on *level* link, those whose URLs are sources."""
-    named: set[int] = set()
     its = select(page.c.id, page.c.url).where(page.c.site_id == site_id, page.c.level == level)
-    with database.read() as connection:
-        rows = connection.execute(its.where(page.c.state == int(State.DONE)))
-        sources = [number for number, url in rows if is_source(url)]
-        for first in range(0, len(sources), MAX_NAMES):
-            some = link.c.source_id.in_(sources[first : first + MAX_NAMES])
-            named.update(connection.scalars(select(link.c.target_id).where(some)))
-    return named
+    rows = database.rows(its.where(page.c.state == int(State.DONE)))
+    sources = [number for number, url in rows if is_source(url)]
+    return set(database.scalars(select(link.c.target_id).where(among(link.c.source_id, sources))))
 
 
 class CrawledSite(NamedTuple):
@@ -113,9 +106,8 @@ def crawl_numbered(database: Database, number: int) -> NamedCrawl | None:
     """Return the crawl of that *number*, whatever crawls are named; None: there is none."""
     if number >= 10**MAX_DIGITS:
         return None
-    with database.read() as connection:
-        row = connection.execute(_NAMED.where(crawl.c.id == number)).one_or_none()
-    return None if row is None else _crawl(row)
+    rows = database.rows(_NAMED.where(crawl.c.id == number))
+    return _crawl(rows[0]) if rows else None
 
 
 def _crawl(row: Any) -> NamedCrawl:
@@ -137,31 +129,24 @@ def crawl_named(database: Database, name: str | None) -> NamedCrawl:
         statement = statement.where(is_meant).order_by((crawl.c.name == name).desc(), crawl.c.id.desc())
     else:
         statement = statement.order_by(text("is_foreign"), crawl.c.id.desc())
-    with database.read() as connection:
-        row = connection.execute(statement.limit(1)).one_or_none()
-        if row is None:
-            names = sorted({found for (found,) in connection.execute(select(crawl.c.name))})
-            if not names:
-                raise ConfigError(f"{database.name} has no crawl yet; run a crawl first")
-            raise ConfigError(
-                f"CRAWL={name}: {database.name} has no crawl of that name; it has {', '.join(names) or 'none'}"
-            )
-    return _crawl(row)
+    rows = database.rows(statement.limit(1))
+    if rows:
+        return _crawl(rows[0])
+    names = sorted(set(database.scalars(select(crawl.c.name))))
+    if not names:
+        raise ConfigError(f"{database.name} has no crawl yet; run a crawl first")
+    raise ConfigError(f"CRAWL={name}: {database.name} has no crawl of that name; it has {', '.join(names)}")
 
 
 def crawls_of_mission(database: Database, mission: str) -> list[NamedCrawl]:
     """Return all crawls of a *mission*, in the order in which they began."""
-    with database.read() as connection:
-        return [
-            _crawl(row) for row in connection.execute(_NAMED.where(crawl.c.mission == mission).order_by(crawl.c.id))
-        ]
+    return [_crawl(row) for row in database.rows(_NAMED.where(crawl.c.mission == mission).order_by(crawl.c.id))]
 
 
 def sites_of(database: Database, crawl_id: int) -> list[CrawledSite]:
     """Return the sites of a crawl, by name."""
     statement = select(site.c.id, site.c.site, site.c.availability, site.c.folder).where(site.c.crawl_id == crawl_id)
-    with database.read() as connection:
-        return sorted((CrawledSite(*row) for row in connection.execute(statement)), key=lambda s: s.site)
+    return sorted((CrawledSite(*row) for row in database.rows(statement)), key=lambda s: s.site)
 
 
 def addresses_of(database: Database, crawl_id: int) -> SiteAddresses:
@@ -169,12 +154,9 @@ def addresses_of(database: Database, crawl_id: int) -> SiteAddresses:
     addresses = SiteAddresses()
     columns = (site.c.site, site.c.aliases, site.c.home_addresses)
     has_several = site.c.aliases.is_not(None) | site.c.home_addresses.is_not(None)
-    with database.read() as connection:
-        for name, aliases, homes in connection.execute(
-            select(*columns).where(site.c.crawl_id == crawl_id, has_several)
-        ):
-            all_of_it = [name, *(aliases or "").split(), *(homes or "").split()]
-            addresses.set(name, all_of_it, (homes or name).split()[-1])
+    for name, aliases, homes in database.rows(select(*columns).where(site.c.crawl_id == crawl_id, has_several)):
+        all_of_it = [name, *(aliases or "").split(), *(homes or "").split()]
+        addresses.set(name, all_of_it, (homes or name).split()[-1])
     return addresses
 
 
@@ -230,7 +212,5 @@ def is_small(database: Database, crawl_id: int, most: int) -> bool:
 
 def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None:
     """Return status and text of a site's robots.txt; None if it was not read."""
-    statement = select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id)
-    with database.read() as connection:
-        row = connection.execute(statement).one()
-    return None if row.robots_status is None else (row.robots_status, row.robots_text)
+    ((status, found),) = database.rows(select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id))
+    return None if status is None else (status, found)

@@ -45,5 +45,4 @@ def related_crawls(database: Database, crawl_id: int) -> list[RelatedCrawl]:
         .outerjoin(shared, shared.c.crawl_id == latest.c.id)
         .order_by(number.desc(), latest.c.id.desc())
     )
-    with database.read() as connection:
-        return [RelatedCrawl(*row) for row in connection.execute(statement)]
+    return [RelatedCrawl(*row) for row in database.rows(statement)]

@@ -14,6 +14,7 @@ from sqlalchemy import func, or_, select, text
 
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.schema.tables import SettingRow, crawl, crawler_setting
 
 if TYPE_CHECKING:
@@ -85,9 +86,7 @@ def recorded_folder(connection: Connection, crawl_id: int) -> Path | None:
 
     A later crawl of the same name may have written there as well, see `successor`.
     """
-    value = connection.execute(
-        select(crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == FOLDER)
-    ).scalar()
+    value = connection.scalar(setting_of(crawl_id, FOLDER))
     return None if value is None else Path(value)
 
 

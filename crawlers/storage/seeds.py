@@ -54,9 +54,8 @@ def list_seeds(database: Database) -> list[Seed]:
 
 def seed_numbered(database: Database, number: int) -> Seed | None:
     """Return the seed with that number; None if there is none."""
-    with database.read() as connection:
-        row = connection.execute(select(*SEED_COLUMNS).where(seed.c.id == number)).one_or_none()
-    return None if row is None else Seed(*row)
+    rows = database.rows(select(*SEED_COLUMNS).where(seed.c.id == number))
+    return Seed(*rows[0]) if rows else None
 
 
 def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[Seed, bool]]:

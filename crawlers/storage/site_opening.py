@@ -13,7 +13,8 @@ from crawlers.storage.page_selection import move_level_limit
 from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
-from crawlers.storage.site_rows import MAX_NAMES, own_homes
+from crawlers.storage.site_rows import own_homes
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -86,12 +87,8 @@ def _retry_home_page(connection: Connection, site_id: int, now: float) -> None:
 
 def _seeds_of(connection: Connection, sites: Collection[str]) -> dict[str, int]:
     """Return the numbers of the seeds of *sites*, by site."""
-    names = list(sites)
-    found: dict[str, int] = {}
-    for first in range(0, len(names), MAX_NAMES):
-        some = seed.c.site.in_(names[first : first + MAX_NAMES])
-        found.update((name, number) for name, number in connection.execute(select(seed.c.site, seed.c.id).where(some)))
-    return found
+    named = select(seed.c.site, seed.c.id).where(among(seed.c.site, sites))
+    return {name: number for name, number in connection.execute(named)}
 
 
 def _insert_seeds(connection: Connection, wanted: Iterable[SiteRow]) -> None:

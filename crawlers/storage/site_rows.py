@@ -16,16 +16,16 @@ from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, seed_host, site, worker
+from crawlers.storage.value_lists import among
 from crawlers.storage.workers import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from sqlalchemy import ColumnElement, Connection, Row
+    from sqlalchemy import ColumnElement, Connection
 
     from crawlers.storage.database import Database
 
-MAX_NAMES = 500  # in one query
 MAX_SILENCE_S = 30.0  # of a worker, after which nobody is told that it will make another attempt
 NO_ROBOTS = or_(site.c.robots_status.in_([UNREACHABLE, TOO_MANY_REQUESTS]), site.c.robots_status >= SERVER_ERROR)
 # Why nothing can be read of a site: the reason of its home page, or else that of robots.txt before any page was read.
@@ -112,11 +112,7 @@ def site_rows(connection: Connection, numbers: Collection[int], ahead_s: float =
 
     `asked_at` is by a clock that is *ahead_s* before that of the server.
     """
-    in_order = sorted(numbers)
-    rows: list[Row[Any]] = []
-    for first in range(0, len(in_order), MAX_NAMES):
-        some = select(site).where(site.c.id.in_(in_order[first : first + MAX_NAMES])).order_by(site.c.id)
-        rows += connection.execute(some).all()
+    rows = connection.execute(select(site).where(among(site.c.id, numbers)).order_by(site.c.id)).all()
     has_homes = [row for row in rows if row.home_addresses]
     owners: dict[str, str] = {}
     if has_homes:
@@ -168,12 +164,8 @@ def own_homes(name: str, home_addresses: str | None, owners: Mapping[str, str]) 
 
 def known_sites(connection: Connection, crawl_id: int, names: Collection[str]) -> set[str]:
     """Return those of the *names* that are sites of the crawl."""
-    wanted = list(names)
-    known: set[str] = set()
-    for first in range(0, len(wanted), MAX_NAMES):
-        some = site.c.site.in_(wanted[first : first + MAX_NAMES])
-        known.update(connection.execute(select(site.c.site).where(site.c.crawl_id == crawl_id, some)).scalars())
-    return known
+    its = select(site.c.site).where(site.c.crawl_id == crawl_id, among(site.c.site, names))
+    return set(connection.execute(its).scalars())
 
 
 def count_sites(connection: Connection, crawl_id: int) -> int:
@@ -184,8 +176,7 @@ def count_sites(connection: Connection, crawl_id: int) -> int:
 def open_site_ids(database: Database, crawl_id: int) -> list[int]:
     """Return the numbers of the sites that the latest run includes, in order, whichever worker holds them."""
     included = select(site.c.id).where(site.c.crawl_id == crawl_id, site.c.is_open).order_by(site.c.id)
-    with database.read() as connection:
-        return list(connection.execute(included).scalars())
+    return database.scalars(included)
 
 
 def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
@@ -194,10 +185,9 @@ def count_excluded(database: Database, crawl_id: int) -> tuple[int, int]:
     waits = select(page.c.site_id).where(page.c.state == int(State.WAITING))
     returns = select(news_score.c.site_id).where(news_score.c.queue == REVISIT)
     counts: Counter[int] = Counter()
-    with database.read() as connection:
-        for urls in (waits, returns):
-            of = urls.selected_columns[0]
-            counted = urls.join(site, site.c.id == of).where(left).group_by(of).add_columns(func.count())
-            for site_id, number in connection.execute(counted):
-                counts[site_id] += number
+    for urls in (waits, returns):
+        of = urls.selected_columns[0]
+        counted = urls.join(site, site.c.id == of).where(left).group_by(of).add_columns(func.count())
+        for site_id, number in database.rows(counted):
+            counts[site_id] += number
     return len(counts), counts.total()

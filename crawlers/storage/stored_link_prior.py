@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
-
-from crawlers.storage.schema.tables import crawler_setting
+from crawlers.storage.bulk_writer import write_changes
+from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.crawl_settings import setting_of
+from crawlers.storage.schema.tables import SettingRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,18 +26,13 @@ WEIGHTS = "LINK_WEIGHTS"  # stored like a setting; LINK_PRIOR is their name
 
 def keep_link_prior(connection: Connection, crawl_id: int, first: Callable[[], LinkPrior]) -> None:
     """Store what *first* returns, unless the crawl has weights; raises what *first* raises."""
-    if _stored(connection, crawl_id) is None:
+    if connection.scalar(setting_of(crawl_id, WEIGHTS)) is None:
         text = json.dumps(first(), sort_keys=True)
-        connection.execute(insert(crawler_setting).values(crawl_id=crawl_id, name=WEIGHTS, value=text))
+        write_changes(connection, ChangeSet(SettingRow(crawl_id, WEIGHTS, text)))
 
 
 def stored_link_prior(connection: Connection, crawl_id: int) -> LinkPrior:
     """Return the link prior of a crawl; no weights if its order does not learn from links."""
-    text = _stored(connection, crawl_id)
+    text = connection.scalar(setting_of(crawl_id, WEIGHTS))
     weights: LinkPrior = {} if text is None else json.loads(text)
     return weights
-
-
-def _stored(connection: Connection, crawl_id: int) -> str | None:
-    of_crawl = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == WEIGHTS)
-    return connection.execute(select(crawler_setting.c.value).where(*of_crawl)).scalar()

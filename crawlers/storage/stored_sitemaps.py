@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from crawlers.storage.schema.sitemap_tables import SitemapRow, sitemap, sitemap_url
-from crawlers.storage.site_rows import MAX_NAMES
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 def sitemaps_of(database: Database, site_ids: Sequence[int]) -> dict[int, list[SitemapRow]]:
     """Return the sitemaps of sites by site, in the order in which they are read; sites without any are left out."""
     found: dict[int, list[SitemapRow]] = {}
-    with database.read() as connection:
-        for first in range(0, len(site_ids), MAX_NAMES):
-            some = sitemap.c.site_id.in_(site_ids[first : first + MAX_NAMES])
-            rows = select(sitemap).where(some).order_by(sitemap.c.site_id, sitemap.c.number)
-            for row in connection.execute(rows):
-                found.setdefault(row.site_id, []).append(SitemapRow(*row))
+    of_sites = select(sitemap).where(among(sitemap.c.site_id, site_ids))
+    for row in database.rows(of_sites.order_by(sitemap.c.site_id, sitemap.c.number)):
+        found.setdefault(row.site_id, []).append(SitemapRow(*row))
     return found
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
+from crawlers.storage.value_lists import AMONG
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -16,10 +18,6 @@ ROWS_AT_ONCE = 2000
 # A statement may contain {c}, the collation by which text is sorted: that of code points. PostgreSQL would use the
 # database's language.
 _COLLATION = {"sqlite": "", "postgresql": 'COLLATE "C"'}
-_AMONG = {
-    "sqlite": "IN (SELECT value FROM json_each(:ids))",
-    "postgresql": "IN (SELECT value::bigint FROM json_array_elements_text(CAST(:ids AS json)))",
-}
 
 
 def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[Any]:
@@ -27,7 +25,7 @@ def streamed(connection: Connection, statement: str, **values: Any) -> Iterator[
     dialect = connection.dialect.name
     if "ids" in values:
         values["ids"] = json.dumps(list(values["ids"]))
-    sql = text(statement.format(c=_COLLATION[dialect], ids=_AMONG[dialect]))
+    sql = text(statement.format(c=_COLLATION[dialect], ids=AMONG[dialect]))
     yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(sql, values)
 
 

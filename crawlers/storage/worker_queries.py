@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import false, func, literal_column, select
 
 from crawlers.items import State
+from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.locks import free_locks
-from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.schema.tables import crawl, page, site, worker
 from crawlers.storage.site_rows import NO_ROBOTS
 from crawlers.storage.worker_status import WorkerStatus, read_status
 from crawlers.storage.workers import ACTIVE, STOP, ask, has_work, server_time
@@ -128,11 +129,10 @@ def sites_with_workers(database: Database, crawl_id: int) -> tuple[float, list[S
 
 def budget_of(connection: Connection, crawl_id: int) -> tuple[int, int]:
     """Return the page budget of a crawl, 0 if it has no limit, and how much all its runs have used."""
-    of_crawl = crawler_setting.c.crawl_id == crawl_id
-    limit = select(crawler_setting.c.value).where(of_crawl, crawler_setting.c.name == "PAGE_BUDGET")
     used = select(func.coalesce(func.sum(worker.c.used), 0)).where(worker.c.crawl_id == crawl_id)
     all_runs = select(crawl.c.earlier_pulls + used.scalar_subquery()).where(crawl.c.id == crawl_id)
-    return int(connection.execute(limit).scalar() or 0), int(connection.execute(all_runs).scalar_one())
+    limit = connection.scalar(setting_of(crawl_id, "PAGE_BUDGET"))
+    return int(limit or 0), int(connection.execute(all_runs).scalar_one())
 
 
 def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
@@ -143,8 +143,7 @@ def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
 def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:
     """Return the number of active workers of a crawl, and what they are asked for; None: to crawl."""
     active = select(func.count()).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).scalar_subquery()
-    with database.read() as connection:
-        number, control = connection.execute(select(active, crawl.c.control).where(crawl.c.id == crawl_id)).one()
+    ((number, control),) = database.rows(select(active, crawl.c.control).where(crawl.c.id == crawl_id))
     return number, control
 
 
@@ -169,8 +168,7 @@ def processes_of(database: Database, machine: str, processes: Collection[int], s
         .where(worker.c.machine == machine, worker.c.process.in_(processes), worker.c.joined_at >= since)
         .group_by(worker.c.process)
     )
-    with database.read() as connection:
-        return {row[0]: SeenProcess(row[1], row[2], int(row[3])) for row in connection.execute(joined)}
+    return {row[0]: SeenProcess(row[1], row[2], int(row[3])) for row in database.rows(joined)}
 
 
 class Course(NamedTuple):
@@ -183,8 +181,7 @@ class Course(NamedTuple):
 def course(database: Database, crawl_id: int) -> Course:
     """Return what becomes of a crawl; one that is not in the store has ended."""
     of_crawl = select(crawl.c.state == RUNNING, crawl.c.control.is_distinct_from(STOP)).where(crawl.c.id == crawl_id)
-    with database.read() as connection:
-        is_running, is_wanted = connection.execute(of_crawl).one_or_none() or (False, False)
+    is_running, is_wanted = next(iter(database.rows(of_crawl)), (False, False))
     return Course(bool(is_running and is_wanted), bool(is_running))
 
 
@@ -205,6 +202,5 @@ def set_control(database: Database, crawl_id: int, control: str | None) -> bool:
 def crawl_begun_since(database: Database, name: str, since: float) -> int | None:
     """Return the number of the crawl *name* that began or was resumed *since* a time of the server, or None."""
     begun = select(crawl.c.id).where(crawl.c.name == name, crawl.c.run_started_at >= since).order_by(crawl.c.id.desc())
-    with database.read() as connection:
-        found = connection.execute(begun.limit(1)).scalar()
-    return None if found is None else int(found)
+    found: int | None = database.scalar(begun.limit(1))
+    return found

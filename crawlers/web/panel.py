@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from starlette.exceptions import HTTPException
 
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.recorded import settings_of
+from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:

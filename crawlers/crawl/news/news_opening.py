@@ -103,7 +103,7 @@ def open_news_policy(
             {source.domain: source.language for source in sources if source.language},
             has_earlier=has_earlier_documents(database, crawl_id),
         ),
-        Iterations(database, crawl_id, options.iteration_pages),
+        Iterations(crawl_id, options.iteration_pages),
         NewsSites(database, crawl_id, writer, parts, Known(_by_site(map(target, homes)), _by_site(map(target, known)))),
         scope,
         recheck_s=options.recheck_s,

@@ -20,8 +20,8 @@ from crawlers.reports.catalogue.value_walk import (
     in_order,
     place_of,
 )
-from crawlers.reports.recorded import recorded
 from crawlers.reports.search import matching_among, matching_documents
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import site
 

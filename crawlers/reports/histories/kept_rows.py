@@ -11,7 +11,7 @@ from sqlalchemy import exists, func, or_, select
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
 from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.files.names import file_stem, of_worker
 from crawlers.storage.result_folders import recorded_folder, successor

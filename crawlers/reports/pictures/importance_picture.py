@@ -11,7 +11,7 @@ from sqlalchemy import func, literal, select, union_all
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import said
 from crawlers.reports.pictures.picture import POINTS, Axis, Drawing, Picture, Series, Tone
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.importance import KEEPERS, totals_of, weights_of_crawl
 from crawlers.storage.pulls import has_pulls
 from crawlers.storage.schema.score_tables import order_totals

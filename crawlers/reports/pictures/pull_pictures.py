@@ -17,7 +17,7 @@ from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series
-from crawlers.reports.recorded import recorded
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.pulls import ROWS_AT_ONCE, has_pulls
 from crawlers.storage.schema.tables import crawl, pull, site
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import os
 from contextlib import ExitStack, contextmanager
@@ -79,12 +80,7 @@ class _Log:
 
 @contextmanager
 def _locked(file: IO[bytes]) -> Iterator[None]:
-    """Let no other process into the block with the same *file*; without file locks (on Windows) it may get in."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
+    """Let no other process into the block with the same *file*."""
     fcntl.flock(file, fcntl.LOCK_EX)
     try:
         yield

@@ -93,9 +93,8 @@ def open_alarms(connection: Connection, crawl_id: int) -> dict[int, Alarm]:
 def list_alarms(database: Database) -> list[AlarmRow]:
     """Return the alarms of all crawls, in the order in which they were raised."""
     statement = select(crawl.c.name, *(alarm.c[name] for name in AlarmRow._fields[1:]))
-    with database.read() as connection:
-        rows = connection.execute(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
-        return [AlarmRow(*row) for row in rows]
+    rows = database.rows(statement.join(crawl, crawl.c.id == alarm.c.crawl_id).order_by(alarm.c.id))
+    return [AlarmRow(*row) for row in rows]
 
 
 # The time of the last success: a page whose revisits fail keeps its state and the time of its download.

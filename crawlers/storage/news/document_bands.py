@@ -57,9 +57,8 @@ class DocumentBands:
 
         Uncommitted documents are not included. May be called in any thread.
         """
-        with self._database.read() as connection:
-            asked = {"bands": json.dumps(bands), "last": MAX_IN_BAND - 1}
-            return [(band, page) for band, page in connection.execute(self._statement, asked)]
+        rows = self._database.rows(self._statement, bands=json.dumps(bands), last=MAX_IN_BAND - 1)
+        return [(band, page) for band, page in rows]
 
     def candidates(self, bands: Sequence[int], stored: Iterable[tuple[int, int]] | None = None) -> list[int]:
         """Return the pages of the candidates for a text with *bands*, those with the most common bands first.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import text
+from sqlalchemy import select
 
 from crawlers.algorithms.dedup.document_fingerprints import (
     body_key128,
@@ -18,7 +16,9 @@ from crawlers.algorithms.dedup.document_fingerprints import (
 from crawlers.algorithms.dedup.shingles import is_version, nearly_same
 from crawlers.reasons import Reason
 from crawlers.storage.news.document_bands import DocumentBands, most_shared
+from crawlers.storage.schema.news_tables import document
 from crawlers.storage.uncommitted import Uncommitted
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 MAX_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
 MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template have more candidates
 
-_DOCUMENTS = {
-    "sqlite": "SELECT page_id, url, title, text FROM document WHERE page_id IN (SELECT value FROM json_each(:pages))",
-    "postgresql": """
-        SELECT page_id, url, title, text FROM document
-        WHERE page_id = ANY(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(CAST(:pages AS jsonb))))""",
-}
-_text = cache(text)
+_DOCUMENTS = select(document.c.page_id, document.c.url, document.c.title, document.c.text)
 
 
 class Copy(NamedTuple):
@@ -93,7 +87,6 @@ class Duplicates:
 
     def __init__(self, database: Database, keys: DocumentKeys, commits: Writer) -> None:
         self._database = database
-        self._statement = _text(_DOCUMENTS[database.engine.dialect.name])
         self._keys = keys
         self._bands = DocumentBands(database, commits)
         self._accepted: Uncommitted[int, Document] = Uncommitted(commits, MAX_UNCOMMITTED)
@@ -240,11 +233,8 @@ class Duplicates:
 
     def _read(self, pages: Collection[int]) -> dict[int, Document]:
         """Return those of *pages* that are stored documents."""
-        if not pages:
-            return {}
-        with self._database.read() as connection:
-            rows = connection.execute(self._statement, {"pages": json.dumps(list(pages))})
-            return {page: Document(*rest) for page, *rest in rows}
+        rows = self._database.rows(_DOCUMENTS.where(among(document.c.page_id, pages))) if pages else ()
+        return {page: Document(*rest) for page, *rest in rows}
 
 
 def _keys_of(fingerprint: DocumentFingerprint, content_hash: bytes) -> list[Key128]:

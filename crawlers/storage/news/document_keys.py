@@ -59,9 +59,8 @@ class DocumentKeys:
     def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
         """Return the stored holder of each of *keys*, without uncommitted claims. May be called in any thread."""
         holders: list[int | None] = [None] * len(keys)
-        with self._database.read() as connection:
-            for number, page_id in connection.execute(self._statement, {"keys": json.dumps(keys)}):
-                holders[number] = page_id
+        for number, page_id in self._database.rows(self._statement, keys=json.dumps(keys)):
+            holders[number] = page_id
         return holders
 
     def find(self, keys: Sequence[Key128], stored: Sequence[int | None] | None = None) -> list[int | None]:

@@ -18,16 +18,13 @@ if TYPE_CHECKING:
 
 def stored_document(database: Database, page_id: int) -> DocumentRow | None:
     """Return the document on a page; None if the page is not a document."""
-    with database.read() as connection:
-        row = connection.execute(select(document).where(document.c.page_id == page_id)).one_or_none()
-    return None if row is None else DocumentRow(*row)
+    rows = database.rows(select(document).where(document.c.page_id == page_id))
+    return DocumentRow(*rows[0]) if rows else None
 
 
 def earliest_announcement(database: Database, key: int) -> float | None:
     """Return when feeds say that the page with the URL key *key* was published; None if none does."""
-    statement = select(func.min(feed_item.c.published_at)).where(feed_item.c.key == key)
-    with database.read() as connection:
-        earliest: float | None = connection.execute(statement).scalar_one()
+    earliest: float | None = database.scalar(select(func.min(feed_item.c.published_at)).where(feed_item.c.key == key))
     return earliest
 
 
@@ -85,8 +82,7 @@ def add_document(
 def has_earlier_documents(database: Database, crawl_id: int) -> bool:
     """Return whether the store has a document of another crawl."""
     others = select(document.c.page_id).join(site, site.c.id == document.c.site_id).where(site.c.crawl_id != crawl_id)
-    with database.read() as connection:
-        return connection.execute(others.limit(1)).first() is not None
+    return bool(database.rows(others.limit(1)))
 
 
 def count_documents(database: Database, crawl_id: int) -> int:

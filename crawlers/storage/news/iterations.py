@@ -11,7 +11,6 @@ from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import CHANGED, NEW, State
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.documents import count_documents
 from crawlers.storage.schema.news_tables import IterationRow, document, iteration
 from crawlers.storage.schema.rows import UPDATE, written_by
 from crawlers.storage.schema.tables import site
@@ -35,12 +34,9 @@ class Iterations:
     An iteration ends after *most_pages* downloads; 0 = no such limit.
     """
 
-    def __init__(self, database: Database, crawl_id: int, most_pages: int) -> None:
+    def __init__(self, crawl_id: int, most_pages: int) -> None:
         self._crawl_id = crawl_id
         self._most_pages = most_pages
-        # Crawls of earlier versions may have documents, but no iteration.
-        has_counted = last_iteration(database, crawl_id) is not None
-        self._earlier = 0 if has_counted else count_documents(database, crawl_id)
 
     def count(self, page: Page, changes: ChangeSet, now: float, *, is_revisit: bool) -> None:
         """Count *page*, whose lease ends, in its *changes*.
@@ -58,7 +54,7 @@ class Iterations:
         else:
             kind = "fit" if news is not None and news.fits else "not_fit"
         documents = (outcome == NEW, outcome not in ("", NEW, CHANGED))
-        changes.add(CountedPage(self._crawl_id, now, self._most_pages, self._earlier, kind, *documents))
+        changes.add(CountedPage(self._crawl_id, now, self._most_pages, kind, *documents))
 
 
 def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
@@ -74,7 +70,7 @@ def count_pages(connection: Connection, rows: Sequence[CountedPage]) -> None:
             if row.crawl_id != crawl_id:
                 continue
             if last is None:
-                last = Iteration(1, row.at, row.at, total_documents=row.earlier)
+                last = Iteration(1, row.at, row.at)
             elif last.is_full(row.most_pages):
                 last = Iteration(last.number + 1, row.at, row.at, total_documents=last.total_documents)
             last = changed[last.number] = last.after(row.kind, row.at, is_new=row.is_new, is_copy=row.is_copy)
@@ -90,7 +86,6 @@ class CountedPage(NamedTuple):
     crawl_id: int
     at: float
     most_pages: int  # of an iteration; 0 = any number
-    earlier: int  # documents, if there is no iteration yet
     kind: str  # fit, not_fit, polls, errors
     is_new: bool  # a new document
     is_copy: bool  # of a document
@@ -98,10 +93,8 @@ class CountedPage(NamedTuple):
 
 def last_iteration(database: Database, crawl_id: int) -> Iteration | None:
     """Return the latest iteration of a crawl, which may be unfinished."""
-    statement = _of_crawl(crawl_id).order_by(iteration.c.number.desc()).limit(1)
-    with database.read() as connection:
-        row = connection.execute(statement).one_or_none()
-    return None if row is None else Iteration(*row)
+    rows = database.rows(_of_crawl(crawl_id).order_by(iteration.c.number.desc()).limit(1))
+    return Iteration(*rows[0]) if rows else None
 
 
 def stored_iterations(connection: Connection, crawl_id: int) -> list[Iteration]:

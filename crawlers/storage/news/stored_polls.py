@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, exists, func, or_, select, text
+from sqlalchemy import Select, exists, func, or_, select, text
 
 from crawlers.algorithms.news.article_labels import StoredLabel
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
@@ -14,15 +14,15 @@ from crawlers.reasons import COPIES, Reason, code_of
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import link, page, seed, site
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
-    from sqlalchemy import ColumnElement, FromClause, Select
+    from sqlalchemy import ColumnElement, FromClause
 
     from crawlers.storage.database import Database
 
-MAX_KEYS = 5_000
 _FETCHED = (State.DONE, State.REFUSED, State.FAILED)
 # The JSON rows drive the join, so each includes one index look-up.
 _WANTED = {
@@ -42,8 +42,6 @@ _MOVED = f"""
     SELECT p.key, t.site_id, t.key FROM {{wanted}} JOIN page AS t ON t.id = p.moved_to
     WHERE p.state = {int(State.MOVED)}"""  # noqa: S608
 
-T = TypeVar("T")
-
 
 class QueuedSite(NamedTuple):
     """A site of a news crawl, and the URL rules by which its waiting pages are queued."""
@@ -59,12 +57,10 @@ def polls_of(database: Database, sites: Collection[int]) -> list[PollRow]:
     statement = (
         select(*poll.c)
         .join(news_score, news_score.c.page_id == poll.c.page_id)
-        .where(news_score.c.queue == REVISIT)
+        .where(news_score.c.queue == REVISIT, among(poll.c.site_id, sites))
         .order_by(poll.c.page_id)
     )
-    with database.read() as connection:
-        chunks = (statement.where(poll.c.site_id.in_(some)) for some in _chunks(sites))
-        return [PollRow(*row) for chunk in chunks for row in connection.execute(chunk)]
+    return [PollRow(*row) for row in database.rows(statement)]
 
 
 def count_polls(database: Database, crawl_id: int) -> int:
@@ -76,18 +72,13 @@ def count_polls(database: Database, crawl_id: int) -> int:
         .join(news_score, news_score.c.page_id == poll.c.page_id)
         .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind != ARTICLE, news_score.c.queue == REVISIT)
     )
-    with database.read() as connection:
-        return int(connection.execute(statement).scalar_one())
+    return int(database.scalar(statement))
 
 
 def known_items(database: Database, feed_id: int, keys: Collection[int]) -> set[int]:
     """Return those of *keys* whose items the feed announced before."""
-    known: set[int] = set()
-    with database.read() as connection:
-        for some in _chunks(keys):
-            statement = select(feed_item.c.key).where(feed_item.c.feed_id == feed_id, feed_item.c.key.in_(some))
-            known.update(connection.execute(statement).scalars())
-    return known
+    is_known = (feed_item.c.feed_id == feed_id, among(feed_item.c.key, keys))
+    return set(database.scalars(select(feed_item.c.key).where(*is_known)))
 
 
 class UnreadArticle(NamedTuple):
@@ -98,7 +89,7 @@ class UnreadArticle(NamedTuple):
     page_id: int
     reason: str | None
     fetched_at: float | None
-    waits: bool  # it waits to be fetched
+    waits: bool = False  # it waits to be fetched
 
 
 def pages_without_document(database: Database, crawl_id: int, name: str, keys: Collection[int]) -> list[UnreadArticle]:
@@ -109,24 +100,22 @@ def pages_without_document(database: Database, crawl_id: int, name: str, keys: C
     columns = (site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at, page.c.state, page.c.moved_to)
     pages = select(*columns, document.c.page_id.label("document")).join(site, site.c.id == page.c.site_id)
     pages = pages.outerjoin(document, document.c.page_id == page.c.id).where(site.c.crawl_id == crawl_id)
-    announced = pages.where(site.c.site == name, page.c.key.in_(bindparam("keys", expanding=True)))
-    targets = pages.where(page.c.id.in_(bindparam("keys", expanding=True)))
     found: dict[int, UnreadArticle] = {}
     followed: set[int] = set()
     with database.read() as connection:
-        for some in _chunks(keys):
-            wanted, statement = some, announced
-            while wanted:
-                rows = connection.execute(statement, {"keys": wanted}).all()
-                for row in rows:
-                    waits = row.state == State.WAITING and statement is targets  # others wait as announced
-                    is_unread = waits or row.state in _FETCHED
-                    is_copy = code_of(row.reason) in COPIES
-                    if is_unread and row.document is None and not is_copy:
-                        found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
-                wanted = [row.moved_to for row in rows if row.state == State.MOVED and row.moved_to not in followed]
-                followed.update(wanted)
-                statement = targets
+        rows = connection.execute(pages.where(site.c.site == name, among(page.c.key, keys))).all()
+        is_target = False
+        while rows:
+            for row in rows:
+                waits = row.state == State.WAITING and is_target  # others wait as announced
+                is_unread = waits or row.state in _FETCHED
+                is_copy = code_of(row.reason) in COPIES
+                if is_unread and row.document is None and not is_copy:
+                    found[row.id] = UnreadArticle(row.site, row.key, row.id, row.reason, row.fetched_at, waits)
+            targets = {row.moved_to for row in rows if row.state == State.MOVED} - followed
+            followed |= targets
+            rows = connection.execute(pages.where(among(page.c.id, targets))).all() if targets else []
+            is_target = True
     return [found[page_id] for page_id in sorted(found)]
 
 
@@ -135,18 +124,13 @@ def announced_polls(database: Database, sites: Collection[int]) -> list[UnreadAr
 
     A feed announced them directly, or by a redirect from one of *sites*.
     """
-    found: list[UnreadArticle] = []
-    with database.read() as connection:
-        for some in _chunks(sites):
-            rows = connection.execute(_announced_polls(some))
-            found += [UnreadArticle(name, key, number, reason, at, False) for name, key, number, reason, at in rows]
-    return found
+    return [UnreadArticle(*row) for row in database.rows(_announced_polls(sites))]
 
 
-def _announced_polls(sites: Sequence[int]) -> Select[Any]:
+def _announced_polls(sites: Collection[int]) -> Select[*tuple[Any, ...]]:
     source = page.alias()
     redirects = select(source.c.moved_to).where(
-        source.c.site_id.in_(sites), source.c.state == int(State.MOVED), _is_announced(source)
+        among(source.c.site_id, sites), source.c.state == int(State.MOVED), _is_announced(source)
     )
     return (
         select(site.c.site, page.c.key, page.c.id, page.c.reason, page.c.fetched_at)
@@ -154,7 +138,7 @@ def _announced_polls(sites: Sequence[int]) -> Select[Any]:
         .join(site, site.c.id == page.c.site_id)
         .outerjoin(document, document.c.page_id == page.c.id)
         .where(
-            poll.c.site_id.in_(sites),
+            among(poll.c.site_id, sites),
             poll.c.kind == PAGE,
             document.c.page_id.is_(None),
             func.coalesce(page.c.reason, "") == "",
@@ -174,9 +158,7 @@ def queued_sites(database: Database, sites: Collection[int]) -> list[QueuedSite]
         exists().where(page.c.site_id == site.c.id, page.c.state == int(state)) for state in (State.WAITING, State.DONE)
     )
     statement = select(site.c.id, site.c.site, site.c.rules, or_(waits, was_read)).order_by(site.c.id)
-    with database.read() as connection:
-        chunks = (statement.where(site.c.id.in_(some)) for some in _chunks(sites))
-        return [QueuedSite(*row) for chunk in chunks for row in connection.execute(chunk)]
+    return [QueuedSite(*row) for row in database.rows(statement.where(among(site.c.id, sites)))]
 
 
 class UnjudgedPage(NamedTuple):
@@ -210,16 +192,13 @@ def unjudged_pages(database: Database, site_id: int, after: int, most: int) -> l
         .order_by(page.c.id)
         .limit(most)
     )
-    with database.read() as connection:
-        return [UnjudgedPage(*row) for row in connection.execute(statement)]
+    return [UnjudgedPage(*row) for row in database.rows(statement)]
 
 
 def sites_of_pages(database: Database, pages: Collection[int]) -> dict[int, str]:
     """Return the names of the sites of *pages*, by the number of the page."""
     statement = select(page.c.id, site.c.site).join(site, site.c.id == page.c.site_id)
-    with database.read() as connection:
-        chunks = (statement.where(page.c.id.in_(some)) for some in _chunks(pages))
-        return {page_id: name for chunk in chunks for page_id, name in connection.execute(chunk)}
+    return {page_id: name for page_id, name in database.rows(statement.where(among(page.c.id, pages)))}
 
 
 def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[int, str]]:
@@ -230,27 +209,23 @@ def sites_that_link(database: Database, sites: Collection[int]) -> list[tuple[in
         .join(link, link.c.target_id == page.c.id)
         .join(source, source.c.id == link.c.source_id)
         .join(its, its.c.id == source.c.site_id)
-        .where(source.c.site_id != page.c.site_id)
+        .where(source.c.site_id != page.c.site_id, among(page.c.site_id, sites))
         .order_by(link.c.source_id)
     )
-    with database.read() as connection:
-        chunks = (statement.where(page.c.site_id.in_(some)) for some in _chunks(sites))
-        return [(key, name) for chunk in chunks for key, name in connection.execute(chunk)]
+    return [(key, name) for key, name in database.rows(statement)]
 
 
 def excluded_sites(database: Database, crawl_id: int) -> list[str]:
     """Return the sites of a crawl that its latest run excludes."""
     statement = select(site.c.site).where(site.c.crawl_id == crawl_id, ~site.c.is_open).order_by(site.c.id)
-    with database.read() as connection:
-        return list(connection.execute(statement).scalars())
+    return database.scalars(statement)
 
 
 def removed_feeds(database: Database, includes: Callable[[str], bool]) -> list[str]:
     """Return the URLs of the feeds that a person disabled, and of those whose source's site the crawl excludes."""
     statement = select(feed.c.url, feed.c.enabled, seed.c.site).join(seed, seed.c.id == feed.c.seed_id)
-    with database.read() as connection:
-        rows = connection.execute(statement.order_by(feed.c.id))
-        return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
+    rows = database.rows(statement.order_by(feed.c.id))
+    return [url for url, is_enabled, owner in rows if not (is_enabled and includes(owner))]
 
 
 def removed_pages(
@@ -261,20 +236,17 @@ def removed_pages(
     Each is (site, (page number, reason, time of its download)).
     """
     statement = text(_GONE.format(wanted=_WANTED[database.engine.dialect.name]))
-    with database.read() as connection:
-        rows = connection.execute(statement, {"wanted": json.dumps(list(wanted))})
-        return [(name, (page_id, reason, fetched_at)) for name, page_id, reason, fetched_at in rows]
+    return [(name, (*page,)) for name, *page in database.rows(statement, wanted=json.dumps(list(wanted)))]
 
 
 def moved_pages(database: Database, wanted: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Follow the redirects of *wanted*, pages given as (site number, key); return (key, target's key) of each hop."""
     statement = text(_MOVED.format(wanted=_WANTED[database.engine.dialect.name]))
     found: dict[int, int] = {}
-    with database.read() as connection:
-        while wanted := [one for one in wanted if one[1] not in found]:
-            rows = connection.execute(statement, {"wanted": json.dumps(wanted)}).all()
-            found.update((key, target) for key, _, target in rows)
-            wanted = [(site_id, target) for _, site_id, target in rows]
+    while wanted := [one for one in wanted if one[1] not in found]:
+        rows = database.rows(statement, wanted=json.dumps(wanted))
+        found.update((key, target) for key, _, target in rows)
+        wanted = [(site_id, target) for _, site_id, target in rows]
     return list(found.items())
 
 
@@ -287,21 +259,11 @@ def labels_of(database: Database, sites: Collection[int]) -> list[StoredLabel]:
         .join(site, site.c.id == page_label.c.site_id)
         .order_by(func.coalesce(page_label.c.labelled_at, 0.0), page_label.c.page_id)
     )
-    with database.read() as connection:
-        chunks = (statement.where(page_label.c.site_id.in_(some)) for some in _chunks(sites))
-        return [StoredLabel(*row) for chunk in chunks for row in connection.execute(chunk)]
+    return [StoredLabel(*row) for row in database.rows(statement.where(among(page_label.c.site_id, sites)))]
 
 
 def documents_of(database: Database, sites: Collection[int], most: int) -> list[tuple[str, int]]:
     """Return how many documents each of *sites* has, given by number; at most *most* are counted."""
     some_of = select(document.c.page_id).where(document.c.site_id == site.c.id).limit(most).correlate(site).subquery()
     statement = select(site.c.site, select(func.count()).select_from(some_of).scalar_subquery()).order_by(site.c.id)
-    with database.read() as connection:
-        chunks = (statement.where(site.c.id.in_(some)) for some in _chunks(sites))
-        return [(name, count) for chunk in chunks for name, count in connection.execute(chunk)]
-
-
-def _chunks(keys: Collection[T]) -> Iterator[list[T]]:
-    """Split *keys* into lists that fit into one statement: a sitemap may have 50,000."""
-    known = list(keys)
-    return (known[start : start + MAX_KEYS] for start in range(0, len(known), MAX_KEYS))
+    return [(name, count) for name, count in database.rows(statement.where(among(site.c.id, sites)))]

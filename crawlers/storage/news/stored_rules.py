@@ -13,10 +13,10 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT, UrlRule
 from crawlers.algorithms.url_rules.rule_set import MAX_RULES
-from crawlers.algorithms.url_rules.url_expressions import check_expression
 from crawlers.errors import ConfigError
 from crawlers.storage.schema.news_tables import content_rule, url_rule
 from crawlers.storage.schema.rows import UPDATE, written_by
+from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
 
-MAX_DOMAINS = 5_000  # in a query
 VALUES = ("weight", "support", "precision_low", "learnt_at")  # the columns that are replaced
 _COLUMNS = (
     url_rule.c.id,
@@ -53,8 +52,7 @@ def list_rules(database: Database, domain: str | None = None) -> list[StoredRule
     statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
     if domain is not None:
         statement = statement.where(url_rule.c.domain == domain)
-    with database.read() as connection:
-        return [_stored(row) for row in connection.execute(statement)]
+    return [_stored(row) for row in database.rows(statement)]
 
 
 def rule_numbered(database: Database, number: int) -> StoredRule:
@@ -75,40 +73,24 @@ def rules_by_domain(database: Database, *, only_manual: bool = False) -> dict[st
 def rules_of_domains(database: Database, domains: Sequence[str]) -> dict[str, list[UrlRule]]:
     """Return the rules of each of *domains*, as `RuleSet` takes them."""
     rules: dict[str, list[UrlRule]] = {domain: [] for domain in domains}
-    statement = select(*_COLUMNS).order_by(url_rule.c.domain, url_rule.c.weight.desc(), url_rule.c.id)
     with database.read() as connection:
-        for first in range(0, len(domains), MAX_DOMAINS):
-            some = statement.where(url_rule.c.domain.in_(domains[first : first + MAX_DOMAINS]))
-            for stored in map(_stored, connection.execute(some)):
-                rules[stored.domain].append(stored.rule)
+        for stored in stored_rules_of(connection, domains):
+            rules[stored.domain].append(stored.rule)
     return rules
 
 
 def stored_rules_of(connection: Connection, domains: Sequence[str]) -> list[StoredRule]:
-    """Return the rules of *domains*, which are few, with their numbers: the highest weight first."""
-    statement = select(*_COLUMNS).where(url_rule.c.domain.in_(domains))
+    """Return the rules of *domains* with their numbers: the highest weight first."""
+    statement = select(*_COLUMNS).where(among(url_rule.c.domain, domains))
     return [_stored(row) for row in connection.execute(statement.order_by(url_rule.c.weight.desc(), url_rule.c.id))]
 
 
 def content_rules(database: Database) -> dict[str, dict[str, str]]:
     """Return, by domain, the selector of each part of an article."""
     rules: dict[str, dict[str, str]] = {}
-    with database.read() as connection:
-        rows = connection.execute(select(content_rule.c.domain, content_rule.c.part, content_rule.c.selector))
-        for domain, part, selector in rows:
-            rules.setdefault(domain, {})[part] = selector
+    for row in database.rows(select(content_rule)):
+        rules.setdefault(row.domain, {})[row.part] = row.selector
     return rules
-
-
-def check_stored_rules(database: Database) -> None:
-    """Raise `ConfigError` for a manual rule that can't be compiled: earlier versions accepted other expressions."""
-    for number, domain, rule in list_rules(database):
-        if rule.origin == HAND or rule.is_pinned:
-            try:
-                check_expression(rule.regex)
-            except ConfigError as error:
-                remedy = f"change it with `scrapy sites edit-rule {number} REGEX`, or delete it with remove-rule"
-                raise ConfigError(f"Rule {number} of {domain} can't be used; {remedy}: {error}") from None
 
 
 def replace_learnt(connection: Connection, rows: Sequence[LearntRulesRow]) -> None:
@@ -133,10 +115,8 @@ def replace_rules(connection: Connection, origin: str, rules: Mapping[str, Seque
     """
     for domain, its in rules.items():
         _check_number(domain, len(its))
-    statement = select(*_COLUMNS)
-    if len(rules) == 1:  # several: read all, because a file may have more domains than fit into a statement
-        statement = statement.where(url_rule.c.domain.in_(list(rules)))
-    known = {(row.domain, row.regex): row for row in connection.execute(statement) if row.domain in rules}
+    of_domains = select(*_COLUMNS).where(among(url_rule.c.domain, rules))
+    known = {(row.domain, row.regex): row for row in connection.execute(of_domains)}
     wanted = {(domain, rule.regex): rule for domain, of_domain in rules.items() for rule in of_domain}
     changed, new = [], []
     for (domain, regex), rule in wanted.items():

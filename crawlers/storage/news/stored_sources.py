@@ -81,13 +81,11 @@ def stored_sources(database: Database, sites: Iterable[str] | None = None) -> li
     """Return the enabled seeds by number, or those of *sites*, with their enabled feeds and manual rules."""
     wanted = None if sites is None else frozenset(sites)
     feeds: dict[tuple[int, str], list[str]] = {}
-    with database.read() as connection:
-        seeds = connection.execute(select(seed).order_by(seed.c.id)).all()
-        for row in connection.execute(select(feed).where(feed.c.enabled).order_by(feed.c.is_given.desc(), feed.c.id)):
-            feeds.setdefault((row.seed_id, row.kind), []).append(row.url)
+    for row in database.rows(select(feed).where(feed.c.enabled).order_by(feed.c.is_given.desc(), feed.c.id)):
+        feeds.setdefault((row.seed_id, row.kind), []).append(row.url)
     rules, content = rules_by_domain(database), content_rules(database)
     found = []
-    for row in seeds:
+    for row in database.rows(select(seed).order_by(seed.c.id)):
         if row.site in wanted if wanted is not None else row.enabled:
             domain = rule_domain(row.site)
             found.append(
@@ -160,15 +158,13 @@ def list_feeds(database: Database, key_of: Callable[[str], int], owner: int | No
         .where(poll.c.kind.in_(ANNOUNCERS))
         .order_by(poll.c.polled_at)
     )
-    with database.read() as connection:
-        latest = {key: tuple(values) for key, *values in connection.execute(polls)}
-        return [FeedRow(*row, *latest.get(key_of(row.url), ())) for row in connection.execute(statement)]
+    latest = {key: tuple(values) for key, *values in database.rows(polls)}
+    return [FeedRow(*row, *latest.get(key_of(row.url), ())) for row in database.rows(statement)]
 
 
 def urls_of_feeds(database: Database, owner: int) -> set[str]:
     """Return the URLs of all feeds of the seed *owner*, enabled or not."""
-    with database.read() as connection:
-        return set(connection.execute(select(feed.c.url).where(feed.c.seed_id == owner)).scalars())
+    return set(database.scalars(select(feed.c.url).where(feed.c.seed_id == owner)))
 
 
 def _numbers(connection: Connection) -> dict[str, int]:

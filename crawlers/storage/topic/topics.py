@@ -9,8 +9,9 @@ from sqlalchemy import collate, select
 
 from crawlers.algorithms.topic.terms import AUTO
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.schema.tables import LostSetting, SettingRow, crawler_setting, page, site
+from crawlers.storage.schema.tables import LostSetting, SettingRow, page, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,21 +31,19 @@ def topic_terms(crawl_id: int, terms: Mapping[str, float]) -> SettingRow:
 
 def terms_of(database: Database, crawl_id: int) -> dict[str, float] | None:
     """Return the terms of a crawl's topic with their weights; None if it has no topic, or not yet."""
-    with database.read() as connection:
-        text = _recorded(connection, crawl_id, TERMS)
+    text = database.scalar(setting_of(crawl_id, TERMS))
     return None if text is None else json.loads(text)
 
 
 def language_of(database: Database, crawl_id: int) -> str:
     """Return the language of a crawl's topic, for `Terms`."""
-    with database.read() as connection:
-        text = _recorded(connection, crawl_id, TOPIC)
+    text = database.scalar(setting_of(crawl_id, TOPIC))
     return AUTO if text is None else str(json.loads(text)[-1])
 
 
 def weights_of(connection: Connection, crawl_id: int) -> Weights | None:
     """Return the weights of the scores of a topic crawl; None if the crawl has no topic."""
-    text = _recorded(connection, crawl_id, TOPIC)
+    text = connection.scalar(setting_of(crawl_id, TOPIC))
     return None if text is None else Weights(*json.loads(text)[2])
 
 
@@ -61,13 +60,6 @@ def _strategy(weights: Sequence[float]) -> str:
     """Return the strategy that gives these weights, or the weights if no strategy has them."""
     named = [name for name, one in STRATEGIES.items() if one == Weights(*weights)]
     return named[0] if named else ", ".join(f"{one:g}" for one in weights)
-
-
-def _recorded(connection: Connection, crawl_id: int, name: str) -> str | None:
-    statement = select(crawler_setting.c.value).where(
-        crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name
-    )
-    return connection.execute(statement).scalar()
 
 
 def forgotten_topic(crawl_id: int) -> LostSetting:

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import text
 
 from crawlers.frontier.sql_store import (
-    _AMONG,
     _BEST_OF,
     _KNOWN,
     _NUMBERS_KNOWN,
@@ -21,6 +20,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import UnchangedPage
 from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.value_lists import AMONG
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
     [
         (_WAITING, "page_waiting"),
         (f"{_KNOWN} = :site AND key >= :key ORDER BY key LIMIT :limit", "page_key"),
-        (f"{_KNOWN} = :site AND key{_AMONG['sqlite']}", "page_key"),
-        (_NUMBERS_KNOWN.format(among=_AMONG["sqlite"]), "page_key"),
-        (f"{_KNOWN}{_AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
+        (f"{_KNOWN} = :site AND key{AMONG['sqlite']}", "page_key"),
+        (_NUMBERS_KNOWN.format(among=AMONG["sqlite"]), "page_key"),
+        (f"{_KNOWN}{AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
     ],
 )
 def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
-    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "keys": "[1]"}
+    values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "ids": "[1]"}
     with sqlite.read() as connection:
         plan = [line[3] for line in connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), values)]
     assert any(index in line for line in plan)
@@ -66,9 +66,9 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: st
 
 
 def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite: Database) -> None:
-    statement = _BEST_OF.format(table="news_score", among=_AMONG["sqlite"])
+    statement = _BEST_OF.format(table="news_score", among=AMONG["sqlite"])
     with sqlite.read() as connection:
-        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "key": 0, "keys": "[1]"})
+        plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "key": 0, "ids": "[1]"})
         steps = [line[3] for line in plan]
     assert any("USING COVERING INDEX news_score_waiting (site_id=? AND queue>?)" in step for step in steps)
 

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.items import SiteLimits
-from crawlers.storage import site_limits
 from crawlers.storage.schema.tables import site
 from crawlers.storage.site_limits import limits_of
 from tests.support.stored_crawl import stored_crawl
@@ -16,8 +15,7 @@ pytestmark = pytest.mark.both_stores
 A, C = "http://a.test", "http://c.test"
 
 
-def test_limits_have_the_order_of_the_names(database, monkeypatch):
-    monkeypatch.setattr(site_limits, "SITES_AT_ONCE", 1)
+def test_limits_have_the_order_of_the_names(database):
     crawl_id = stored_crawl(database)
     own = {"parallel": 3, "max_level": 2, "delay_s": 0.5, "start_url": f"{A}/docs/", "folder": "/docs/"}
     with database.write() as connection:

@@ -20,7 +20,7 @@ def crawl(sqlite):
 
 
 def counting(crawl, pages=0):
-    return Iterations(crawl.database, crawl.id, pages)
+    return Iterations(crawl.id, pages)
 
 
 def page(state=State.DONE, **news):

@@ -66,11 +66,10 @@ def test_announced_polls_of_sites_are_found_without_reading_all_items(sqlite):
     assert [line for line in plan if "feed_item" in line] == [
         "SEARCH feed_item USING INDEX feed_item_of_key (key=?)"
     ] * 2
-    assert not any(line.startswith("SCAN") for line in plan)
+    assert not any(line.startswith("SCAN") and "VIRTUAL" not in line for line in plan)
 
 
-def test_items_that_a_feed_announced_before_are_returned(crawl, monkeypatch):
-    monkeypatch.setattr(stored_polls, "MAX_KEYS", 3)  # in several statements
+def test_items_that_a_feed_announced_before_are_returned(crawl):
     crawl.write(*(FeedItemRow(7, key, None, NOW, "") for key in range(5)), FeedItemRow(8, 9, None, NOW, ""))
     assert known_items(crawl.database, 7, range(2, 10)) == {2, 3, 4}
     assert known_items(crawl.database, 7, []) == set()

@@ -12,7 +12,6 @@ from crawlers.storage.news.stored_rules import (
     LEARNT,
     LearntRulesRow,
     add_rule,
-    check_stored_rules,
     edit_rule,
     forbid_rule,
     list_rules,
@@ -114,14 +113,3 @@ def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, 
     with pytest.raises(ConfigError, match=f"{B} would have 3 manual rules"), sqlite.write() as connection:
         replace_rules(connection, HAND, {B: file})
     assert regexes(sqlite) == {A: {"/a", "/b", "/x", "/y"}}
-
-
-def test_manual_rule_that_only_an_earlier_version_accepted_is_refused_with_a_remedy(sqlite):
-    add_rule(sqlite, A, "/.* except /a", 1.0)
-    learn(sqlite, B, [learnt("/(?!a).*")])
-    check_stored_rules(sqlite)
-    number = list_rules(sqlite, B)[0].number
-    pin_rule(sqlite, number)
-    wanted = f"Rule {number} of {B} can't be used; change it with `scrapy sites edit-rule {number} REGEX`, or"
-    with pytest.raises(ConfigError, match=wanted):
-        check_stored_rules(sqlite)

@@ -1,4 +1,4 @@
-"""Reads the settings that the last run of a crawl recorded."""
+"""Reads the settings that the last run of a crawl recorded, and values that are stored like one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from sqlalchemy import select
 from crawlers.storage.schema.tables import crawler_setting
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from crawlers.storage.database import Database
 
 
-def recorded(connection: Connection, crawl_id: int, *names: str) -> dict[str, str | None]:
+def setting_of(crawl_id: int, name: str) -> Select[str]:
+    """Return the query for the value of one setting of a crawl."""
+    of_crawl = (crawler_setting.c.crawl_id == crawl_id, crawler_setting.c.name == name)
+    return select(crawler_setting.c.value).where(*of_crawl)
+
+
+def recorded(connection: Connection, crawl_id: int, *names: str) -> dict[str, str]:
     """Return the settings of a crawl as texts: those called *names*, or all."""
     statement = select(crawler_setting.c.name, crawler_setting.c.value).where(crawler_setting.c.crawl_id == crawl_id)
     if names:
@@ -22,7 +28,7 @@ def recorded(connection: Connection, crawl_id: int, *names: str) -> dict[str, st
     return {name: value for name, value in connection.execute(statement)}
 
 
-def settings_of(database: Database, crawl_id: int) -> dict[str, str | None]:
+def settings_of(database: Database, crawl_id: int) -> dict[str, str]:
     """Return all settings of a crawl as texts."""
     with database.read() as connection:
         return recorded(connection, crawl_id)

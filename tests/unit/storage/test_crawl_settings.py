@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.reports.recorded import recorded, settings_of
 from crawlers.storage import crawls
+from crawlers.storage.crawl_settings import recorded, settings_of
 from crawlers.storage.site_rows import SiteRow
 
 
