@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
 
 from crawlers.algorithms.urls.addresses import is_address, network_of
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import CRAWL_OPENED
 from crawlers.extensions.download_errors import DownloadRefusedError
 from crawlers.items import State
 from crawlers.reasons import Reason
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IAddress, IHostResolution
 
     from crawlers.algorithms.urls.addresses import AddressGuard
+    from crawlers.crawl.running_crawl import Crawl
 
 MAX_REFUSED = 1_000  # names whose refusal is remembered until their request fails, which happens at once
 
@@ -34,27 +35,24 @@ class AddressFilter:
     of a proxy are resolved by the proxy, and are not filtered.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self) -> None:
         self._guard: AddressGuard | None = None  # None: no crawl is open
         self._resolver: Any = None  # that of the reactor before
         self._refused: OrderedDict[str, str] = OrderedDict()  # reason by host
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        addresses = cls(crawler)
-        crawler.signals.connect(addresses._open, signals.spider_opened)
+        addresses = cls()
+        crawler.signals.connect(addresses._open, CRAWL_OPENED)
         crawler.signals.connect(addresses._close, signals.spider_closed)
         return addresses
 
-    def _open(self) -> None:
+    def _open(self, crawl: Crawl) -> None:
         from twisted.internet import reactor
 
-        owner = owner_of(self._crawler)
-        if owner.is_started:
-            self._guard = owner.crawl.addresses
-            self._resolver = reactor.nameResolver
-            reactor.installNameResolver(_FilteredResolver(self._resolver, self))
+        self._guard = crawl.addresses
+        self._resolver = reactor.nameResolver
+        reactor.installNameResolver(_FilteredResolver(self._resolver, self))
 
     def _close(self) -> None:
         from twisted.internet import reactor

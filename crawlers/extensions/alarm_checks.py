@@ -8,13 +8,12 @@ from concurrent.futures import wait
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlers.algorithms.news.alarm_rules import DAY_S, Limits, Pause
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
-from crawlers.extensions.crawl_owner import add_output, owner_of, repeat
+from crawlers.extensions.crawl_owner import CRAWL_OPENED, add_output, owner_of, repeat
 from crawlers.inputs.program import suggested
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.bulk_writer import write_changes
@@ -28,8 +27,11 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlers.crawl.running_crawl import Crawl
     from crawlers.crawl.session import CrawlSession
     from crawlers.storage.change_set import ChangeSet
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
 
 logger = logging.getLogger(__name__)
 
@@ -64,15 +66,12 @@ class AlarmChecks:
             silent_s=settings.getfloat("NEWS_ALARM_SILENT_DAYS") * DAY_S,
         )
         extension = cls(crawler, limits, limits.failing_s / CHECKS, fails=settings.getbool("NEWS_FAIL_ON_ALARM"))
-        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._opened, CRAWL_OPENED)
         add_output(crawler, extension._final_check)
         return extension
 
-    def _opened(self) -> None:
-        owner = owner_of(self._crawler)
-        if not owner.is_started:
-            return  # the reason is reported by the owner
-        last = last_iteration(owner.crawl.session.database, owner.crawl.session.row.id)
+    def _opened(self, crawl: Crawl) -> None:
+        last = last_iteration(crawl.session.database, crawl.session.row.id)
         if last is not None:
             self._pause = Pause(last.ended_at, time.time())
         if self._interval_s:
@@ -116,7 +115,7 @@ class AlarmChecks:
             logger.info("Alarm cleared, %s: %s", alarm.kind, alarm.subject)
         return len(seen.open)
 
-    def _final_check(self) -> tuple[()]:
+    def _final_check(self, database: Database, crawl: NamedCrawl) -> tuple[()]:
         if self._running_check is not None:
             wait([self._running_check])
         number = self._check(owner_of(self._crawler).crawl.session)

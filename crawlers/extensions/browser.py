@@ -17,7 +17,7 @@ from scrapy import Request, signals
 
 from crawlers.errors import FrontierError
 from crawlers.extensions.chromiums import Chromiums
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
 from crawlers.extensions.download_errors import DownloadRefusedError, RenderingInterruptedError
 from crawlers.extensions.sub_requests import Hosts, SubRequests
 from crawlers.items import LEASE, State
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.chromiums import Chromium
 
 logger = logging.getLogger(__name__)
@@ -74,13 +75,12 @@ class Browser:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         browser = cls(crawler)
-        crawler.signals.connect(browser._open, signals.spider_opened)
+        crawler.signals.connect(browser._open, CRAWL_OPENED)
         crawler.signals.connect(browser._close, signals.spider_closed)
         return browser
 
-    def _open(self) -> None:
-        owner = owner_of(self._crawler)
-        if not owner.is_started or not owner.crawl.rendered.are_any:
+    def _open(self, crawl: Crawl) -> None:
+        if not crawl.rendered.are_any:
             return
         from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler  # an extra, and slow to import
 
@@ -92,7 +92,7 @@ class Browser:
         self._handler.config.target_closed_max_retries = 0  # else it goes on in a browser that is not ours
         self._handler.config.navigation_timeout_ms = self._timeout_s * 1000
         self._handler.config.launch_options = {
-            "executable_path": owner.crawl.rendered.browser,
+            "executable_path": crawl.rendered.browser,
             "headless": True,
             "chromium_sandbox": os.geteuid() != 0,  # Chromium refuses to start for root with it
             "args": [
@@ -103,7 +103,7 @@ class Browser:
                 f"--js-flags=--max-old-space-size={MEMORY_MB}",
             ],
         }
-        logger.info("Pages are rendered by %s", owner.crawl.rendered.browser)
+        logger.info("Pages are rendered by %s", crawl.rendered.browser)
 
     async def _launch(self) -> Any:
         assert self._handler is not None

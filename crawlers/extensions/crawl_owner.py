@@ -26,6 +26,7 @@ from crawlers.options import OFFERED
 from crawlers.options.typed_values import typed
 from crawlers.reasons import Reason
 from crawlers.spiders.base import SiteSpider
+from crawlers.storage.queries import NamedCrawl, crawl_numbered
 from crawlers.storage.result_folders import claimed_folder
 
 if TYPE_CHECKING:
@@ -37,9 +38,11 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
+    from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
 WORKERS = "WORKERS"
+CRAWL_OPENED = object()  # the signal that a crawl has begun, its argument *crawl*
 # Results may depend on their versions: they download, read URLs, pages and feeds, and compute.
 LIBRARIES = (
     *("Scrapy", "Twisted", "pycurl", "SQLAlchemy", "selectolax", "can_ada", "xxhash", "protego", "w3lib"),
@@ -150,6 +153,8 @@ class CrawlOwner:
             )
         if self._failure is not None:
             raise CloseSpider(str(Reason.COULD_NOT_BEGIN))
+        if self._crawl is not None:
+            self._crawler.signals.send_catch_log(CRAWL_OPENED, crawl=self._crawl)
 
     def _spider_idle(self) -> None:
         if self._crawl is None:
@@ -180,15 +185,20 @@ def repeat(crawler: Crawler, call: Callable[[], object], interval_s: float, *, n
     crawler.signals.connect(stop, signals.spider_closed, weak=False)
 
 
-def add_output(crawler: Crawler, write: Callable[[], Iterable[Path]]) -> None:
-    """Let the crawl of *crawler* call *write* at its end, when everything is committed; it returns the files.
+def add_output(crawler: Crawler, write: Callable[[Database, NamedCrawl], Iterable[Path]]) -> None:
+    """Let *write* be called at the end of the crawl of *crawler*, when everything is committed; it returns the files.
 
     If *write* fails, its error is reported, and the crawl is not finished: the same command continues it.
     """
 
     def add() -> None:
-        owner = owner_of(crawler)
-        owner.outputs.append(lambda: owner.files.extend(write()))
+        owner_of(crawler).outputs.append(write_now)
+
+    def write_now() -> None:
+        session = owner_of(crawler).crawl.session
+        crawl = crawl_numbered(session.database, session.row.id)
+        assert crawl is not None
+        owner_of(crawler).files.extend(write(session.database, crawl))
 
     crawler.signals.connect(add, signals.spider_opened, weak=False)
 

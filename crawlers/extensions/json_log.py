@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from pythonjsonlogger.core import RESERVED_ATTRS, LogData
 from pythonjsonlogger.json import JsonFormatter
-from scrapy import signals
 from scrapy.utils.log import TopLevelFormatter
 
-from crawlers.extensions.crawl_owner import CrawlOwner
+from crawlers.extensions.crawl_owner import CRAWL_OPENED
 from crawlers.inputs.crawl_name import crawl_name
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+
+    from crawlers.crawl.running_crawl import Crawl
 
 HANDLER = "crawlers-json"  # its name
 _levels_before: list[int] = []  # of the root logger, see `install`
@@ -61,7 +62,7 @@ class JsonLog:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         add_on = cls(crawler)
-        crawler.signals.connect(add_on._opened, signals.spider_opened)
+        crawler.signals.connect(add_on._opened, CRAWL_OPENED)
         return add_on
 
     @classmethod
@@ -78,11 +79,10 @@ class JsonLog:
         if spider is not None and _handlers():
             install(settings, {"crawl": crawl_name(settings, spider), "spider": spider.name})
 
-    def _opened(self) -> None:
-        owner = self._crawler.get_extension(CrawlOwner)
+    def _opened(self, crawl: Crawl) -> None:
         for handler in _handlers():
-            if owner is not None and owner.is_started and isinstance(handler.formatter, JsonLines):
-                handler.formatter.static_fields["worker"] = owner.crawl.session.row.worker_id
+            if isinstance(handler.formatter, JsonLines):
+                handler.formatter.static_fields["worker"] = crawl.session.row.worker_id
 
 
 def install(settings: BaseSettings, fields: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from scrapy.utils.asyncio import call_later, run_in_thread
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import CRAWL_OPENED
 from crawlers.inputs.worker_place import worker_place
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.measuring import Measuring
     from crawlers.crawl.metrics import Snapshot
+    from crawlers.crawl.running_crawl import Crawl
 
 logger = logging.getLogger(__name__)
 
@@ -66,21 +67,19 @@ class MetricsServer:
         place = worker_place()
         first = port if place is None else port + place.number - 1  # so that a worker that is replaced keeps its port
         server = cls(crawler, address.strip("[]") or THIS_MACHINE, first)
-        crawler.signals.connect(server._opened, signals.spider_opened)
+        crawler.signals.connect(server._opened, CRAWL_OPENED)
         crawler.signals.connect(server._closed, signals.spider_closed)
         return server
 
     def _last(self) -> Snapshot | None:
         return None if self._measuring is None else self._measuring.snapshot
 
-    def _opened(self) -> None:
+    def _opened(self, crawl: Crawl) -> None:
         from crawlers.crawl.measuring import Measuring
 
-        owner, spider, stats = owner_of(self._crawler), self._crawler.spider, self._crawler.stats
-        if not owner.is_started:
-            return
+        spider, stats = self._crawler.spider, self._crawler.stats
         assert spider is not None
-        self._measuring = Measuring(owner.crawl, spider.name, stats.get_stats, time.monotonic)
+        self._measuring = Measuring(crawl, spider.name, stats.get_stats, time.monotonic)
         logger.info("Metrics for Prometheus are served at %s", self.url)
         self._wait()
 

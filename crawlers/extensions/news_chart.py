@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlers.extensions.crawl_owner import add_output, owner_of
-from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.options.file_kinds import RESULT
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
@@ -18,15 +17,16 @@ from crawlers.reports.pictures.picture import Wanted
 from crawlers.reports.pictures.picture_file import draw_pictures
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.iterations import last_iteration
-from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
 
 logger = logging.getLogger(__name__)
 
@@ -34,11 +34,10 @@ FILE_NAME = "news.svg"
 
 
 class NewsChart:
-    """The chart of the crawl *name*; only for news crawls."""
+    """The chart of a news crawl; only for these."""
 
-    def __init__(self, crawler: Crawler, name: str) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._name = name
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -46,24 +45,18 @@ class NewsChart:
             raise NotConfigured  # other missions have no iterations
         if find_spec("matplotlib") is None:
             raise NotConfigured("matplotlib is missing, so no chart is drawn; pip install matplotlib")
-        settings = crawler.settings
-        extension = cls(crawler, crawl_name(settings, crawler.spider))
-        check_file(Path(settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
+        check_file(Path(crawler.settings.get("RESULT_FOLDER")) / FILE_NAME, "RESULT_FOLDER", RESULT)
+        extension = cls(crawler)
         add_output(crawler, extension._draw)
         return extension
 
-    def _draw(self) -> list[Path]:
-        database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
-        try:
-            crawl = crawl_named(database, self._name)
-            last = last_iteration(database, crawl.id)
-            if last is None:
-                return []
-            path = owner_of(self._crawler).result_folder() / FILE_NAME
-            wanted = Wanted(crawl, crawl_rules(settings_of(database, crawl.id)))
-            with database.read() as connection:
-                draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
-            logger.info("%s; drawn in %s", last, path)
-            return [path]
-        finally:
-            database.close()
+    def _draw(self, database: Database, crawl: NamedCrawl) -> list[Path]:
+        last = last_iteration(database, crawl.id)
+        if last is None:
+            return []
+        path = owner_of(self._crawler).result_folder() / FILE_NAME
+        wanted = Wanted(crawl, crawl_rules(settings_of(database, crawl.id)))
+        with database.read() as connection:
+            draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
+        logger.info("%s; drawn in %s", last, path)
+        return [path]

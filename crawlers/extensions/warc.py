@@ -13,7 +13,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlers import __version__
 from crawlers.errors import CrawlersError
-from crawlers.extensions.crawl_owner import owner_of
+from crawlers.extensions.crawl_owner import CRAWL_OPENED, owner_of
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.storage.files.names import of_worker
 from crawlers.storage.files.warc_file import Exchange, FileInUse, WarcFile, check_warc
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.http.headers import Headers
+
+    from crawlers.crawl.running_crawl import Crawl
 
 REBUILT = (
     "Records are not the bytes of the connection: bodies are decoded (no Content-Encoding, no Transfer-Encoding, "
@@ -67,23 +69,20 @@ class Warc:
             "description": REBUILT,
         }
         extension = cls(crawler, Path(path), about)
-        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._opened, CRAWL_OPENED)
         crawler.signals.connect(extension._received, signals.response_received)
         crawler.signals.connect(extension._closed, signals.spider_closed)
         return extension
 
-    def _opened(self) -> None:
-        owner = owner_of(self._crawler)
-        if not owner.is_started:
-            return
-        path = self._path
-        if owner.joined_as is not None:
-            path = Path(of_worker(str(path), owner.joined_as))
+    def _opened(self, crawl: Crawl) -> None:
+        path, number = self._path, owner_of(self._crawler).joined_as
+        if number is not None:
+            path = Path(of_worker(str(path), number))
             self._closed()
         try:
             self._file = self._file or WarcFile(path, self._about)
         except CrawlersError as error:
-            owner.crawl.control.abort(error)
+            crawl.control.abort(error)
 
     def _received(self, response: Response, request: Request) -> None:
         if self._file is None:

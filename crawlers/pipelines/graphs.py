@@ -18,12 +18,10 @@ from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_site_graphs
 from crawlers.graphs.files import PARQUET
 from crawlers.graphs.looks import graph_layout
-from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.files.writable import check_folder
-from crawlers.storage.queries import crawl_named, sites_of
+from crawlers.storage.queries import NamedCrawl, sites_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.graphs.looks import GraphLayout
+    from crawlers.storage.database import Database
     from crawlers.storage.queries import CrawledSite
 
 logger = logging.getLogger(__name__)
@@ -63,23 +62,17 @@ class GraphPipeline:
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self) -> list[Path]:
+    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
         written = []
-        settings, folder = self._crawler.settings, owner_of(self._crawler).result_folder()
-        database = Database(settings.get("DATABASE_URL"), create=False)
-        try:
-            crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
-            sites = sites_of(database, crawl.id)
-            if PARQUET in self._formats:
-                dataset = folder / DATASET
-                size = write_dataset(database, [site.id for site in sites], dataset)
-                written.append(dataset)
-                logger.info("%s: %s in %s", crawl.name, size, dataset)
-            formats = [name for name in self._formats if name != PARQUET]
-            if formats:
-                written += self._write_site_graphs(database, crawl.id, sites, folder, formats)
-        finally:
-            database.close()
+        folder, sites = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id)
+        if PARQUET in self._formats:
+            dataset = folder / DATASET
+            size = write_dataset(database, [site.id for site in sites], dataset)
+            written.append(dataset)
+            logger.info("%s: %s in %s", crawl.name, size, dataset)
+        formats = [name for name in self._formats if name != PARQUET]
+        if formats:
+            written += self._write_site_graphs(database, crawl.id, sites, folder, formats)
         return written
 
     def _write_site_graphs(

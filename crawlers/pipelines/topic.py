@@ -17,9 +17,7 @@ from crawlers.inputs.crawl_name import crawl_name
 from crawlers.options.file_kinds import RESULT
 from crawlers.reports.topic_list import write_topic_list
 from crawlers.spiders.topic import TopicSpider
-from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_file
-from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topic_similarity import store_similarities
 
 if TYPE_CHECKING:
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlers.graphs.looks import GraphLayout
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
 
 logger = logging.getLogger(__name__)
 
@@ -36,11 +36,10 @@ ENDINGS = {"csv": ".pages.csv", "gexf": ".gexf"}  # by kind of result
 
 
 class TopicPipeline:
-    """Writes the results of the crawl *name*; only for topic crawls."""
+    """Writes the results of a topic crawl; only for these."""
 
-    def __init__(self, crawler: Crawler, name: str, layout: GraphLayout | None) -> None:
+    def __init__(self, crawler: Crawler, layout: GraphLayout | None) -> None:
         self._crawler = crawler
-        self._name = name
         self._layout = layout
 
     @classmethod
@@ -50,27 +49,24 @@ class TopicPipeline:
             raise NotConfigured  # the crawl has no topic
         name = crawl_name(settings, crawler.spider)
         layout = graph_layout([word for word in settings.getlist("GRAPH_LAYOUT") if word])
-        pipeline = cls(crawler, name, layout)
+        pipeline = cls(crawler, layout)
         for kind in ENDINGS:
             check_file(result_path(Path(settings.get("RESULT_FOLDER")), name, kind), "RESULT_FOLDER", RESULT)
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self) -> list[Path]:
-        database = Database(self._crawler.settings.get("DATABASE_URL"), create=False)
-        try:
-            crawl = crawl_named(database, self._name)
-            mean = store_similarities(database, crawl.id)
-            if mean is None:
-                return []
-            logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
-            folder = owner_of(self._crawler).result_folder()
-            written = write_topic_results(database, crawl.id, crawl.name, folder, self._layout)
-            for path, content in written.items():
-                logger.info("%s: %s in %s", crawl.name, content, path)
-            return list(written)
-        finally:
-            database.close()
+    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
+        mean = store_similarities(database, crawl.id)
+        if mean is None:
+            return []
+        logger.info("%s: the similarity of its pages to the topic is %.3f on average", crawl.name, mean)
+        folder = owner_of(self._crawler).result_folder()
+        pages, graph = (result_path(folder, crawl.name, kind) for kind in ENDINGS)
+        number = write_topic_list(database, crawl.id, pages)
+        size = write_laid_out(TopicGraph(database, crawl.id, crawl.name), graph.with_suffix(""), "gexf", self._layout)
+        logger.info("%s: %s in %s", crawl.name, counted(number, "page"), pages)
+        logger.info("%s: %s, %s in %s", crawl.name, counted(size.nodes, "page"), counted(size.edges, "edge"), graph)
+        return [pages, graph]
 
 
 def result_path(folder: Path, crawl: str, kind: str) -> Path:
@@ -81,20 +77,3 @@ def result_path(folder: Path, crawl: str, kind: str) -> Path:
     'result/unicode.pages.csv'
     """
     return folder / (crawl.replace("/", "_") + ENDINGS[kind])
-
-
-def write_topic_results(
-    database: Database,
-    crawl_id: int,
-    name: str,
-    folder: Path,
-    layout: GraphLayout | None = None,
-) -> dict[Path, str]:
-    """Write the results of a topic crawl called *name*; return a description of each file.
-
-    Raises as `write_graph`.
-    """
-    pages, graph = (result_path(folder, name, kind) for kind in ENDINGS)
-    number = write_topic_list(database, crawl_id, pages)
-    size = write_laid_out(TopicGraph(database, crawl_id, name), graph.with_suffix(""), "gexf", layout)
-    return {pages: counted(number, "page"), graph: f"{counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}"}

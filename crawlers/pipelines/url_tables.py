@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,16 +11,16 @@ from scrapy.exceptions import NotConfigured
 from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.graphs.tables.result_tables import write_tables
-from crawlers.inputs.crawl_name import crawl_name
 from crawlers.spiders.base import SiteSpider
-from crawlers.storage.database import Database
 from crawlers.storage.files.writable import check_folder
-from crawlers.storage.queries import crawl_named, sites_of
+from crawlers.storage.queries import NamedCrawl, sites_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+
+    from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -43,13 +42,9 @@ class TablePipeline:
         add_output(crawler, pipeline._write)
         return pipeline
 
-    def _write(self) -> list[Path]:
-        settings, folder = self._crawler.settings, owner_of(self._crawler).result_folder()
-        written = []
-        with closing(Database(settings.get("DATABASE_URL"), create=False)) as database:
-            crawl = crawl_named(database, crawl_name(settings, self._crawler.spider))
-            sites = sites_of(database, crawl.id)
-            for path, rows, noun in write_tables(database, crawl, sites, sites, folder, self._names):
-                logger.debug("%s in %s", counted(rows, noun), path)  # the summary names the files
-                written.append(path)
+    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
+        folder, sites, written = owner_of(self._crawler).result_folder(), sites_of(database, crawl.id), []
+        for path, rows, noun in write_tables(database, crawl, sites, sites, folder, self._names):
+            logger.debug("%s in %s", counted(rows, noun), path)  # the summary names the files
+            written.append(path)
         return written

@@ -12,7 +12,7 @@ from crawlers.extensions.download_errors import DownloadRefusedError
 @pytest.fixture
 def addresses() -> AddressFilter:
     """The filter of a crawl of the web."""
-    addresses = AddressFilter(None)  # type: ignore[arg-type]
+    addresses = AddressFilter()
     addresses._guard = AddressGuard(["http://example.com/"])
     return addresses
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlers.extensions import rounds
+from crawlers.extensions.crawl_owner import CRAWL_OPENED
 from crawlers.extensions.rounds import Rounds
 from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
 class Crawl:
     """What rounds need of a crawl, which *has_joined* others or is alone, and of its engine."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has_joined: bool = True, has_begun: bool = True) -> None:
+    def __init__(self, *, has_joined: bool = True) -> None:
         self.has_joined = has_joined
         self.is_round_due = True
         self.begun: list[bool] = []  # whether the crawl was stopping, of each round
         self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
-        owner = SimpleNamespace(is_started=has_begun, crawl=self)
-        monkeypatch.setattr(rounds, "owner_of", lambda crawler: owner)
         self._crawler = crawler_of("sqlite://")
         self._crawler.engine = self.engine
         self.rounds = Rounds.from_crawler(self._crawler)
@@ -45,7 +44,7 @@ class Crawl:
             await self._changed.wait_for(lambda: len(self.begun) >= number)
 
     def send(self, signal: object) -> None:
-        self._crawler.signals.send_catch_log(signal, spider=None, reason="finished")
+        self._crawler.signals.send_catch_log(signal, spider=None, reason="finished", crawl=self)
 
 
 def run(test: Callable[[], Coroutine[None, None, None]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,8 +54,8 @@ def run(test: Callable[[], Coroutine[None, None, None]], monkeypatch: pytest.Mon
 
 def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
     async def test() -> None:
-        crawl = Crawl(monkeypatch, has_joined=False)
-        crawl.send(signals.spider_opened)
+        crawl = Crawl(has_joined=False)
+        crawl.send(CRAWL_OPENED)
         assert crawl.begun == [], "a lone worker had its first round when it began"
         await crawl.has_had(3)
         crawl.send(signals.spider_closed)
@@ -69,13 +68,13 @@ def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
 
 def test_round_begins_only_when_it_is_due(monkeypatch):
     async def test() -> None:
-        crawl = Crawl(monkeypatch)
+        crawl = Crawl()
         crawl.is_round_due = False
-        crawl.rounds._begin()
+        crawl.rounds._begin(crawl)
         await asyncio.sleep(0)
         assert crawl.begun == []
         crawl.is_round_due = True
-        crawl.rounds._begin()
+        crawl.rounds._begin(crawl)
         await crawl.has_had(1)
 
     run(test, monkeypatch)
@@ -83,10 +82,10 @@ def test_round_begins_only_when_it_is_due(monkeypatch):
 
 def test_crawl_whose_engine_has_stopped_takes_nothing_more(monkeypatch):
     async def test() -> None:
-        crawl = Crawl(monkeypatch)
+        crawl = Crawl()
         for number, is_running in enumerate((False, True, False), 1):
             crawl.engine.running = is_running
-            crawl.rounds._begin()
+            crawl.rounds._begin(crawl)
             await crawl.has_had(number)
         assert crawl.begun == [False, False, True], "before it runs, the engine is not stopping"
 
