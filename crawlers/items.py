@@ -300,8 +300,8 @@ class Page:
         default=(),
         metadata=_in_feeds(lambda links: [{"url": target.url, "count": count} for target, count in links]),
     )
-    link_places: Mapping[int, LinkPlace] | None = field(  # places of its links, by key; None: not requested
-        default=None, repr=False, metadata=_in_feeds(lambda _: None)
+    link_places: Mapping[int, LinkPlace] = field(  # places of its links, by key, if they were requested
+        default_factory=dict, repr=False, metadata=_in_feeds(lambda _: None)
     )
     anchors: Mapping[int, str] | None = field(  # texts of the first link to each target, by key; None: not requested
         default=None, repr=False, metadata=_in_feeds(lambda _: None)

@@ -119,7 +119,7 @@ class ResponseReader:
             canonical=without_credentials(parsed.canonical)[:2000],
             content_hash=content_hash(response.body),
             content_signature=content_signature(text, [response.url, *parsed.hrefs]),
-            link_places=PageLinkPlaces(parsed, targets) if self.places else None,
+            link_places=PageLinkPlaces(parsed, targets) if self.places else {},
             anchors=PageAnchors(parsed, targets) if self.anchors else None,
             reason=_reason(response, parsed),
             is_indexable=_may_be_indexed(response, parsed) and self._is_canonical(response.url, parsed, targets),

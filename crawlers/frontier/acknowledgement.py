@@ -13,7 +13,7 @@ from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
 from crawlers.frontier.url_cache import id_of
-from crawlers.frontier.values import AcknowledgedPage
+from crawlers.frontier.values import AcknowledgedPage, Origin
 from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.reasons import Reason
 from crawlers.storage.page_rows import add_analysis_rows, add_page_rows
@@ -82,22 +82,24 @@ class Acknowledgements:
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
     ) -> AcknowledgedPage:
         """Add all rows of a page to *changes*, and update the scores."""
-        page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
+        decision = replace(decision, page=fail_loop(lease, decision.page))
+        page, previous, moved_to, new = decision.page, lease.previous, None, 0
         sent: list[Message] = []
         if page.moved_to is not None:
             there = self._site_by_name(page.moved_to.site)
             if there is None and page.moved_to.site in self._elsewhere:
                 sent.append(self._redirect(lease, page.moved_to, decision.slots, now))
             else:
-                follow = self._discovery.follow
-                moved_to, new = follow(there or site, lease, page.moved_to, now, changes, decision.slots)
+                origin = Origin(lease.level, lease.hops + 1, lease.id, slots=decision.slots, follows=lease.id)
+                counts, new = self._discovery.discover(there or site, [(page.moved_to, 1)], origin, now, changes)
+                moved_to = next(iter(counts))
         is_the_same = previous is not None and is_unchanged(page, previous)
         if previous is not None and is_the_same:
             add_unchanged(changes, lease, page, previous)
             worth: Mapping[int, float] = previous.links
             sent += self._known_elsewhere(lease, previous, now)
         else:
-            links, worth, found = self._discover(site, lease, page, decision.slots, now, changes, sent)
+            links, worth, found = self._discover(site, lease, decision, now, changes, sent)
             new += found
             if previous is not None:
                 sent = self._numbered(sent, links, records_changes=decision.records_changes)
@@ -127,10 +129,10 @@ class Acknowledgements:
         if self._scoring is not None:
             # A vanished page has no links; it is revisited as its cash grows, because it may reappear.
             is_there = page.state is State.DONE or is_the_same or (lease.is_revisit and page.state is State.REFUSED)
-            links_worth = worth if is_there else None
-            carried = self._score(
-                self._scoring, site, lease, moved_to, links_worth, page, decision.revisit_at, len(sent)
-            )
+            carried = self._score(self._scoring, lease, decision, moved_to, worth if is_there else None, len(sent))
+            returns = self._scoring.scores.queue(lease.id) == REVISIT
+            site.pending += returns
+            site.revisiting += returns - lease.is_revisit
             sent = [message._replace(carried=carried) for message in sent]
         changes.add(*sent)
         changes.extend(decision.changes)
@@ -145,20 +147,14 @@ class Acknowledgements:
         return [*(other for other in found if other is not None and other is not site), site]
 
     def _discover(
-        self,
-        site: SiteQueue,
-        lease: Lease,
-        page: Page,
-        slots: Mapping[int, QueueSlot],
-        now: float,
-        changes: ChangeSet,
-        sent: list[Message],
+        self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet, sent: list[Message]
     ) -> tuple[dict[int, int], Mapping[int, float], int]:
         """Return {page id: number of links to it}, {page id: value of the links}, and the number of new pages.
 
         Links to sites of others are added to *sent*.
         """
-        level = lease.level + 1
+        page, slots = decision.page, decision.slots
+        origin = Origin(lease.level + 1, 0, lease.id, slots=slots, places=page.link_places)
         links: dict[int, int] = {}
         new = 0
         by_site: dict[str, list[tuple[Target, int]]] = {}
@@ -178,17 +174,7 @@ class Acknowledgements:
                         first, before = others.get(target.key, (target, 0))
                         others[target.key] = (_better(first, target), before + count)
                 continue
-            counts, found_new = self._discovery.discover(
-                queue,
-                found,
-                level,
-                0,
-                lease.id,
-                now,
-                changes,
-                slots=slots,
-                places=page.link_places,
-            )
+            counts, found_new = self._discovery.discover(queue, found, origin, now, changes)
             new += found_new
             for number, count in counts.items():
                 links[number] = links.get(number, 0) + count
@@ -205,14 +191,9 @@ class Acknowledgements:
         elif page.anchors is not None:
             self._add_anchors(page, page.anchors, ids, changes)
         for key, (target, count) in others.items():
-            slot = slots.get(key)
-            details = Details(
-                slot=slot,
-                anchor=page.anchors.get(key) if page.anchors is not None else None,
-                place=page.link_places.get(key) if page.link_places is not None else None,
-                contexts=contexts.get(key, ()),
-            )
-            message = link_messages.link_message(self._store.crawl_id, lease.id, target, level, 0, now, details)
+            anchor = page.anchors.get(key) if page.anchors is not None else None
+            details = Details(None, None, slots.get(key), anchor, origin.places.get(key), contexts.get(key, ()))
+            message = link_messages.link_message(self._store.crawl_id, lease.id, target, origin.level, 0, now, details)
             sent.append(message._replace(count=count, value=values.get(key, 0.0)))
         return links, worth, new
 
@@ -270,18 +251,11 @@ class Acknowledgements:
         details, source_id = link_messages.details_of(message), message.source_id
         number = message.target_id
         if number is None:
-            counts, _ = self._discovery.discover(
-                site,
-                [(link_messages.target_of(message, details), 1)],
-                message.level,
-                message.hops,
-                source_id or None,
-                now,
-                changes,
-                details.request,
-                slots=link_messages.slots_of(message, details),
-                places={message.key: LinkPlace(*details.place)} if details.place is not None else None,
-            )
+            target = link_messages.target_of(message, details)
+            slots = {message.key: QueueSlot(*details.slot)} if details.slot else {}
+            places = {message.key: LinkPlace(*details.place)} if details.place is not None else {}
+            origin = Origin(message.level, message.hops, source_id or None, details.request, slots, places)
+            counts, _ = self._discovery.discover(site, [(target, 1)], origin, now, changes)
             number = next(iter(counts))
         elif details.slot is not None and self._scoring is not None:
             self._scoring.queued(number, QueueSlot(*details.slot))
@@ -309,12 +283,10 @@ class Acknowledgements:
     def _score(
         self,
         scoring: Scoring,
-        site: SiteQueue,
         lease: Lease,
+        decision: Decision,
         moved_to: int | None,
         worth: Mapping[int, float] | None,
-        page: Page,
-        revisit_at: float | None,
         elsewhere: int,
     ) -> float:
         """Update the scores; *worth* contains the values of the page's links, and is None if the page is gone.
@@ -322,7 +294,7 @@ class Acknowledgements:
         Returns what each of the messages to pages *elsewhere* carries.
         """
         carried = 0.0
-        if worth is not None and page.state is not State.REJECTED:
+        if worth is not None and decision.page.state is not State.REJECTED:
             carried = scoring.read(lease.id, worth, elsewhere)
         elif elsewhere:
             carried = scoring.moved_away(lease.id)
@@ -330,11 +302,8 @@ class Acknowledgements:
             scoring.record_alias(lease.id, moved_to)
         else:
             scoring.remove_page(lease.id)
-        if revisit_at is not None:
+        if decision.revisit_at is not None:
             scoring.revisit(lease.id)
-        returns = scoring.scores.queue(lease.id) == REVISIT
-        site.pending += returns
-        site.revisiting += returns - lease.is_revisit
         return carried
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
     from crawlers.frontier.url_cache import KnownUrls, UrlCache
-    from crawlers.frontier.values import Lease
-    from crawlers.items import LinkPlace, QueueSlot, Target
+    from crawlers.frontier.values import Lease, Origin
+    from crawlers.items import Target
     from crawlers.storage.change_set import ChangeSet
 
 SETTLED_VARIANT = 0  # the best rank: for a page that was requested, whose variant must no longer change
@@ -75,22 +75,13 @@ class UrlDiscovery:
         self,
         site: SiteQueue,
         found: Sequence[tuple[Target, int]],
-        level: int,
-        hops: int,
-        found_on: int | None,
+        origin: Origin,
         now: float,
         changes: ChangeSet,
-        request: str | None = None,
-        slots: Mapping[int, QueueSlot] | None = None,
-        places: Mapping[int, LinkPlace] | None = None,
-        follows: int | None = None,
     ) -> tuple[dict[int, int], int]:
-        """Return {page id: number of links to it} of the *found* targets, and the number of new ones.
-
-        *slots* are queue slots by key, for orders that have them; *places* what the page shows of its links, for orders
-        that learn from them; *follows* is the page whose redirect leads to the target.
-        """
-        level = min(level, MAX_LEVEL)
+        """Return {page id: number of links to it} of the *found* targets, and the number of new ones."""
+        if origin.level > MAX_LEVEL:
+            origin = origin._replace(level=MAX_LEVEL)
         seen = site.seen
         lately = seen.lately
         before = len(seen)
@@ -98,22 +89,17 @@ class UrlDiscovery:
         settled = seen.merged_values(others)
         if len(settled) < len(others) and not seen.is_complete:
             self._recall(site, [key for key in others if key not in settled])
-        nearness = rank(level, hops)
+        nearness, slots = rank(origin.level, origin.hops), origin.slots
         counts: dict[int, int] = {}
         new = 0
         for target, count in found:
             value = lately.get(target.key) or settled.get(target.key)
             if value is None:
-                slot = slots.get(target.key) if slots else None
-                place = places.get(target.key) if places is not None else None
-                origin = (level, hops, found_on, now, changes, request)
-                value = self._new(site, target, *origin, slot, place, follows=follows)
+                value = self._new(site, target, origin, now, changes)
                 new += 1
             else:
-                if not value & TAKEN:
-                    self._improve(
-                        site, value, target, level, hops, nearness, now, changes, request, found_on, places, follows
-                    )
+                if not value & TAKEN and nearness <= rank_of(value):
+                    self._improve(site, value, target, origin, now, changes)
                 if slots and self._scoring is not None and target.key in slots:
                     self._scoring.queued(id_of(value), slots[target.key])  # even while it is leased
             page_id = id_of(value)
@@ -121,21 +107,8 @@ class UrlDiscovery:
         self._count_growth(seen, before)
         return counts, new
 
-    def _new(
-        self,
-        site: SiteQueue,
-        target: Target,
-        level: int,
-        hops: int,
-        found_on: int | None,
-        now: float,
-        changes: ChangeSet,
-        request: str | None,
-        slot: QueueSlot | None,
-        place: LinkPlace | None,
-        *,
-        follows: int | None,
-    ) -> int:
+    def _new(self, site: SiteQueue, target: Target, origin: Origin, now: float, changes: ChangeSet) -> int:
+        level, hops, found_on, request, *_ = origin
         page_id = self._store.new_id()
         url, variant = target.url, variant_rank(target)
         priority = self._order.priority(level, hops)
@@ -151,24 +124,8 @@ class UrlDiscovery:
         state = State.WAITING if reason is None else State.REJECTED
         if reason is not None and level == 0 and found_on is None:
             changes.add(SiteAvailability(site.id, reason))  # the home page itself will never be requested
-        changes.add(
-            NewPage(
-                page_id,
-                site.id,
-                target.key,
-                url,
-                variant,
-                level,
-                hops,
-                priority,
-                int(state),
-                reason,
-                request,
-                found_on,
-                now,
-                now,
-            )
-        )
+        place = (level, hops, priority, int(state))
+        changes.add(NewPage(page_id, site.id, target.key, url, variant, *place, reason, request, found_on, now, now))
         site.counts[state] = site.counts.get(state, 0) + 1
         value = site.seen.lately[target.key] = pack(page_id, rank(level, hops), variant, flags)
         if variant >= ARBITRARY_VARIANT:
@@ -176,41 +133,26 @@ class UrlDiscovery:
         if reason is None:
             site.pending += 1
             if self._scoring is not None:
-                self._scoring.add_waiting(site.id, page_id, level, slot)
+                self._scoring.add_waiting(site.id, page_id, level, origin.slots.get(target.key))
             if self._learning is not None:
-                changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
+                changes.add(*self._learning.add_link(page_id, site.name, target, origin))
             site.push(QueueEntry(priority, page_id, target.key, url, level, hops, 0, request), self.head_urls)
         elif self._learning is not None and flags == REVIVABLE:  # the next run may select it
-            changes.add(*self._learning.add_link(page_id, site.name, url, level, found_on, place, follows))
+            changes.add(*self._learning.add_link(page_id, site.name, target, origin))
             self._learning.forget([page_id])
         return value
 
     def _improve(
-        self,
-        site: SiteQueue,
-        value: int,
-        target: Target,
-        level: int,
-        hops: int,
-        nearness: int,
-        now: float,
-        changes: ChangeSet,
-        request: str | None,
-        found_on: int | None,
-        places: Mapping[int, LinkPlace] | None,
-        follows: int | None,
+        self, site: SiteQueue, value: int, target: Target, origin: Origin, now: float, changes: ChangeSet
     ) -> None:
-        """Update a URL that waits, or may be revived, and was found again: nearer, or as a better variant.
+        """Update a URL that waits, or may be revived, and was found again: nearer, or as near, by a better variant.
 
         The requested variant must not depend on the order in which pages are parsed: it is the best by
         `variant_rank` of those found nearest, then the least.
         """
-        known = rank_of(value)
-        if nearness > known:
-            return
-        page_id = id_of(value)
-        variant = variant_rank(target)
-        if nearness == known:
+        level, hops, _, request, *_ = origin
+        page_id, nearness, variant = id_of(value), rank(level, hops), variant_rank(target)
+        if nearness == rank_of(value):
             best = variant_of(value)
             if variant > best or (
                 variant == best and (variant < ARBITRARY_VARIANT or target.url >= site.seen.urls.get(target.key, ""))
@@ -226,8 +168,7 @@ class UrlDiscovery:
             site.counts[State.WAITING] = site.counts.get(State.WAITING, 0) + 1
             site.pending += 1
             if self._learning is not None:
-                place = places.get(target.key) if places is not None else None
-                changes.add(*self._learning.add_link(page_id, site.name, target.url, level, found_on, place, follows))
+                changes.add(*self._learning.add_link(page_id, site.name, target, origin))
         state = State.WAITING if reason is None else State.REJECTED
         priority = self._order.priority(level, hops)
         flags = 0 if reason is None else REVIVABLE
@@ -244,20 +185,6 @@ class UrlDiscovery:
                 self._scoring.add_waiting(site.id, page_id, level)
             entry = QueueEntry(priority, page_id, target.key, target.url, level, hops, 0, request)
             site.push(entry, self.head_urls)
-
-    def follow(
-        self,
-        site: SiteQueue,
-        lease: Lease,
-        target: Target,
-        now: float,
-        changes: ChangeSet,
-        slots: Mapping[int, QueueSlot],
-    ) -> tuple[int, int]:
-        """Queue the *target* of the redirect of a *lease*; return its page id, and 1 if it is new."""
-        origin = (lease.level, lease.hops + 1, lease.id, now, changes)
-        counts, new = self.discover(site, [(target, 1)], *origin, slots=slots, follows=lease.id)
-        return next(iter(counts)), new
 
     def unseen(self, site: SiteQueue | None, targets: Iterable[Target], level: int) -> list[Target]:
         """Return those of the *targets* on *site* (None: not open) that are new and may be fetched, each once.

@@ -36,7 +36,7 @@ from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease
+from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease, Origin
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
@@ -367,13 +367,12 @@ class QueuedFrontier:
         candidates = list(candidates)  # so that nothing is added if the iteration fails
         sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}
         for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
-            found = [(c.target, 1) for c in alike]
-            where = (sites[site_id], found, level, hops, found_on, now, changes, request)
-            slots: dict[int, QueueSlot] | None = None
+            found, slots = [(c.target, 1) for c in alike], {}
             if slot is not None:
                 new_ones = self._discovery.unseen(sites[site_id], (target for target, _ in found), level)
                 slots = dict.fromkeys((target.key for target in new_ones), slot)
-            new += self._discovery.discover(*where, slots=slots)[1]
+            origin = Origin(level, hops, found_on, request, slots)
+            new += self._discovery.discover(sites[site_id], found, origin, now, changes)[1]
         self._submit(changes, now)
         for site in sites.values():
             self._schedule.reschedule(site, now)

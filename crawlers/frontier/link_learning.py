@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.algorithms.ranking.link_values import Rows
     from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import Origin
+    from crawlers.items import Target
     from crawlers.storage.pulls import Pull
 
 NO_PLACE = LinkPlace("", "", "")
@@ -48,25 +50,17 @@ class LinkLearning:
             return self._values.scores(features)
         return self._values.values(pages, features)
 
-    def add_link(
-        self,
-        page_id: int,
-        site: str,
-        url: str,
-        level: int,
-        found_on: int | None,
-        place: LinkPlace | None,
-        follows: int | None,
-    ) -> list[LinkFeaturesRow]:
-        """Note the link to *url* by which a page was found that waits now; return its row.
+    def add_link(self, page_id: int, site: str, target: Target, origin: Origin) -> list[LinkFeaturesRow]:
+        """Note the link to *target* by which a page was found that waits now; return its row.
 
-        The target of a redirect has the features of the page that redirects to it, which is leased and *follows* by
-        number. Home pages, and the targets of their redirects, have none.
+        The target of a redirect has the features of the page that redirects to it, which is leased. Home pages, and the
+        targets of their redirects, have none.
         """
-        if follows is not None:
-            features = self._features.get(follows)
-        elif level > 0:
-            features = np.array(link_features(site, url, level, found_on or 0, place or NO_PLACE), np.uint32)
+        if origin.follows is not None:
+            features = self._features.get(origin.follows)
+        elif origin.level > 0:
+            place, found_on = origin.places.get(target.key, NO_PLACE), origin.found_on or 0
+            features = np.array(link_features(site, target.url, origin.level, found_on, place), np.uint32)
         else:
             features = None
         if features is None:

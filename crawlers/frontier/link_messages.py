@@ -55,8 +55,3 @@ def details_of(message: Message) -> Details:
 def target_of(message: Message, details: Details) -> Target:
     """Return the target of the link."""
     return Target(message.url, details.normalized or message.url, message.key, message.site)
-
-
-def slots_of(message: Message, details: Details) -> dict[int, QueueSlot]:
-    """Return the queue slot of the target by its key, if it has one."""
-    return {message.key: QueueSlot(*details.slot)} if details.slot else {}

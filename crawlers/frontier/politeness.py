@@ -20,20 +20,6 @@ class HostGate:
     finds an unknown rate limit and stays close to it.
     """
 
-    __slots__ = (
-        "_asked_before",
-        "_next_before",
-        "_requested_delay_s",
-        "_rest_s",
-        "_started_at",
-        "asked_at",
-        "delay_s",
-        "in_flight",
-        "next_at",
-        "parallel",
-        "resting_until",
-    )
-
     def __init__(self, parallel: int, delay_s: float) -> None:
         self.parallel = parallel
         self.delay_s = delay_s

@@ -43,33 +43,6 @@ class SiteQueue:
     *scores* are those of the order, if it has any.
     """
 
-    __slots__ = (
-        "_best",
-        "_scores",
-        "awaited_until",
-        "commits_awaited",
-        "counts",
-        "due_at",
-        "gate",
-        "id",
-        "is_available",
-        "is_paused",
-        "is_unwritten",
-        "make_queue",
-        "max_level",
-        "name",
-        "needs_refill",
-        "outstanding",
-        "pending",
-        "queues",
-        "ready",
-        "resting",
-        "revisiting",
-        "seen",
-        "shares",
-        "written",
-    )
-
     def __init__(
         self,
         state: SiteState,

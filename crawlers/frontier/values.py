@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.items import QueueSlot, State
+from crawlers.items import LinkPlace, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
@@ -25,6 +26,18 @@ class Candidate(NamedTuple):
     found_on: int | None = None  # page id
     request: str | None = None  # JSON of a request that is more than its URL
     slot: QueueSlot | None = None  # under an order with slots
+
+
+class Origin(NamedTuple):
+    """Where URLs were found together, and what is known of the links to them."""
+
+    level: int  # theirs: clicks from the home page
+    hops: int = 0  # redirects followed within the level
+    found_on: int | None = None  # page id
+    request: str | None = None  # JSON of a request that is more than its URL
+    slots: Mapping[int, QueueSlot] = MappingProxyType({})  # by key, under an order with slots
+    places: Mapping[int, LinkPlace] = MappingProxyType({})  # by key, what the page shows of them, if the order learns
+    follows: int | None = None  # the page whose redirect leads to them
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,5 +126,5 @@ MOVED = Redirect(resolve(f"{SITE}/", "/moved"))
 @pytest.mark.parametrize(("status", "redirect"), [(301, MOVED), (301, Redirect(None, "no location")), (404, None)])
 def test_response_that_is_not_a_page_has_no_positions_by_path(status, redirect):
     page = read("<a href=/x>1</a>", status=status, redirect=redirect)
-    assert page.link_places is None
+    assert not page.link_places
     assert page.state is (State.MOVED if redirect is MOVED else State.REFUSED)

@@ -7,16 +7,26 @@ import pytest
 
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.items import LinkPlace
+from crawlers.frontier.values import Origin
+from crawlers.items import LinkPlace, Target
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from tests.support.frontier_scores import entry
 from tests.support.memory_frontier import MemoryFrontierStore
 
 SITE = "http://a.test"
-NEWS, PLACE = f"{SITE}/news/1", LinkPlace("ul/li", "nav/ul/li", "All the news")
+PLACE = LinkPlace("ul/li", "nav/ul/li", "All the news")
+
+
+def target(path: str) -> Target:
+    return resolve(SITE, path)
+
+
+NEWS = target("/news/1")
+FOUND = Origin(1, 0, 7, places={NEWS.key: PLACE})
 
 
 @pytest.fixture
@@ -35,24 +45,24 @@ def learning(values, store):
 
 
 def row(place: LinkPlace = PLACE, found_on: int = 7):
-    return [*link_features(SITE, NEWS, 1, found_on, place)]
+    return [*link_features(SITE, NEWS.url, 1, found_on, place)]
 
 
 def test_page_that_was_found_by_a_link_has_its_features_and_a_row(learning):
-    [stored] = learning.add_link(3, SITE, NEWS, 1, 7, PLACE, None)
+    [stored] = learning.add_link(3, SITE, NEWS, FOUND)
     assert (stored.page_id, features_of(stored.features).tolist()) == (3, row())
     assert learning.pop_features(3).tolist() == row()
     assert learning.pop_features(3) is None, "its queue has them now"
 
 
 def test_page_without_a_place_has_the_features_of_its_url(learning):
-    [stored] = learning.add_link(3, SITE, NEWS, 1, None, None, None)
+    [stored] = learning.add_link(3, SITE, NEWS, Origin(1))
     assert features_of(stored.features).tolist() == row(NO_PLACE, 0)
 
 
 def test_home_page_and_what_it_redirects_to_have_none(learning, values):
-    assert learning.add_link(1, SITE, f"{SITE}/", 0, None, None, None) == []
-    assert learning.add_link(2, SITE, f"{SITE}/en/", 0, 1, None, 1) == []
+    assert learning.add_link(1, SITE, target("/"), Origin(0)) == []
+    assert learning.add_link(2, SITE, target("/en/"), Origin(0, 1, 1, follows=1)) == []
     before = values.parts(row())
     learning.learn_reward(1, 100.0)
     learning.learn_reward(2, 100.0)
@@ -60,14 +70,14 @@ def test_home_page_and_what_it_redirects_to_have_none(learning, values):
 
 
 def test_target_of_a_redirect_has_the_features_of_the_page_that_redirects(learning):
-    learning.add_link(3, SITE, NEWS, 1, 7, PLACE, None)
-    [stored] = learning.add_link(4, SITE, f"{SITE}/moved", 1, 3, None, 3)
+    learning.add_link(3, SITE, NEWS, FOUND)
+    [stored] = learning.add_link(4, SITE, target("/moved"), Origin(1, 1, 3, follows=3))
     assert features_of(stored.features).tolist() == row()
     assert learning.pop_features(3).tolist() == learning.pop_features(4).tolist()
 
 
 def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(learning, values):
-    learning.add_link(3, SITE, NEWS, 1, 7, PLACE, None)
+    learning.add_link(3, SITE, NEWS, FOUND)
     learning.learn_reward(3, 9.0)
     learnt = values.parts(row())
     assert sum(learnt) > 0
@@ -78,7 +88,7 @@ def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(le
 
 def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning, store):
     queue = ValueQueue(1, 0, learning, store, set())
-    learning.add_link(3, SITE, NEWS, 1, 7, PLACE, None)
+    learning.add_link(3, SITE, NEWS, FOUND)
     queue.push(entry(3), 10)
     assert learning.pop_features(3) is None
     assert queue.pop().id == 3
@@ -86,15 +96,15 @@ def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning, st
 
 
 def test_revived_page_has_the_features_of_the_link_by_which_it_waits(learning):
-    learning.add_link(3, SITE, NEWS, 9, 7, PLACE, None)
+    learning.add_link(3, SITE, NEWS, FOUND._replace(level=9))
     learning.forget([3])  # it was too deep
-    [stored] = learning.add_link(3, SITE, NEWS, 1, 8, PLACE, None)
+    [stored] = learning.add_link(3, SITE, NEWS, FOUND._replace(found_on=8))
     assert features_of(stored.features).tolist() == row(found_on=8)
     assert learning.pop_features(3).tolist() == row(found_on=8)
 
 
 def test_features_of_waiting_pages_are_read_from_the_store(learning, store):
-    store.submit(ChangeSet(*LinkLearning(LinkValues(), store).add_link(3, SITE, NEWS, 1, 7, PLACE, None)))
+    store.submit(ChangeSet(*LinkLearning(LinkValues(), store).add_link(3, SITE, NEWS, FOUND)))
     learning.load_features([3, 4])
     assert learning.pop_features(3).tolist() == row()
     assert learning.pop_features(4) is None, "it is a home page"
@@ -102,7 +112,7 @@ def test_features_of_waiting_pages_are_read_from_the_store(learning, store):
 
 def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
     rewards = [3.0, 0.0, 40.0, 1.0]
-    learning.add_link(3, SITE, NEWS, 1, 7, PLACE, None)
+    learning.add_link(3, SITE, NEWS, FOUND)
     for reward in rewards:
         learning.learn_reward(3, reward)
     text = text_of(np.array(row(), np.uint32))

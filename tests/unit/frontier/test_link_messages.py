@@ -8,7 +8,7 @@ import pytest
 
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
-from crawlers.items import LinkPlace, QueueSlot, Target
+from crawlers.items import LinkPlace, Target
 
 if TYPE_CHECKING:
     from crawlers.storage.schema.message_tables import Message
@@ -49,9 +49,3 @@ def test_empty_text_of_a_link_is_not_the_lack_of_one() -> None:
     assert link_messages.text_of(Details()) is None
     message = received(TARGET, Details(anchor=""))
     assert link_messages.details_of(message).anchor == ""
-
-
-def test_slot_of_the_target_is_received_by_its_key() -> None:
-    message = received(TARGET, FULL)
-    assert link_messages.slots_of(message, link_messages.details_of(message)) == {7: QueueSlot(2, 0.5)}
-    assert link_messages.slots_of(message, Details()) == {}
