@@ -131,7 +131,7 @@ class Crawl:
         self.policy = NewsPolicy(
             parts,
             self.articles,
-            Iterations(database, begun.id, 1000),
+            Iterations(begun.id, 1000),
             NewsSites(database, begun.id, self.writer, parts, Known({}, {})),
             Scope("sites", [SITE]),
             recheck_s=0.0,
