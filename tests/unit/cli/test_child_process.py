@@ -8,8 +8,6 @@ import subprocess
 import sys
 import threading
 
-import pytest
-
 from crawlers.cli import child_process
 from crawlers.cli.child_process import ChildProcess
 from crawlers.cli.worker_processes import Ended, Events, Line
@@ -28,22 +26,6 @@ def ended(events):
     while isinstance(event := events.get(PATIENCE_S), Line):
         lines.append(event)
     return lines, event
-
-
-def test_lines_and_status_arrive_in_order():
-    events = Events()
-    started(events, "import sys; sys.stderr.write('one\\ntwo\\n'); sys.stderr.write('three'); sys.exit(3)", place=2)
-    lines, end = ended(events)
-    assert lines == [Line(2, "one"), Line(2, "two"), Line(2, "three")]
-    assert end == Ended(2, 3)
-
-
-def test_standard_output_is_told_from_the_log():
-    events = Events()
-    started(events, "import os, sys; print(os.environ['WHO']); print('log', file=sys.stderr)", WHO="me")
-    lines, end = ended(events)
-    assert sorted(lines) == [Line(1, "log"), Line(1, "me", is_output=True)]
-    assert end == Ended(1, 0)
 
 
 def test_signal_that_ended_it_is_a_negative_status():
@@ -73,14 +55,6 @@ def test_kill_ends_it_with_the_programs_that_it_started(monkeypatch):
     assert ended(events) == ([], Ended(1, -signal.SIGKILL))
 
 
-def test_long_lines_are_divided_and_bad_bytes_are_shown():
-    events = Events()
-    size = child_process.MAX_LINE_BYTES
-    started(events, f"import sys; sys.stderr.buffer.write(b'x' * {size + 2} + b'\\n\\xff\\n')")
-    lines, _ = ended(events)
-    assert [line.text for line in lines] == ["x" * size, "xx", "\\xff"]
-
-
 def test_worker_learns_that_the_watching_process_was_killed():
     """A process starts a worker and is killed; the worker writes into a pipe of the test that its input has ended."""
     reads, writes = os.pipe()
@@ -101,16 +75,6 @@ def test_worker_learns_that_the_watching_process_was_killed():
         process.kill()
         assert os.read(reads, 100) == b"stopped"
     os.close(reads)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no process groups")
-def test_ctrl_c_of_a_terminal_does_not_reach_it():
-    events = Events()
-    process = started(events, WAITS)
-    assert events.get(PATIENCE_S) == Line(1, "up", is_output=True)
-    assert os.getpgid(process.pid) == process.pid
-    process.stop()
-    ended(events)
 
 
 def test_last_lines_of_a_process_come_before_its_end_although_they_are_shown_slowly(monkeypatch):

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.cli.rejoining import LONGEST_WAIT_S, begin_again, wait_for_store
+from crawlers.cli.rejoining import begin_again, wait_for_store
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import CRAWL
-from crawlers.storage.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,27 +32,11 @@ class Stopped(Event):
         return self.is_set()
 
 
-def test_store_that_comes_back_is_awaited(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    stopped = Stopped(lambda number: Database(url).close() if number == 8 else None)
-    wait_for_store(url, 3600.0, stopped)
-    assert len(stopped.pauses) == 8
-    assert stopped.pauses[-1] > stopped.pauses[0]
-    assert max(stopped.pauses) <= LONGEST_WAIT_S
-
-
 def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path: Path) -> None:
     stopped = Stopped()
     with pytest.raises(ConfigError, match="does not exist"):
         wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 0.0, stopped)
     assert stopped.pauses == []
-
-
-def test_worker_whose_command_ends_waits_no_longer(tmp_path: Path) -> None:
-    stopped = Stopped(lambda number: stopped.set() if number == 3 else None)
-    with pytest.raises(ConfigError, match="does not exist"):
-        wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 3600.0, stopped)
-    assert len(stopped.pauses) == 3
 
 
 def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapy_defaults
 
 from crawlers import settings as defaults
-from crawlers.algorithms.urls.domains import domain_group, suffixes_in_use
 from crawlers.cli.setting_checks import (
     WITHOUT_EFFECT,
     WITHOUT_EFFECT_ON_MISSIONS,
@@ -75,11 +74,6 @@ def test_weights_of_links_are_refused_if_the_order_does_not_learn_from_links():
     check_effects(given(ORDER="bfs"), is_mission=True)
 
 
-@pytest.mark.parametrize("name", WITHOUT_EFFECT_ON_MISSIONS)
-def test_plain_spiders_have_the_middlewares_of_scrapy(name):
-    check_effects(given(**{name: "{}"}), is_mission=False)
-
-
 def test_numbers_of_scrapy_that_make_no_sense_are_refused():
     numbers = [name for name, kind in kinds_of_settings().items() if isinstance(kind, Number) and name not in SETTINGS]
     assert len(numbers) > 20
@@ -87,12 +81,6 @@ def test_numbers_of_scrapy_that_make_no_sense_are_refused():
         for value in ("-1", -0.5, "nan", "soon", "inf"):
             with pytest.raises(ConfigError, match=f"^{name}=.+; write a "):
                 check_settings(given(**{name: value}))
-
-
-@pytest.mark.parametrize("name", ["DNS_TIMEOUT", "DOWNLOAD_TIMEOUT", "REACTOR_THREADPOOL_MAXSIZE", "CONCURRENT_ITEMS"])
-def test_numbers_of_scrapy_without_which_nothing_proceeds_are_not_zero(name):
-    with pytest.raises(ConfigError, match=f"^{name}='0' is out of range"):
-        check_settings(given(**{name: "0"}))
 
 
 @pytest.mark.parametrize("name", ["URL_INCLUDE", "URL_EXCLUDE"])
@@ -168,16 +156,6 @@ def test_each_setting_refuses_rubbish_in_a_sentence():
 )
 def test_refusal_says_what_to_write(name, value, message):
     assert message in refusal(name, value)
-
-
-def test_public_suffix_list_of_the_user_holds_from_the_check_on(tmp_path):
-    path = tmp_path / "list.dat"
-    path.write_text("// VERSION: 2030\nhosted.example\n// ===END PRIVATE DOMAINS===\n", "utf-8")
-    check_settings(given(PUBLIC_SUFFIX_LIST=str(path)))
-    assert domain_group("http://www.a.hosted.example") == "a.hosted.example"
-    assert suffixes_in_use().version == "2030"
-    check_settings(given())
-    assert domain_group("http://www.a.hosted.example") == "www.a.hosted.example"
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,7 @@ from crawlers.cli.several_workers import _signals, _Terminal, check_workers, run
 from crawlers.cli.worker_processes import Asked, Ended, Events, Line
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
-from crawlers.spiders.broad import BroadSpider
-from crawlers.spiders.extlinks import ExtLinksSpider
-from crawlers.spiders.news import NewsSpider
 from crawlers.spiders.sitegraph import SiteGraphSpider
-from crawlers.spiders.topic import TopicSpider
 from tests.support.processes import PATIENCE_S
 
 OPTIONS = Namespace(profile=None, spargs={"hosts": "hosts.txt"})
@@ -40,11 +36,6 @@ def refused(options=OPTIONS, spider=SiteGraphSpider, **settings):
 
 
 # Which crawls
-
-
-@pytest.mark.parametrize("spider", [SiteGraphSpider, ExtLinksSpider, BroadSpider, TopicSpider, NewsSpider])
-def test_crawls_of_all_missions_can_have_several_workers(spider):
-    check_workers(Settings({"WORKERS": 2}), spider, OPTIONS)
 
 
 def test_spider_of_the_user_runs_in_one_process():

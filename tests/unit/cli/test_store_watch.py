@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -13,10 +12,10 @@ import pytest
 from crawlers.cli import store_watch
 from crawlers.cli.store_watch import StoreWatch
 from crawlers.cli.worker_processes import Events, Looked
-from crawlers.storage import crawls, workers
+from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.worker_queries import Course, SeenProcess, set_control
+from crawlers.storage.worker_queries import Course, set_control
 from crawlers.storage.workers import STOP
 from tests.support.processes import PATIENCE_S
 
@@ -72,30 +71,6 @@ def begun(database: Database) -> crawls.CrawlRow:
     return crawls.begin(database, "mine", "sitegraph", [SiteRow(0, "http://a.test", 1, None, 1.0)], {}, 0.0)
 
 
-def test_store_that_does_not_exist_yet_is_not_created(events, display, tmp_path):
-    url = f"sqlite:///{tmp_path / 'crawl.sqlite'}"
-    watch = StoreWatch(url, display, events)
-    assert looked(watch, events) == Looked({}, has_failed=True)
-    assert list(tmp_path.iterdir()) == []
-    with closing(Database(url)) as database:
-        assert looked(watch, events) == Looked({})
-        crawl = begun(database)
-        assert looked(watch, events) == Looked({ME: SeenProcess(crawl.worker_id, crawl.id, 0)})
-    watch.close(PATIENCE_S)
-
-
-def test_process_of_an_earlier_command_is_another_one(sqlite_url, events, display):
-    with closing(Database(sqlite_url)) as database:
-        begun(database)
-        with database.write() as connection:
-            earlier = workers.server_time(connection) - 60
-            workers.join(connection, 1, platform.node(), ME, "1", earlier)
-            connection.exec_driver_sql(f"UPDATE worker SET joined_at = {earlier}")
-    watch = StoreWatch(sqlite_url, display, events)
-    assert looked(watch, events) == Looked({})
-    watch.close(PATIENCE_S)
-
-
 def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
     with closing(Database(sqlite_url)) as database:
         crawl = begun(database)
@@ -103,16 +78,6 @@ def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
         set_control(database, crawl.id, STOP)
     assert not looked(watch, events, crawl.id).course.goes_on
     assert not looked(watch, events).course.goes_on  # the crawl that the process has joined
-
-
-def test_display_is_refreshed_and_closed_in_the_thread(watch, events, display, sqlite_url):
-    Database(sqlite_url).close()
-    looked(watch, events)
-    looked(watch, events, 7)
-    watch.close(PATIENCE_S)
-    assert display.is_closed.is_set()
-    assert display.shown == [7]
-    assert threading.current_thread().name not in display.threads
 
 
 def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sqlite_url, caplog):

@@ -12,7 +12,6 @@ import pytest
 
 from crawlers.cli.worker_processes import (
     MAX_DEATHS,
-    MAX_HELD,
     MAX_HELD_CHARACTERS,
     STORE_FAILED,
     Asked,
@@ -109,24 +108,6 @@ def join(group, process):
     group.join(process, pages=1)
 
 
-def test_others_start_when_the_first_one_has_joined_and_are_told_its_crawl():
-    group = Group(4, join, end_all)
-    assert group.run() == 0
-    assert group.places == [1, 2, 3, 4]
-    assert group.crawls == [None, CRAWL, CRAWL, CRAWL]
-
-
-def test_bad_input_is_reported_by_the_first_worker_alone():
-    def refuse(group, process):
-        group.events.put(Line(process.place, "Error: there is no file"))
-        group.end(process, 2)
-
-    group = Group(4, refuse)
-    assert group.run() == 2
-    assert group.places == [1]
-    assert group.lines == ["Error: there is no file"]
-
-
 def test_crawl_that_ends_at_once_needs_no_others():
     group = Group(4, lambda group, process: group.end(process))
     assert group.run() == 0
@@ -178,19 +159,6 @@ def test_worker_whose_store_failed_is_not_replaced():
     assert group.places == [1, 2]
 
 
-def test_first_worker_that_dies_before_it_joins_is_replaced_alone():
-    def start(group, process):
-        if len(group.started) == 1:
-            group.end(process, -signal.SIGSEGV)
-        else:
-            group.join(process)
-
-    group = Group(2, start, end_all)
-    assert group.run() == 0
-    assert group.places == [1, 1, 2]
-    assert group.crawls == [None, None, CRAWL]
-
-
 def test_worker_that_dies_again_and_again_without_a_page_ends_the_command():
     def die(group, process):
         group.join(process)
@@ -202,31 +170,6 @@ def test_worker_that_dies_again_and_again_without_a_page_ends_the_command():
     assert group.places.count(2) == MAX_DEATHS
     (error,) = group.errors
     assert "was ended by SIGSEGV, like 4 workers before it that read no page either" in error
-
-
-def test_worker_that_dies_after_pages_is_replaced_as_often_as_it_dies():
-    def die(group, process):
-        group.join(process, pages=1)
-        if process.place == 2:
-            group.end(process, -signal.SIGKILL if len(group.started) < 30 else 0)
-
-    group = Group(2, die, lambda group, look: len(group.started) == 30 and group.end(group.started[0]))
-    assert group.run() == 0
-    assert group.places.count(2) == 29
-    assert not group.errors
-
-
-def test_worker_that_dies_while_the_crawl_is_stopping_is_not_replaced(caplog):
-    def die(group, look):
-        if look == 1:
-            group.course = ENDED
-            group.end(group.started[0])
-            group.end(group.started[1], -signal.SIGKILL)
-
-    group = Group(2, join, die)
-    assert group.run() == 1
-    assert group.places == [1, 2]
-    assert "while the crawl was stopping; the same command resumes it" in caplog.text
 
 
 @pytest.mark.parametrize("end_of_last", [0, -signal.SIGKILL])
@@ -274,20 +217,6 @@ def test_signal_stops_all_workers_and_the_command_waits_for_them(number, caplog)
     assert f"Received {number.name}; stopping 3 workers gracefully" in caplog.text
 
 
-def test_second_signal_ends_all_workers_at_once(caplog):
-    caplog.set_level(logging.INFO)
-
-    def ask(group, look):
-        if look < 3:
-            group.events.put(Asked(signal.SIGINT))
-
-    group = Group(3, join, ask)
-    assert group.run() == 1
-    assert all(process.is_killed for process in group.started)
-    assert "Received SIGINT twice; ending 3 workers at once" in caplog.text
-    assert not [record for record in caplog.records if record.levelno == logging.WARNING]
-
-
 def test_nobody_is_started_after_a_signal():
     def start(group, process):
         group.events.put(Asked(signal.SIGINT))
@@ -317,19 +246,6 @@ def test_lines_have_the_number_of_their_worker_as_soon_as_it_is_known():
     assert group.outputs == ["an item", "an item"]
 
 
-def test_lines_of_a_worker_that_never_joins_are_shown_at_its_end():
-    def start(group, process):
-        if process.place == 1:
-            group.join(process)
-        else:
-            group.events.put(Line(process.place, "Error: it can't write"))
-            group.end(process, 2)
-
-    group = Group(2, start, lambda group, look: len(group.started) == 2 and group.end(group.started[0]))
-    assert group.run() == 2
-    assert group.lines == ["Error: it can't write"]
-
-
 def test_worker_that_has_not_joined_when_the_crawl_ends_is_ended_silently(caplog):
     def start(group, process):
         group.events.put(Line(process.place, f"line of {process.place}"))
@@ -347,21 +263,6 @@ def test_worker_that_has_not_joined_when_the_crawl_ends_is_ended_silently(caplog
     assert [process.is_killed for process in group.started] == [False, False, True]
     assert group.lines == ["line of 1", "[11] line of 2"]
     assert not caplog.records
-
-
-def test_number_of_held_lines_is_bounded():
-    def start(group, process):
-        if process.place == 1:
-            group.join(process)
-        for number in range(MAX_HELD + 5):
-            group.events.put(Line(process.place, f"{process.place}.{number}"))
-        if process.place == 2:
-            group.events.put(Ended(1, 0))
-            group.events.put(Ended(2, 0))
-
-    group = Group(2, start)
-    assert group.run() == 0
-    assert len(group.lines) == 2 * (MAX_HELD + 5)
 
 
 def test_characters_of_held_lines_are_bounded():

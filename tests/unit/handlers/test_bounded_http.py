@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-from types import SimpleNamespace
-
 import pytest
 from scrapy.core.downloader.handlers import http11
-from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionLost
-from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from twisted.web import _newclient
-from twisted.web.client import HTTPConnectionPool, ResponseFailed
+from twisted.web.client import ResponseFailed
 from twisted.web.http_headers import Headers
 
 from crawlers.extensions.download_errors import DownloadRefusedError
@@ -21,7 +16,6 @@ from crawlers.handlers.bounded_http import (
     MAX_HEAD_BYTES,
     MAX_LINE_BYTES,
     _BoundedFactory,
-    _BoundedParser,
 )
 
 CHANGED = "this version of Scrapy or Twisted changed {}; adapt crawlers/handlers/bounded_http.py"
@@ -53,25 +47,6 @@ def connection():
 )
 def test_replaced_names_exist(owner, name):
     assert name in dir(owner), CHANGED.format(name)
-
-
-def test_states_of_the_parser_are_those_before_the_body():
-    assert (_newclient.STATUS, _newclient.HEADER) == ("STATUS", "HEADER"), CHANGED.format("the states of the parser")
-
-
-def test_pool_connects_by_the_factory_of_the_handler():
-    pool = HTTPConnectionPool(Clock(), persistent=True)
-    pool._factory = _BoundedFactory  # as the handler does with that of Scrapy
-    factories = []
-    pool.getConnection("key", SimpleNamespace(connect=lambda factory: factories.append(factory) or Deferred()))
-    assert [type(factory) for factory in factories] == [_BoundedFactory], CHANGED.format("HTTPConnectionPool._factory")
-    assert "self._pool._factory = " in inspect.getsource(http11.HTTP11DownloadHandler.__init__), CHANGED.format("_pool")
-
-
-def test_parser_of_a_request_is_bounded(connection):
-    protocol, _, _ = connection
-    assert type(protocol._parser) is _BoundedParser, CHANGED.format("HTTP11ClientProtocol._parser")
-    assert protocol._parser.state == _newclient.STATUS, CHANGED.format("the states of the parser")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from crawlers.handlers.curl_http import (
     MAX_HEADERS,
     MAX_HOSTS,
     RESOLVED_S,
-    SUPPRESS_CONNECT_HEADERS,
     CurlHTTPHandler,
     _Transfer,
 )
@@ -206,10 +205,6 @@ def test_names_are_resolved_again_after_some_seconds(monkeypatch):
     asyncio.run(run())
     assert resolved[:2] == [100.0, 100.0 + RESOLVED_S]
     assert len(resolved) == 2 + MAX_HOSTS + 5
-
-
-def test_option_that_pycurl_does_not_name_exists():
-    pycurl.Curl().setopt(SUPPRESS_CONNECT_HEADERS, 1)
 
 
 # Heads, as libcurl passes them on

@@ -64,8 +64,3 @@ def test_name_that_no_dns_can_hold_is_not_resolved(host):
         target_of(Request(f"http://{host}/x"), addresses)
     assert addresses.checked == []
     assert len(str(error.value)) < 300
-
-
-@pytest.mark.parametrize("host", [f"{'a' * 63}.example", LONG[:-2], "1.2.3.4", "[::1]"])
-def test_longest_names_and_addresses_are_targets(host):
-    assert target_of(Request(f"http://{host}/"), None).host == host.strip("[]")

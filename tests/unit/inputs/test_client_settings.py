@@ -12,11 +12,6 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.client_settings import http_client
 
 
-@pytest.mark.parametrize("name", ["curl", "twisted"])
-def test_known_clients_are_accepted(name):
-    assert http_client(Settings({"HTTP_CLIENT": name})) == name
-
-
 @pytest.mark.parametrize("name", ["", "Curl", "aiohttp"])
 def test_unknown_clients_are_refused(name):
     with pytest.raises(ConfigError, match=f"HTTP_CLIENT='{name}' is unknown; choose one of: curl, twisted"):

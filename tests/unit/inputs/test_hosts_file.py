@@ -73,20 +73,6 @@ def test_alias_is_an_address_or_a_host_with_both_protocols(line, aliases):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a.example;=http://b.example\nhttp://b.example",
-        "http://b.example\na.example;=http://b.example",
-        "a.example;=http://b.example\nc.example;=http://b.example",
-    ],
-)
-def test_address_belongs_to_one_site(text):
-    message = problems(text)
-    assert "hosts.txt:2" in message
-    assert "http://b.example is already a site or an alias at hosts.txt:1" in message
-
-
-@pytest.mark.parametrize(
     ("address", "start_url", "folder"),
     [
         ("https://a.example/", None, ""),
@@ -159,18 +145,6 @@ def test_any_text_gives_sites_or_a_config_error(text):
     except ConfigError:
         return
     assert all(limits.site.startswith(("http://", "https://")) for limits in sites)
-
-
-@pytest.mark.parametrize(
-    ("folder", "stem"),
-    [
-        ("/docs/", "a.example_81+docs"),
-        ("//x/", "a.example_81++x"),
-    ],
-)
-def test_file_of_a_folder_is_named_after_both(folder, stem):
-    assert file_stem("http://a.example:81", folder=folder) == stem
-    assert len(file_stem("http://a.example:81", folder=folder * 100)) <= 200
 
 
 def test_no_two_sites_share_a_file_name():

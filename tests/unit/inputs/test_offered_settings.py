@@ -15,10 +15,6 @@ def test_the_panel_takes_no_path(name, path):
     assert "can't be set here" in check_offered({name: path})[name]
 
 
-def test_link_prior_is_one_of_its_words():
-    assert check_offered({"LINK_PRIOR": "none"}) == check_offered({"LINK_PRIOR": "shipped"}) == {}
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

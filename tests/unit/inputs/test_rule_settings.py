@@ -8,7 +8,6 @@ from scrapy.settings import Settings
 from crawlers import settings as defaults
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
-from crawlers.errors import ConfigError
 from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
 
 
@@ -35,26 +34,6 @@ def test_settings_given_as_numbers_or_texts_become_options():
     )
     assert rule_options(settings) == RuleOptions(7, 4, 1.5, 6, 2)
     assert rule_options(given()) == RuleOptions(), "the defaults of both are the same"
-
-
-@pytest.mark.parametrize(("order", "optimism", "cap"), [("bfs", 1.6, 10), ("learnt", 1.0, 4), ("opic", 1.6, 10)])
-def test_bonus_and_cap_are_smaller_with_orders_that_find_rich_pages_early(order, optimism, cap):
-    options = rule_options(given(ORDER=order))
-    assert (options.optimism, options.reward_cap) == (optimism, cap)
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"RULE": "nosuch"}, "is unknown; choose one of: auto, best, gittins, roundrobin, sequential, trivial, ucb1$"),
-        ({"RULE": "Auto"}, "RULE='Auto' is unknown"),
-        ({"PROFILE": "schools"}, "PROFILE='schools' is unknown; choose one of: institutes, universities"),
-        ({"RULE": "trivial"}, "RULE=trivial needs PAGE_BUDGET"),
-    ],
-)
-def test_invalid_settings_are_reported_in_one_sentence(values, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        chosen_rule(given(**values))
 
 
 def test_patience_is_given_by_two_settings():

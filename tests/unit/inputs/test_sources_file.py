@@ -6,10 +6,8 @@ import pytest
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
-from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
 from crawlers.inputs import sources_file
-from crawlers.inputs.source_fields import check_rule
 from crawlers.inputs.sources_file import MAX_BYTES, parse_sources, read_sources
 from crawlers.items import SiteLimits
 
@@ -126,16 +124,3 @@ def test_unreadable_files_are_reported(tmp_path):
             read_sources(str(path))
     with pytest.raises(ConfigError, match="cannot be read"):
         read_sources(str(tmp_path))
-
-
-def test_rules_are_stored_by_host_without_www():
-    sites = ("https://www.example.org:8443", "http://www.com", "http://127.0.0.1:8600", "http://sport.example.org")
-    assert [rule_domain(site) for site in sites] == ["example.org", "www.com", "127.0.0.1", "sport.example.org"]
-
-
-def test_rule_must_match_the_beginning_of_a_path():
-    for regex in ("/x", "^/x", ".*", "(?:/a|/b)", r"\/x", "[/]x"):
-        check_rule(regex)
-    for regex in ("", "x/y", "https://a.example/x", "/x except y", "/x except "):
-        with pytest.raises(ConfigError, match="matches no URL"):
-            check_rule(regex)

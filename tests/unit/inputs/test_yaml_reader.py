@@ -12,8 +12,6 @@ from crawlers.inputs import yaml_reader
 from crawlers.inputs.sources_file import parse_sources
 from crawlers.inputs.topic_file import parse_topic
 from crawlers.inputs.yaml_reader import (
-    DEEPEST,
-    Item,
     Problem,
     Unreadable,
     items_of,
@@ -76,24 +74,12 @@ def test_syntax_error_has_the_line_of_its_cause(text, line, sentence):
     assert (caught.value.line, sentence in str(caught.value)) == (line, True)
 
 
-def test_tags_do_not_create_objects():
-    fields = read_fields("roots: [!!int 1, !!binary x, !b c]\nbudget: !!python/object/apply:os.abort []", NAMES)
-    assert (items_of(fields.pop("roots")), fields) == ([Item(1, "1"), Item(1, "x"), Item(1, "c")], {})
-
-
 def test_aliases_cannot_expand_a_small_file():
     """Nine lines of aliases would be a billion values."""
     bomb = "roots: &a0 [x]\n" + "".join(f"f{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
     with pytest.raises(Unreadable, match="aliases") as caught:
         read_fields(bomb, NAMES)
     assert caught.value.line == 2
-
-
-def test_nesting_up_to_the_limit_is_read():
-    depth = DEEPEST - 1
-    assert list(read_fields(f"roots: {'[' * depth}{']' * depth}", NAMES)) == ["roots"]
-    with pytest.raises(Unreadable):
-        read_fields(f"roots: {'[' * DEEPEST}{']' * DEEPEST}", NAMES)
 
 
 def test_error_in_the_reader_is_not_reported_as_a_fault_of_the_file():

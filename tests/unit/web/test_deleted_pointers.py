@@ -8,12 +8,7 @@ from collections import Counter, deque
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from crawlers.graphs.export import write_site_graphs
-from crawlers.graphs.tables.result_tables import TABLES, write_tables
 from crawlers.items import State
-from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import crawl_numbered, sites_of
-from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.tables import crawl, link, page, site
 from crawlers.storage.site_removal import remove_site
 from tests.unit.web.test_texts import LINK, SAMPLES
@@ -35,28 +30,6 @@ def numbers(sqlite, crawl_id):
         connection.execute(insert(link), {"source_id": others[4], "target_id": others[0], "count": 1})
     remove_site(sqlite, A)
     return gone
-
-
-def test_pages_and_sites_that_are_left_point_to_no_deleted_site(sqlite, numbers):
-    with sqlite.read() as connection:
-        assert connection.execute(select(site.c.source_id)).scalars().all() == [None]
-
-
-def test_numbers_of_deleted_pages_and_sites_are_not_used_again(sqlite, numbers):
-    with sqlite.write() as connection:
-        assert min(reserve(connection, page.c.id, 5)) > max(numbers)
-        assert min(reserve(connection, site.c.id, 1)) > 2
-
-
-def test_graphs_and_tables_are_written_of_what_is_left(sqlite, crawl_id, numbers, tmp_path):
-    sites = sites_of(sqlite, crawl_id)
-    assert [one.site for one in sites] == [C]
-    found = crawl_numbered(sqlite, crawl_id)
-    written = {path.name: rows for path, rows, _ in write_tables(sqlite, found, sites, sites, tmp_path, TABLES)}
-    assert written["c.test.redirects.csv"] == 3
-    [(_, _, size)] = write_site_graphs(sqlite, crawl_id, sites, sites, tmp_path, ["gexf"], [])
-    assert size.nodes == 127
-    assert len(list(StoredPageRank(sqlite, crawl_id, 0.85).top(200))) == 127
 
 
 @pytest.mark.parametrize("mission", ["sitegraph", "extlinks", "broad", "topic", "news"])

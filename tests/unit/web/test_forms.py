@@ -30,14 +30,6 @@ def test_half_a_character_is_refused(browser, crawl_id, field):
     assert (response.status_code, "be stored; remove it" in response.text) == (400, True)
 
 
-@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", f"multipart/form-data; boundary={BOUNDARY}"])
-@pytest.mark.parametrize("path", ["/login", "/preferences"])
-def test_forms_for_everybody_are_small(open_panel, path, kind):
-    content = part(b"page", b"x" * FEW_BYTES)
-    response = open_panel("a long password").client.post(path, content=content, headers={**OURS, "content-type": kind})
-    assert (response.status_code, "divide the file" in response.text) == (413, True)
-
-
 def test_many_fields_of_a_form_are_not_larger_than_a_file(browser, monkeypatch):
     monkeypatch.setattr(forms, "MAX_FIELDS", 100)
     response = browser.post("/logout", **{f"field{number}": "x" * (FEW_BYTES // 50) for number in range(60)})

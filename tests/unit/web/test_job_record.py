@@ -7,17 +7,6 @@ import json
 from crawlers.web.job_record import MAX_BYTES, Job, JobRecord
 
 
-def test_last_job_of_each_crawl_is_read_back(tmp_path):
-    path = tmp_path / "logs/jobs.jsonl"
-    assert JobRecord(path).latest() == []
-    record = JobRecord(path)
-    for name in ("spring", "весна"):
-        record.add(Job(name, f"{name}.log"))
-    ended = Job("spring", "spring.log", 5.0, -9, "it <said> so\nand more")
-    record.add(ended)
-    assert JobRecord(path).latest() == [ended, Job("весна", "весна.log")]
-
-
 def test_what_becomes_of_a_job_is_added_to_what_is_known(tmp_path):
     record = JobRecord(tmp_path / "jobs.jsonl")
     for log in ("1.log", "2.log"):

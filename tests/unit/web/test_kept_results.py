@@ -58,36 +58,6 @@ def test_result_is_computed_once(slow):
     assert one.calls == 1
 
 
-def test_readers_of_other_results_do_not_wait(slow):
-    results, one = KeptResults(), slow()
-    results.get("slow", one, 0)
-    assert value_of(results, "quick", lambda: "quick") == "quick"
-
-
-def test_no_more_are_computed_at_a_time_than_there_are_threads(slow):
-    results, all_of_them = KeptResults(threads=2), [slow() for _ in range(3)]
-    for key, one in enumerate(all_of_them):
-        results.get(key, one, 0)
-    first, second, third = all_of_them
-    assert first.has_begun.wait(PATIENCE_S)
-    assert second.has_begun.wait(PATIENCE_S)
-    assert third.calls == 0
-    third.may_end.set()
-    second.may_end.set()
-    assert value_of(results, 2, third) == "slow"
-
-
-def test_computation_that_is_one_too_many_has_to_be_asked_for_again(slow):
-    results, first = KeptResults(threads=1, most_waiting=1), slow()
-    results.get("first", first, 0)
-    assert first.has_begun.wait(PATIENCE_S)
-    results.get("second", lambda: "second", 0)
-    assert isinstance(results.get("third", lambda: "third", 0), Unfinished)
-    first.may_end.set()
-    assert value_of(results, "second", lambda: "of another call") == "second"
-    assert value_of(results, "third", lambda: "third") == "third"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
 def test_computations_leave_the_processor_to_crawls():
     before = os.getpriority(os.PRIO_PROCESS, 0)
@@ -133,15 +103,6 @@ def test_results_that_were_used_last_are_kept():
     assert results.known("a") is None
 
 
-def test_forgotten_result_is_computed_again():
-    results = KeptResults()
-    assert value_of(results, "a", lambda: "old") == "old"
-    results.forget("a")
-    results.forget("a")
-    assert results.known("a") is None
-    assert value_of(results, "a", lambda: "new") == "new"
-
-
 def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
     clock = [100.0]
     monkeypatch.setattr("crawlers.web.kept_results.time.time", lambda: clock[0])
@@ -160,52 +121,6 @@ def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
     assert latest() == "1"
     clock[0] += 0.5
     assert latest() == "2"
-
-
-def test_readers_do_not_wait_for_a_latest_result_that_takes_long(slow):
-    results, one = KeptResults(wait_s=0), slow()
-    assert isinstance(results.get("a", one, share=1e-9), Unfinished)
-    one.may_end.set()
-    assert value_of(results, "a", one) == "slow"
-    newer = slow()
-    assert results.get("a", newer, share=float("inf")).value == "slow"
-    assert newer.has_begun.wait(PATIENCE_S)
-    assert results.get("a", newer, share=float("inf")).value == "slow"
-    assert newer.calls == 1
-
-
-@pytest.mark.parametrize(("seconds", "pause_s"), [(0.1, 10.0), (2.0, 60.0)])
-def test_failure_is_not_repeated_without_a_pause(monkeypatch, seconds, pause_s):
-    clock = [100.0]
-    monkeypatch.setattr("crawlers.web.kept_results.time.time", lambda: clock[0])
-    monkeypatch.setattr("crawlers.web.kept_results.time.monotonic", lambda: clock[0])
-    results, problems = KeptResults(wait_s=PATIENCE_S), iter(("first", "second"))
-
-    def fails():
-        clock[0] += seconds
-        raise StoreError(next(problems))
-
-    assert results.get("a", fails, share=0.01).problem == "first"
-    clock[0] += pause_s - 0.1
-    assert results.get("a", fails, share=0.01).problem == "first"
-    clock[0] += 0.2
-    assert results.get("a", fails, share=0.01).problem == "second"
-    clock[0] += pause_s + 0.1
-    assert results.get("a", lambda: "fine", share=0.01).value == "fine"
-
-
-def test_readers_beyond_a_number_do_not_wait(slow):
-    """Each reader who waits holds one of the threads that answer requests."""
-    results, one = KeptResults(most_readers=1), slow()
-    first = threading.Thread(target=results.get, args=("a", one, PATIENCE_S))
-    first.start()
-    assert one.has_begun.wait(PATIENCE_S)
-    end = threading.Timer(0.1, one.may_end.set)  # a reader who waits gets the result
-    end.start()
-    assert isinstance(results.get("a", one, PATIENCE_S), Unfinished)
-    end.join()
-    first.join()
-    assert value_of(results, "b", lambda: "later") == "later"
 
 
 def test_nobody_waits_for_what_has_no_turn(slow):

@@ -210,13 +210,6 @@ def is_number(cell):
     return True
 
 
-def test_names_of_sites_survive_the_way_through_a_csv_file(hostile, sqlite):
-    before = hostile.get("/sites.csv").content
-    response = hostile.upload("/sites/import", {"file": ("sites.csv", before)}, "/sites")
-    assert response.status_code == 303
-    assert hostile.get("/sites.csv").content == before
-
-
 @pytest.mark.parametrize(
     "path",
     [

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import insert
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
-from crawlers.storage.schema.tables import crawl
 from crawlers.web import starting
 from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.starting import RECORD, Begun, LocalStarter, Pending, Refused, crawl_folder
@@ -82,15 +78,6 @@ def test_crawl_that_begins_late_is_found(run, monkeypatch, tmp_path):
     assert [ending.crawl_id for ending in starter.endings()] == [1]
 
 
-def test_words_reach_the_program_as_they_are(run, tmp_path):
-    run(SAY, BEGIN, passed_on=("-s", "DATABASE_URL=x")).start("spring", COMMAND, FILES)
-    hosts = ["-a", "hosts=logs/panel/spring/hosts.txt"]
-    own = ["-s", "RULE=a b; touch x", "-s", "CRAWL=spring", "-s", "DATABASE_URL=x"]
-    assert json.loads((tmp_path / "said.json").read_text()) == ["crawl", "sitegraph", *hosts, *own]
-    assert (tmp_path / "logs/panel/spring/hosts.txt").read_bytes() == FILES["hosts"]
-    assert not (tmp_path / "x").exists()
-
-
 def test_command_that_can_not_begin_says_why(run, tmp_path):
     code = "print('INFO: Error: x')\nimport sys\nprint('Error: RULE=x is wrong\\nhosts=y too')\nsys.exit(2)"
     starter = run(code)
@@ -112,14 +99,6 @@ def test_end_that_no_panel_has_seen_is_read_from_the_log(run, tmp_path):
     log.write_text("2026 INFO: begins\nError: RULE=x is wrong", "utf-8")
     [ending] = starter.endings()
     assert (ending.crawl, ending.status, ending.why) == ("spring", None, "RULE=x is wrong")
-
-
-def test_latest_end_of_each_crawl_counts(run):
-    starter = run("import sys; sys.exit(3)")
-    starter.start("spring", COMMAND, FILES)
-    starter.start("summer", COMMAND, {})
-    run("").start("spring", COMMAND, FILES)
-    assert [(one.crawl, one.status) for one in starter.endings()] == [("spring", 0), ("summer", 3)]
 
 
 def test_second_process_of_a_crawl_is_refused_while_the_first_runs(run, monkeypatch, tmp_path):
@@ -179,18 +158,6 @@ def test_process_that_can_not_be_recorded_is_not_started(run, tmp_path):
         starter.start("spring", COMMAND, FILES)
     assert starter.endings() == []
     assert not (tmp_path / "said.json").exists()
-
-
-def test_process_that_can_not_start_has_ended(sqlite, tmp_path):
-    missing = str(tmp_path / "missing")
-    starter = LocalStarter(sqlite, tmp_path, program=(missing,), clock=lambda: 1e9)
-    why = f"{missing} can't be used: No such file or directory; check its folder"
-    with pytest.raises(ConfigError, match=f"^{re.escape(why)}$"):
-        starter.start("spring", COMMAND, FILES)
-    begun = {"mission": "sitegraph", "state": "running", "started_at": 0.0, "manifest": "{}", "run_started_at": 4e9}
-    with sqlite.write() as connection:
-        connection.execute(insert(crawl).values(name="spring", **begun))  # by a command in a terminal
-    assert told(starter) == [("spring", 1e9, None, why, None)]
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "../x", "a/b", "-x", "a\0b", "a" * 81, "_", "jobs.jsonl"])

@@ -9,7 +9,7 @@ from babel.messages.pofile import read_po
 from babel.support import NullTranslations
 
 from crawlers.web import templating
-from crawlers.web.templating import LANGUAGES, catalogue_path, translations
+from crawlers.web.templating import LANGUAGES, catalogue_path
 from crawlers.web.texts import texts, updated
 from tests.support.stored_crawl import CRAWL
 
@@ -52,13 +52,6 @@ def test_translations_name_the_same_values(language):
     assert wrong == []
 
 
-def test_numbers_have_the_forms_of_their_language():
-    russian = translations("ru")
-    forms = {russian.ungettext("%(number)s page", "%(number)s pages", number) for number in (1, 2, 5, 11, 21, 22)}
-    assert len(forms) == 3
-    assert len({translations("zh").ungettext("%(number)s page", "%(number)s pages", number) for number in (1, 2)}) == 1
-
-
 class Asked(NullTranslations):
     """Remembers which texts were asked for."""
 
@@ -92,8 +85,3 @@ def test_every_text_that_pages_ask_for_is_known(browser, crawl_id, monkeypatch):
     templating._environment.cache_clear()
     assert f"/crawls/{CRAWL}/reports/external-hosts" in seen
     assert asked.texts - set(texts()) == set()
-
-
-def test_only_literals_are_translated_without_being_escaped():
-    pages = sorted((templating.HERE / "templates").glob("*.html"))
-    assert [page.name for page in pages if re.search(r"\b_\((?![\"'])", page.read_text("utf-8"))] == []

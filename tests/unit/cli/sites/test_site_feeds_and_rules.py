@@ -123,19 +123,6 @@ def test_feeds_are_listed_with_their_last_poll(sites):
     ]
 
 
-@pytest.mark.parametrize(("items", "shown"), [(0, "-"), (3, "3")])
-def test_plain_sitemap_has_no_number_of_items(store, sites, items, shown):
-    url = "https://www.b.example/map.xml"
-    database = Database(store)
-    with database.write() as connection:
-        connection.execute(insert(page).values(id=6, site_id=1, key=resolve(url, "").key, url=url, **UNSAID))
-        polled = {"kind": "sitemap", "due_at": 0.0, "polled_at": 86_460.0, "polls": 2, "failures": 0}
-        connection.execute(insert(poll).values(page_id=6, site_id=1, rate="{}", new_items=items, **polled))
-    database.close()
-    found = sites("feeds")[1][2]
-    assert found.split()[2:] == [url, "sitemap", "found", "yes", "1970-01-02", "00:01", shown, "-"]
-
-
 @pytest.mark.both_stores
 def test_feed_is_added_removed_and_restored(sites):
     url = "http://a.example/news-sitemap.xml"

@@ -12,9 +12,7 @@ import networkx as nx
 import pytest
 from sqlalchemy import event, insert, update
 
-from crawlers.graphs.comparison.crawl_changes import LinkChange, PageChange
 from crawlers.storage.schema.tables import crawl
-from crawlers.web.pages.compare_pages import COLUMNS
 from tests.support.stored_crawl import HOSTILE, later_crawl
 
 
@@ -66,11 +64,6 @@ def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later) -> None:
     second = browser.get(f"/crawls/{later}/compare{following}")
     assert not set(rows_of(second)) & set(ordered)
     assert "First page" in second.text
-
-
-def test_files_have_the_columns_of_those_that_the_command_writes() -> None:
-    assert [column.name for column in COLUMNS["pages"]] == list(PageChange._fields)
-    assert [column.name for column in COLUMNS["links"]] == list(LinkChange._fields)
 
 
 @pytest.mark.parametrize(

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import insert, select, update
-from starlette.testclient import TestClient
 
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.seeds import save_seeds
-from crawlers.web import kept_results
-from crawlers.web.app import panel
 from crawlers.web.job_record import Job
-from crawlers.web.kept_results import KeptResults, Unfinished
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
-from crawlers.web.serving import access_on
 from crawlers.web.starting import Begun
-from tests.support.stored_crawl import later_crawl
-from tests.unit.web.conftest import HOST, PORT
 
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}}
 
@@ -54,16 +45,6 @@ def stopped_id(sqlite, crawl_id):
 def control(database, crawl_id):
     with database.read() as connection:
         return connection.execute(select(crawl.c.control).where(crawl.c.id == crawl_id)).scalar()
-
-
-def test_empty_store_says_what_to_do_next(browser):
-    assert "scrapy crawl sitegraph" in browser.get("/").text
-
-
-def test_crawls_are_listed(browser, crawl_id):
-    text = browser.get("/").text
-    assert f'href="/crawls/{crawl_id}">spring</a>' in text
-    assert "finished" in text
 
 
 COUNTED = re.compile(r'<a href="(/crawls/\d+/reports/pages)(\?[^"]*)" aria-label="([^"]+): ([\d,]+)">')
@@ -148,28 +129,6 @@ def test_all_crawls_can_be_reached(browser, crawl_id, sqlite):
     assert "There is no crawl" not in browser.get("/?before=1").text
 
 
-def test_page_waits_for_all_of_its_results_together(sqlite, crawl_id, starter, tmp_path, monkeypatch):
-    waits = []
-
-    class Results(KeptResults):
-        def get(self, key, compute, wait_s=None, *, share=0.0):
-            waits.append(wait_s)
-            return Unfinished(0.0)
-
-    later_crawl(sqlite)
-    times = iter(range(0, 1000, 25))
-    monkeypatch.setattr(kept_results, "time", SimpleNamespace(monotonic=times.__next__, time=time.time))
-    app = panel(sqlite, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, Results(60.0))
-    assert TestClient(app, base_url=f"http://{HOST}").get("/").status_code == 200
-    assert waits == [35.0, 10.0, 0.0]  # how processes ended, and the counts of two crawls
-
-
-def test_crawl_is_shown_with_its_numbers(browser, crawl_id):
-    text = browser.get(f"/crawls/{crawl_id}").text
-    assert re.search(r"<dt>Pages</dt><dd><a [^>]+>134</a>", text)
-    assert re.search(r"<dt>Errors</dt><dd><a [^>]+>2</a>", text)
-
-
 def test_running_crawl_is_paused_goes_on_and_is_stopped(browser, running_id, sqlite):
     path = f"/crawls/{running_id}"
     for action, asked, button in (("pause", "pause", "go-on"), ("go-on", None, "pause"), ("stop", "stop", None)):
@@ -207,15 +166,6 @@ def test_settings_of_the_command_that_are_not_kept_are_named(browser, stopped_id
     with sqlite.write() as connection:
         connection.execute(update(crawl).values(state="finished"))
     assert "not kept" not in browser.get("/crawls/1").text
-
-
-def test_finished_crawl_does_not_go_on(browser, crawl_id, starter):
-    assert browser.post("/crawls/1/go-on").status_code == 303
-    assert starter.commands == []
-    text = browser.get("/crawls/1").text
-    assert text.count("<button disabled") == 2
-    assert "It is finished" in text
-    assert 'href="/start?like=1"' in text
 
 
 def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sqlite):
@@ -293,22 +243,6 @@ def test_manifest_tells_sites_that_were_deleted_from_those_that_are_not_shown(br
     assert " more</pre>" not in text
     assert "3 further sites were deleted from the store." in text
     assert browser.get("/crawls/1/manifest.json").json()["site_count"] == 5
-
-
-def test_process_that_failed_is_told(browser, crawl_id, starter):
-    now = time.time()
-    starter.ended = [
-        Job("<b>", "", now, 2),
-        Job("good", "", now, 0),
-        Job("lost", "", now, None, "<i>"),
-        Job("old", "", 9, 2),
-    ]
-    text = browser.get("/").text
-    assert re.search("The process of the crawl &lt;b&gt; ended at .* with status 2", text)
-    assert "The process of the crawl lost failed at" in text
-    assert "&lt;i&gt;" in text
-    assert "good" not in text
-    assert "old" not in text
 
 
 def test_end_of_the_process_of_a_crawl_is_told(browser, crawl_id, starter):

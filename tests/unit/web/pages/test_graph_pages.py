@@ -7,7 +7,6 @@ import io
 import json
 import re
 
-import networkx as nx
 import pytest
 
 from crawlers.web import panel as shared_panel
@@ -18,16 +17,6 @@ def data_of(response):
     return json.loads(
         re.search(r'<script type="application/json" id="graph">(.*?)</script>', response.text, re.DOTALL)[1]
     )
-
-
-def test_site_with_most_pages_is_drawn_and_listed_with_links_to_explain(browser, crawl_id) -> None:
-    response = browser.get(f"/crawls/{crawl_id}/graph")
-    assert response.status_code == 200
-    assert len(data_of(response)["nodes"]) == 130
-    assert '<option value="http://c.test" selected>' in response.text
-    assert response.text.count(f'href="/crawls/{crawl_id}/explain?url=http%3A//c.test/') == 100
-    assert "The table has the first 100" in response.text
-    assert "hx-refresh" not in response.headers
 
 
 def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id) -> None:
@@ -71,27 +60,6 @@ def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id)
     assert {"x", "y", "colour", "group"} <= rows[0].keys()
     edges = browser.get(f"/crawls/{crawl_id}/graph/edges.csv?{query}").content.decode("utf-8-sig")
     assert "http://a.test/,http://a.test/a" in edges
-
-
-def test_picture_is_saved_as_png_and_svg(browser, crawl_id) -> None:
-    png = browser.get(f"/crawls/{crawl_id}/graph/picture.png?graph=http://a.test")
-    assert (png.headers["content-type"], png.content[:4]) == ("image/png", b"\x89PNG")
-    svg = browser.get(f"/crawls/{crawl_id}/graph/picture.svg?graph=http://a.test")
-    assert svg.headers["content-type"] == "image/svg+xml"
-    assert "<script" not in svg.text
-
-
-def test_full_graphs_are_those_of_the_command(browser, crawl_id) -> None:
-    gexf = browser.get(f"/crawls/{crawl_id}/graph/full.gexf?graph=http://a.test&nodes=500")
-    network = nx.read_gexf(io.BytesIO(gexf.content), node_type=int, version="1.3")
-    assert {network.nodes[node]["label"] for node in network} == {
-        "http://a.test/",
-        "http://a.test/a",
-        "http://a.test/untitled",
-    }
-    assert all("position" in network.nodes[node]["viz"] for node in network)
-    graphml = browser.get(f"/crawls/{crawl_id}/graph/full.graphml?graph=pages")
-    assert len(nx.read_graphml(io.BytesIO(graphml.content))) == 133
 
 
 @pytest.mark.parametrize("path", ["graph", "reports/same-titles", "pictures/levels.json", "explain?url=http://a.test/"])

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-
 import pytest
 from sqlalchemy import update
 
-from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.schema.tables import PullRow, crawl, page
 from crawlers.web.pages import picture_pages
 from tests.support.stored_rows import write_rows
@@ -20,30 +15,6 @@ def pulled(sqlite, crawl_id):
     """The crawl, with pulls of its two sites."""
     write_rows(sqlite, *(PullRow(site, 1, 1.0, 100.0 + site) for site in (1, 2, 1)))
     return crawl_id
-
-
-def test_pictures_that_have_values_are_listed(browser, pulled):
-    text = browser.get(f"/crawls/{pulled}/pictures").text
-    listed = re.findall(r'data-values="/crawls/1/pictures/([a-z-]+)\.json"', text)
-    assert listed == ["links-found", "pulls", "importance", "levels", "http-states"]
-    assert "style=" not in text
-    assert "<script>" not in text
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_every_picture_has_a_page_whether_it_has_values_or_not(browser, pulled, name):
-    assert PICTURES[name].title in browser.get(f"/crawls/{pulled}/pictures/{name}").text
-
-
-def test_file_has_the_values_of_the_script(browser, crawl_id):
-    found = browser.get(f"/crawls/{crawl_id}/pictures/levels.json?site=a.test").json()
-    assert (found["mark"], found["step"], found["isRunning"]) == ("bars", 1.0, False)
-    response = browser.get(f"/crawls/{crawl_id}/pictures/levels.csv?site=a.test")
-    assert response.headers["content-disposition"] == 'attachment; filename="spring-1-levels.csv"'
-    head, *rows = csv.reader(io.StringIO(response.text))
-    assert head == ["level", *(one["title"] for one in found["series"])]
-    values = zip(found["points"], *(one["values"] for one in found["series"]), strict=True)
-    assert [list(map(float, row)) for row in rows] == [list(map(float, row)) for row in values]
 
 
 def test_reader_chooses_the_axis_and_a_site(browser, pulled):

@@ -26,12 +26,6 @@ def seed(database, number):
     return next((one for one in list_seeds(database) if one.number == number), None)
 
 
-def test_empty_list_says_what_to_do_next(browser):
-    text = browser.get("/sites").text
-    assert "Add a site, or import a file." in text
-    assert text.count('<details class="panel" open>') == 1
-
-
 def test_list_is_searched_filtered_and_sorted(browser, listed, sqlite):
     assert f'href="/sites/{listed}">{A}/</a>' in browser.get("/sites?text=A.TEST&state=enabled&by=-site").text
     text = browser.get("/sites?text=nothing").text
@@ -106,13 +100,6 @@ def test_site_is_shown_with_what_its_latest_crawl_found_out(browser, listed, sql
     assert re.search(r"<dt>Pages</dt><dd><a [^>]+>4</a></dd>", text)
     assert "# &lt;script&gt;alert(1)&lt;/script&gt;</pre>" in text
     assert HOSTILE not in text
-
-
-def test_number_of_different_external_urls_does_not_lead_to_the_list_of_links(browser, listed):
-    text = browser.get(f"/sites/{listed}").text
-    tile = re.search(r"<dt>External URLs</dt><dd>(\d+)<small><a href=\"([^\"]+)\">External links</a>", text)
-    assert int(tile[1]) > 0
-    assert "/reports/external-links?site=http" in tile[2]
 
 
 def test_limits_are_edited_and_emptied(browser, listed, sqlite):
