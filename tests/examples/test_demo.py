@@ -1,7 +1,5 @@
 """`python -m examples.demo` runs unattended and reports correct numbers without tracebacks."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The press can be served for trying crawls, until Ctrl-C."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

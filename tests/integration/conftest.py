@@ -1,7 +1,5 @@
 """The sites and folders of the crawls."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 import pytest

@@ -1,7 +1,5 @@
 """Every mistake of the user is reported in one sentence, before the first request, with nothing changed."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

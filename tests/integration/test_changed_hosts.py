@@ -1,7 +1,5 @@
 """Hosts and limits change between the runs of a crawl, and the graphs are those of one run."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.sites.project import Project

@@ -1,7 +1,5 @@
 """Connections that are used again, TLS without a valid certificate, and names that can't be resolved."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import socket

@@ -1,7 +1,5 @@
 """Responses of bad networks and servers end in a state with a reason; only pages are read."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import os

@@ -1,7 +1,5 @@
 """Graphs are written at the end, a crawl can be stopped, and pages are logged only on request."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

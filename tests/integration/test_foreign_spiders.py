@@ -1,7 +1,5 @@
 """Plain Scrapy spiders run on our scheduler as on Scrapy's own, and survive kills."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections import Counter

@@ -3,8 +3,6 @@
 `python -m bench.durability.frontier` is the large form.
 """
 
-from __future__ import annotations
-
 import random
 import time
 

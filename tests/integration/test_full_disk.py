@@ -1,7 +1,5 @@
 """A full disk stops the crawl with one sentence; with free space it is resumed without a difference in its results."""
 
-from __future__ import annotations
-
 import resource
 
 import pytest

@@ -1,7 +1,5 @@
 """Sites that never answer leave room for the others."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

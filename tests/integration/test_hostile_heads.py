@@ -1,7 +1,5 @@
 """Heads of responses without end, or with absurd contents, are bounded, and end in a state with a reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.items import State

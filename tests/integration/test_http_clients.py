@@ -1,7 +1,5 @@
 """Spiders see the same responses, and servers the same requests, with each HTTP_CLIENT."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

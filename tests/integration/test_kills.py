@@ -1,7 +1,5 @@
 """A crawl that is killed repeatedly, at any instant, has the result of an undisturbed one."""
 
-from __future__ import annotations
-
 import random
 import signal
 

@@ -1,7 +1,5 @@
 """Folders that are lost while a crawl runs cost no page, and the next run writes what could not be written."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

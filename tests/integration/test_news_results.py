@@ -1,7 +1,5 @@
 """The outputs of a news crawl: iterations, alarms, documents in feed exports, Parquet, WARC and charts."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

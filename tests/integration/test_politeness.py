@@ -1,7 +1,5 @@
 """The limits of hosts are kept: parallel downloads, and rests after 429 and 503; no host delays another."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The web can't lead a crawl into private networks; a crawl of a private network needs no setting."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

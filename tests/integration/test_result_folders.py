@@ -1,7 +1,5 @@
 """Two crawls of one store never replace each other's files."""
 
-from __future__ import annotations
-
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 

@@ -1,7 +1,5 @@
 """Several workers of one crawl under one command: the same result as that of one, whatever happens to them."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

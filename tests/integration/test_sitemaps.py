@@ -1,7 +1,5 @@
 """Sitemaps are read with the manners of pages, on their own addresses, and change nothing in the graph."""
 
-from __future__ import annotations
-
 import gzip
 
 from tests.support.sites.project import Project

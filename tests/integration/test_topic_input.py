@@ -1,7 +1,5 @@
 """Every mistake in a topic is reported in one sentence, before the first request, with nothing written."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.sites.project import Project

@@ -1,7 +1,5 @@
 """The results of a topic crawl are written when it stops, for any reason, and only then."""
 
-from __future__ import annotations
-
 import csv
 import json
 

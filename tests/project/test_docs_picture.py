@@ -1,7 +1,5 @@
 """The pictures in the documentation can be reproduced, and are small."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

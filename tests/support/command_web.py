@@ -1,7 +1,5 @@
 """Two small sites that link to each other, with a copy, a redirect and URLs that are not fetched."""
 
-from __future__ import annotations
-
 from tests.support.sites.server import links, pages
 
 SAME = "<title>Same</title>" + links("/leaf.html", "http://outside.example/page")

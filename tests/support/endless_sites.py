@@ -1,7 +1,5 @@
 """Simulated sites without end, and finite ones that look alike: the text and the links of each page by its URL."""
 
-from __future__ import annotations
-
 import datetime
 import random
 import re

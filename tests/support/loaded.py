@@ -1,7 +1,5 @@
 """Imports the modules that Scrapy commands of this project need; see `processes`."""
 
-from __future__ import annotations
-
 import gc
 from importlib import import_module
 

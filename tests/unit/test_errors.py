@@ -1,7 +1,5 @@
 """Messages repeat what was typed, without the passwords in it."""
 
-from __future__ import annotations
-
 from time import process_time
 
 import pytest

@@ -1,7 +1,5 @@
 """The program `crawlers` takes missions and commands, and says what is wrong in one sentence."""
 
-from __future__ import annotations
-
 import os
 import re
 

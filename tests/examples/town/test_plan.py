@@ -1,7 +1,5 @@
 """The town is a scale-free web: hubs, cross-site links that prefer their subject, and every page is reachable."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import networkx

@@ -1,7 +1,5 @@
 """The town responds by previous requests: pages change, come and go, and have validators."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

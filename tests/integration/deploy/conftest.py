@@ -1,7 +1,5 @@
 """A real scrapyd on loopback, with the project deployed to it."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """What the Dockerfile sets up, here without Docker: scrapyd, the installed project, and the check of its health."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The panel starts crawls by a real scrapyd."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

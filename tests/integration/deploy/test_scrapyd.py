@@ -1,7 +1,5 @@
 """Deployed as an egg to a real scrapyd, the project crawls, stops, resumes and is replaced."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import netrc

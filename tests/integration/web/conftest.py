@@ -1,7 +1,5 @@
 """The panel of a store in the test's own folder, and a real browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

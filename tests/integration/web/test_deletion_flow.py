@@ -1,7 +1,5 @@
 """Links are chosen in a table and deleted in a real browser, also without a mouse."""
 
-from __future__ import annotations
-
 from playwright.sync_api import expect
 
 from crawlers.storage.database import Database

@@ -1,7 +1,5 @@
 """Documents are read one after the other, and URL rules are tried while they are typed, in a real browser."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import expect

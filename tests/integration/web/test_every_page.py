@@ -1,7 +1,5 @@
 """Every page that links of the panel lead to is accessible, fits its window, and breaks no rule of its own policy."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from pathlib import Path
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Whoever has no mouse starts, steers and reads a crawl, and sees where the focus is."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """A crawl is started, watched, paused, continued, stopped and resumed in a real browser."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """On a phone the tabs of a crawl and the filters of a table take a line each; the filters open without any script."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """Pictures in a real browser: they are drawn, saved as PNG, and their files have the values that are drawn."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Plain Scrapy spiders, as users write them, independent of this project."""
 
-from __future__ import annotations
-
 import asyncio
 
 from scrapy import FormRequest, Request, Spider

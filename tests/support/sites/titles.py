@@ -1,7 +1,5 @@
 """A plain Scrapy spider that returns titles."""
 
-from __future__ import annotations
-
 from scrapy import Spider
 
 

@@ -1,7 +1,5 @@
 """The lines of a robots.txt that apply to a crawler: by product token, whatever else the file contains."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

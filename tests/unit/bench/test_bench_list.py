@@ -1,7 +1,5 @@
 """What `make bench` runs, and what code and documentation name, exists; its table tells a measurement that failed."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The large store of the panel's measurement has something to show everywhere."""
 
-from __future__ import annotations
-
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, Size, build, first_document
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.reports.catalogue.filters import Filters

@@ -1,7 +1,5 @@
 """The process of a worker: tiny programs that print, exit, die, and wait for the end of their input."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Settings that would silently have no effect are refused, with what to use instead."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 from scrapy.settings import default_settings as scrapy_defaults

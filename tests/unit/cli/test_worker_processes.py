@@ -1,8 +1,6 @@
 """The supervisor of several workers: whom it starts and replaces, what it shows, and how it ends. No process is started
 here; see test_child_process.py and tests/integration for real ones."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import threading

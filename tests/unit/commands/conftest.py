@@ -1,7 +1,5 @@
 """Finished crawls for the tests of commands."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.command_web import first

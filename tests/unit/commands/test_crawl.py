@@ -1,7 +1,5 @@
 """`scrapy crawl`: its exit statuses, and crawls without the rows of duplicates."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

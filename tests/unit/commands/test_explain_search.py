@@ -1,7 +1,5 @@
 """`scrapy explain --search` shows documents that contain the words."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 import pytest

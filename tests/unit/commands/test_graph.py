@@ -1,7 +1,5 @@
 """`scrapy graph` writes the requested files, or reports the error in one sentence."""
 
-from __future__ import annotations
-
 import csv
 
 import networkx

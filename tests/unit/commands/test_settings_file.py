@@ -1,7 +1,5 @@
 """`--settings-file` gives settings to every command of the project; those of the command line take precedence."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.sites.project import Project

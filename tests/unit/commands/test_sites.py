@@ -1,7 +1,5 @@
 """`scrapy sites` manages the seeds, shows the results of their last crawls, and reports errors in one sentence."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

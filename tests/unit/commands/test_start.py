@@ -1,7 +1,5 @@
 """Commands start quickly: libraries that are slow to import and rarely needed are imported when they are used."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

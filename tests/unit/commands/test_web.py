@@ -1,7 +1,5 @@
 """`scrapy web` shows a store that is there."""
 
-from __future__ import annotations
-
 import socket
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """Commands of Scrapy that are not crawls write nothing, and leave the results of crawls as they are."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

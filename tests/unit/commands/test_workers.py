@@ -1,7 +1,5 @@
 """`scrapy workers` reads the store, and asks the workers of a crawl for something; none of them need to run here."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -1,7 +1,5 @@
 """Pages are stored with what the policy decides, and their leases end."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS

@@ -1,7 +1,5 @@
 """The default policy admits every URL and adds nothing to a page."""
 
-from __future__ import annotations
-
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.frontier.values import Lease

@@ -1,7 +1,5 @@
 """A crawl hands out leases and stores pages."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

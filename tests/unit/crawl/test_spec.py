@@ -1,7 +1,5 @@
 """What a spider wants of a crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope

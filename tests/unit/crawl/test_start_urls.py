@@ -1,7 +1,5 @@
 """The URLs of a crawl to which no page has led are added."""
 
-from __future__ import annotations
-
 from crawlers.items import SiteLimits
 from tests.support.opened_crawl import NOW, SITE
 

@@ -1,7 +1,5 @@
 """What is never asked for, by its URL alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.url_rules.url_selection import UrlSelection

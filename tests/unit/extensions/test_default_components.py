@@ -1,7 +1,5 @@
 """Parts that a user or a spider names come beside the project's, not in their place."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings

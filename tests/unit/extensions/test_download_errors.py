@@ -1,7 +1,5 @@
 """What is wrong with certificates."""
 
-from __future__ import annotations
-
 import datetime
 from ipaddress import ip_address
 

@@ -1,7 +1,5 @@
 """The garbage collector during a crawl."""
 
-from __future__ import annotations
-
 import gc
 
 from crawlers.extensions.gc_tuning import THRESHOLDS, GcTuning

@@ -1,7 +1,5 @@
 """The log as JSON: one object a line, whatever is logged and wherever it goes."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

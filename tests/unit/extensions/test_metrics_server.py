@@ -1,7 +1,5 @@
 """Metrics of a running crawl over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import re

@@ -1,7 +1,5 @@
 """A lease ends once, when everything that the callback yielded has been handled."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

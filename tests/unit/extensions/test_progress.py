@@ -1,7 +1,5 @@
 """The live display: what stays on the terminal."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

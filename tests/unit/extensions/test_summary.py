@@ -1,7 +1,5 @@
 """What a crawl says when it stops, and what only LOG_LEVEL=DEBUG shows."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.sites.project import Project

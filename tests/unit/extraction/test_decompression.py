@@ -1,7 +1,5 @@
 """Bodies are decompressed as browsers do it, within limits of size, layers and parts."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import tracemalloc

@@ -1,7 +1,5 @@
 """Responses of a news crawl: which are read as feeds, which as pages, and which pages become articles."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Page analysis of a topic crawl: terms, similarity, and the relevance of links."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import pytest

@@ -1,7 +1,5 @@
 """A response becomes a page with a state and reason, and with internal, external or bad links."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

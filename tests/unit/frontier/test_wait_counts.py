@@ -1,7 +1,5 @@
 """Numbers of sites by what they wait for."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The graph of a site contains the importance of its pages if the crawl computed it."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.graphs.export import write_site_graphs

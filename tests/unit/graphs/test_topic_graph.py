@@ -1,7 +1,5 @@
 """The graph of a topic: pages of all sites by rank, redirects followed, with authorities and hubs."""
 
-from __future__ import annotations
-
 import io
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """The handlers import Twisted's reactor, without which the other tests of this process run."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

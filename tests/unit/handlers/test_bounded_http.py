@@ -1,7 +1,5 @@
 """The private names of Scrapy and Twisted that the handler replaces: versions that change them are noticed here."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.core.downloader.handlers import http11
 from twisted.internet.error import ConnectionLost

@@ -1,7 +1,5 @@
 """What libcurl is given is released again, and its connections are bounded."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import weakref

@@ -1,7 +1,5 @@
 """HTTP_CLIENT chooses the handler."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """A client that can't be used is refused before a crawl begins, with a remedy."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """The command of a crawl, as it is run and as it is stored."""
 
-from __future__ import annotations
-
 from crawlers.inputs.crawl_command import CrawlCommand, command_of
 
 

@@ -1,7 +1,5 @@
 """The name of a crawl is that of the setting CRAWL, or of its spider."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 from scrapy.spiders import Spider

@@ -1,7 +1,5 @@
 """hosts.txt: all faults are reported at once, each with its line and the remedy."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Settings that people choose for a crawl: documented, and harmless for the machine."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.inputs.offered_settings import check_offered

@@ -1,7 +1,5 @@
 """Messages suggest the program that the user typed."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """Settings that a crawl recorded are read as they were."""
 
-from __future__ import annotations
-
 from crawlers.inputs.recorded_settings import RecordedSettings, crawl_rules
 
 VALUES = {

@@ -1,7 +1,5 @@
 """The name by which robots.txt addresses the crawl."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 

@@ -1,7 +1,5 @@
 """The list of seeds: parsing, round trips, and error messages."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A name finds exactly one seed, or raises an error."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.errors import ConfigError

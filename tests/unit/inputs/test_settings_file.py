@@ -1,7 +1,5 @@
 """A file of settings gives values of the right types, or one sentence with the file and the line or setting."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.errors import ConfigError

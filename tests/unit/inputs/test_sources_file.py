@@ -1,7 +1,5 @@
 """sources.yaml: its values, and one message for every mistake; valid entries are kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.sources import Source

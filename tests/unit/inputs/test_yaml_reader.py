@@ -1,7 +1,5 @@
 """YAML: every value and every problem has its line, and no text takes long."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from hypothesis import example, given

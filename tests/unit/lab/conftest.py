@@ -1,7 +1,5 @@
 """Runs the parts of `scrapy lab` for the tests of this folder."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages of a crawl with their links to each other are read for replays."""
 
-from __future__ import annotations
-
 from array import array
 
 import pytest

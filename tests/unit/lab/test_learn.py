@@ -1,7 +1,5 @@
 """`scrapy lab learn` makes a file with which a crawl begins."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from contextlib import closing
 

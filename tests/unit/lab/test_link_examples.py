@@ -1,7 +1,5 @@
 """What stored crawls teach of links."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """`scrapy lab news` shows the results of iterations and days, of one crawl or several."""
 
-from __future__ import annotations
-
 import csv
 from argparse import Namespace
 

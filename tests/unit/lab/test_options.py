@@ -1,7 +1,5 @@
 """Options that several parts of `scrapy lab` share."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,7 +1,5 @@
 """The pulls of a crawl for reports."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from crawlers.items import State

@@ -1,7 +1,5 @@
 """`scrapy lab simulate` compares rules, with the same results for any number of processes."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -1,7 +1,5 @@
 """The reward of each download of a stored crawl, in the order of the downloads."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS

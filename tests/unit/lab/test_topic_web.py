@@ -1,7 +1,5 @@
 """The stored web of a topic crawl, for replays and comparisons."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert
 

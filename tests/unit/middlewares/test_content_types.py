@@ -1,7 +1,5 @@
 """Responses of a mission are passed as bytes; a plain Scrapy spider gets responses with `css`."""
 
-from __future__ import annotations
-
 import gzip
 from contextlib import suppress
 

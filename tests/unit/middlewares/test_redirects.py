@@ -1,7 +1,5 @@
 """Redirects of this project's requests are recognised; those of others are Scrapy's business."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.http import Request, Response
 

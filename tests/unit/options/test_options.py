@@ -1,7 +1,5 @@
 """Settings are declared once, and everything else about them derives from the declaration."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers import settings

@@ -1,7 +1,5 @@
 """Documents are items of their own; everything else passes as it is."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.crawler import Crawler
 from scrapy.spiders import Spider

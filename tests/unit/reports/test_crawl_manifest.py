@@ -1,7 +1,5 @@
 """A manifest says enough to repeat a crawl, and two of them can be compared."""
 
-from __future__ import annotations
-
 import json
 
 from sqlalchemy import insert, update

@@ -1,7 +1,5 @@
 """Crawls at a glance."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

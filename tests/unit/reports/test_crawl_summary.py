@@ -1,7 +1,5 @@
 """The summary of a crawl says in some ten lines what was found, what was not, and what to do next."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

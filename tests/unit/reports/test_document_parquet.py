@@ -1,7 +1,5 @@
 """The documents of a crawl as a Parquet file."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

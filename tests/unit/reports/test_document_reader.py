@@ -1,7 +1,5 @@
 """A document as people read it."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, update
 

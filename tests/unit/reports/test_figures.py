@@ -1,7 +1,5 @@
 """Equal figures become equal files, with any text."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """What a crawl learnt of links is told by features with names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The live display: lines above it, and the terminal after it."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

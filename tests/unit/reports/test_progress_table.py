@@ -1,7 +1,5 @@
 """The live table is a function of what the store says, and fits the terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

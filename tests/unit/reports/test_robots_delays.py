@@ -1,7 +1,5 @@
 """The Crawl-delay that people see is the one that the crawl keeps."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.reports.robots_delays import RobotsDelays

@@ -1,7 +1,5 @@
 """Documents are found by their words, with any input."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.reports.search import search, sites_named

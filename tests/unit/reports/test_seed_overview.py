@@ -1,7 +1,5 @@
 """The list of sites, and what the latest crawl found out about each."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, update
 

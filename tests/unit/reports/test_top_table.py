@@ -1,7 +1,5 @@
 """The most important pages as a table."""
 
-from __future__ import annotations
-
 from crawlers.reports.top_table import write_ranked, write_top
 from crawlers.storage.importance import TopPage
 from crawlers.storage.pagerank import RankedPage

@@ -1,7 +1,5 @@
 """The pages of a topic crawl as a table."""
 
-from __future__ import annotations
-
 import csv
 
 from sqlalchemy import insert

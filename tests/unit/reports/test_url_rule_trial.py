@@ -1,7 +1,5 @@
 """URL rules that are tried on what the store has."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, update
 

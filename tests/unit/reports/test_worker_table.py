@@ -1,7 +1,5 @@
 """`scrapy workers`: lines about fixed rows."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.reports.histories.history_text import sentence

@@ -1,7 +1,5 @@
 """The reasons for missing responses, and the resulting states of URLs."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import exceptions as scrapy_errors
 

@@ -1,7 +1,5 @@
 """The requests for the pages of missions: conditional for known pages, and different for retries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The engine asks again when something becomes due: not five seconds later, and not in between."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """What all spiders over listed sites share: the list, the tags, and room for parts of the user's own."""
 
-from __future__ import annotations
-
 import csv
 import json
 

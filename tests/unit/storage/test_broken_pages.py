@@ -1,7 +1,5 @@
 """Which of some pages are broken, or redirect to a broken page."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.items import State

@@ -1,7 +1,5 @@
 """Settings are read as the last run of a crawl recorded them."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.storage import crawls

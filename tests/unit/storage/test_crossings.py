@@ -1,7 +1,5 @@
 """Cross-site links of a crawl count as external in site graphs and in the web fragment."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.domains import host_group

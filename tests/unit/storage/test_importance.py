@@ -1,7 +1,5 @@
 """The importance read from the store equals that of the order."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.storage.importance import shares_of_site, standing, top_pages, totals_of

@@ -1,7 +1,5 @@
 """Chosen links are deleted, and nothing else."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 
 import pytest

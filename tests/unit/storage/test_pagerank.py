@@ -1,7 +1,5 @@
 """PageRank of stored links equals that of networkx."""
 
-from __future__ import annotations
-
 import random
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """The recorded pulls and counted keys of a crawl that counts rewards."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.errors import StoreError

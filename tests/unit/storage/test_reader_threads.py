@@ -1,7 +1,5 @@
 """Queries run in other threads, at the same time, and return their results or exceptions."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

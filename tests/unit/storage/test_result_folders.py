@@ -1,7 +1,5 @@
 """Crawls of different names have different result folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

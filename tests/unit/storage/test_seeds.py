@@ -1,7 +1,5 @@
 """Seeds keep their numbers, are saved together or not at all, and are removed without their crawls."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import event, insert, select
 

@@ -1,7 +1,5 @@
 """The limits of sites are read from the store as they were in force."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import update
 

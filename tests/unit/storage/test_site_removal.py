@@ -1,7 +1,5 @@
 """A site disappears with everything that was stored of it, and nothing else does."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import func, insert, select, update
 

@@ -1,7 +1,5 @@
 """A crawl keeps the weights with which its order began to learn."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.errors import ConfigError

@@ -1,7 +1,5 @@
 """URLs are counted by what became of them, as the summary of a crawl counts them."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, update
 

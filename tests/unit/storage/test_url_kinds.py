@@ -1,7 +1,5 @@
 """What people read of a URL follows from its state and its status, in Python and in SQL alike."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """A server of the tests leaves no connection open, and hides no failure of its handlers."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import socket

@@ -1,7 +1,5 @@
 """What pointed to the pages of a deleted site says so, or nothing, and never fails."""
 
-from __future__ import annotations
-
 import html
 from collections import Counter, deque
 

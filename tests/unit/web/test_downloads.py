@@ -1,7 +1,5 @@
 """Files wait for their turn: however many are wanted, the pages of the panel answer."""
 
-from __future__ import annotations
-
 import itertools
 import socket
 import threading

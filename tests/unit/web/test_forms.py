@@ -1,7 +1,5 @@
 """Forms as browsers do not send them."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.requests import ClientDisconnect
 

@@ -1,7 +1,5 @@
 """What others can't do to the panel, and what its pages can't do in the browser."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

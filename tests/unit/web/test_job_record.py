@@ -1,7 +1,5 @@
 """What the panel has started is known to the next one."""
 
-from __future__ import annotations
-
 import json
 
 from crawlers.web.job_record import MAX_BYTES, Job, JobRecord

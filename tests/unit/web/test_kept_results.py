@@ -1,7 +1,5 @@
 """Results are computed once, in the background, and kept until the memory for them is used up."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

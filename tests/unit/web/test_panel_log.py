@@ -1,7 +1,5 @@
 """Logs in the browser: bounded, and only those of the crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.web.job_record import Job, JobRecord

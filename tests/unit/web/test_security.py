@@ -16,8 +16,6 @@
 * Odd and huge parameters are errors in words, never a failure; slow clients keep no transaction open.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -44,7 +42,7 @@ from crawlers.web.kept_results import KeptResults
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
 from crawlers.web.serving import access_on
-from crawlers.web.starting import RECORD, Ending
+from crawlers.web.starting import RECORD
 from tests.support.hostile_store import ATTACK, hostile_store
 from tests.support.stored_crawl import stored_crawl
 from tests.unit.web.conftest import HOST, PORT, Browser
@@ -74,7 +72,7 @@ NO_FILTERS = Filters()
 def hostile(browser, sqlite, starter, tmp_path):
     """A browser with a panel whose store, logs and processes are hostile."""
     hostile_store(sqlite)
-    starter.ended = [Ending(ATTACK, 4e9, 2, ATTACK), Ending(ATTACK, 4e9, None, ATTACK)]
+    starter.ended = [Job(ATTACK, "", 4e9, 2, ATTACK), Job(ATTACK, "", 4e9, None, ATTACK)]
     return browser
 
 

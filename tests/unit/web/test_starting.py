@@ -1,7 +1,5 @@
 """Processes that the panel starts."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor

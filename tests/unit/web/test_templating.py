@@ -1,7 +1,5 @@
 """Templates are compiled once, and say the same things in each language."""
 
-from __future__ import annotations
-
 import errno
 import os
 

@@ -1,7 +1,5 @@
 """The sites of a crawl over time, reconstructed from its pulls."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """An alarm is raised when a problem lasts too long for its source; time without a running crawl does not count."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.alarm_rules import (

@@ -1,7 +1,5 @@
 """Merged iterations keep their sums."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

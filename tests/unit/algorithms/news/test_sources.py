@@ -1,7 +1,5 @@
 """A site belongs to one source, or to none."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.sources import Source, SourceOwners

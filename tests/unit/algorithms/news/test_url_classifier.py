@@ -1,7 +1,5 @@
 """The URL classifier applies the rules of a news crawl and learns new ones."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

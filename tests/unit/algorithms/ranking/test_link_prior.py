@@ -1,7 +1,5 @@
 """The weights with which learning begins."""
 
-from __future__ import annotations
-
 from crawlers.algorithms.ranking.link_features import FEATURES, TABLE_SIZE, link_features
 from crawlers.algorithms.ranking.link_prior import KINDS, prior_of
 from crawlers.algorithms.shipped_weights import OF_LINKS, shipped_weights

@@ -1,7 +1,5 @@
 """PageRank and HITS against networkx, and where the iteration ends."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

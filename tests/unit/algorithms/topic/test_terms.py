@@ -1,7 +1,5 @@
 """Forms of a word are one term, in three languages and in other scripts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Topics: cosine similarities, and the weights of the strategies."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import pytest

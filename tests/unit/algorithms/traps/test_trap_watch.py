@@ -1,7 +1,5 @@
 """Endless parts of simulated sites are cut, other parts never, in any order within a level."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

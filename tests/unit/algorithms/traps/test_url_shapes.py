@@ -1,7 +1,5 @@
 """URLs that grow in a loop are recognised, and similar URLs have one pattern."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The selection of URLs by expressions of RE2."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.url_rules.url_selection import UrlSelection

@@ -1,7 +1,5 @@
 """Which addresses are public, and to which of the others a crawl may be connected."""
 
-from __future__ import annotations
-
 import ipaddress
 
 import pytest

@@ -1,7 +1,5 @@
 """Hosts that belong to one site."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.domains import (

@@ -1,7 +1,5 @@
 """Keys are stable across versions and fit signed 64-bit columns."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

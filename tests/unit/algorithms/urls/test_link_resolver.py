@@ -1,7 +1,5 @@
 """The resolver's cache gives the same results as `resolve`, and stays small."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -1,7 +1,5 @@
 """The steps that changed a URL: in order, and the last one has the normal form."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

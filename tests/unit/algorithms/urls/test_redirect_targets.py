@@ -1,7 +1,5 @@
 """Redirects and their targets."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Joining links, the whole normal form, sites and variants."""
 
-from __future__ import annotations
-
 import urllib.parse
 from contextlib import suppress
 

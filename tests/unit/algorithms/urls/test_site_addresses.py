@@ -1,7 +1,5 @@
 """Sites with several addresses: a path has one key, and links between them are links of the site."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver

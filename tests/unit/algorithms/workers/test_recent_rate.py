@@ -1,7 +1,5 @@
 """The rate of the last minute."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.workers.recent_rate import RecentRate

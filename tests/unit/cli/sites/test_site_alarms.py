@@ -1,7 +1,5 @@
 """`scrapy sites alarms` and `list --sources` show the state of news sources."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,7 +1,5 @@
 """`scrapy sites` manages feeds and rules, tests rules, and suggests the next commands."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

@@ -1,7 +1,5 @@
 """When pages of a news crawl are fetched again; of one site, in a real store."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, LISTS

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from crawlers.extraction.article.bylines import authors

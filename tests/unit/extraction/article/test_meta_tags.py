@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from lxml import html
 
 from crawlers.extraction.article.article_parts import ArticleParts

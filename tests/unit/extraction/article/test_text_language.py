@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from crawlers.extraction.article.text_language import language_of
 
 TEXTS = {

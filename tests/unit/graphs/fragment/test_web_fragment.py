@@ -1,7 +1,5 @@
 """The web fragment as a graph and as tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """The tables of a crawl: what a person finds in them, and when they are written."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

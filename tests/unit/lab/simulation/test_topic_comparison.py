@@ -1,7 +1,5 @@
 """Crawls are compared on one collection: the pages that any of them read."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import pytest

@@ -1,7 +1,5 @@
 """Curves of a topic crawl equal their definitions at every point."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

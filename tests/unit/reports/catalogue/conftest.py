@@ -1,7 +1,5 @@
 """A crawl whose pages fill all reports."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.stored_crawl import stored_crawl

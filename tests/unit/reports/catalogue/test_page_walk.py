@@ -1,7 +1,5 @@
 """Steps grow, so that a reader who has little time does not wait for a large one."""
 
-from __future__ import annotations
-
 from sqlalchemy import select
 
 from crawlers.items import State

@@ -1,7 +1,5 @@
 """Tables as files, and as text for a terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """The rows of reports about a small site, `stored_crawl`, whose right rows are known."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

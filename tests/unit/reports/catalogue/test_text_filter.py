@@ -1,7 +1,5 @@
 """Conditions on texts mean the same in SQLite and PostgreSQL, whatever the language of the database."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import String, literal, select
 

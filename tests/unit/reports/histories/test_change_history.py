@@ -1,7 +1,5 @@
 """The history of a page has its earlier versions, and its added and removed links."""
 
-from __future__ import annotations
-
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.history_wording import SHOWN

@@ -1,7 +1,5 @@
 """The decision that chose a page, and how the sites stood then."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select, update
 

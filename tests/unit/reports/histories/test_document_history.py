@@ -1,7 +1,5 @@
 """The history of a news page: announcements, matching rule, document and polls."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select
 

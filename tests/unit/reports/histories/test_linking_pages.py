@@ -1,7 +1,5 @@
 """The search for the pages that link to a URL: in bounded steps, of which none is lost."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

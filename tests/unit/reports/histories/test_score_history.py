@@ -1,7 +1,5 @@
 """The history of a page has its scores."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """The history of a URL of each kind: what is true now, and what happened, in order of time."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Draws pictures of stored crawls."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.inputs.recorded_settings import crawl_rules

@@ -1,7 +1,5 @@
 """Importance adds up in the order in which the pages were downloaded for the first time."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.reports.pictures import importance_picture

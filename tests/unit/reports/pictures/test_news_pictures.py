@@ -1,7 +1,5 @@
 """Iterations and days of news crawls."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, select
 

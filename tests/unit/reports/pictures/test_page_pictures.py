@@ -1,7 +1,5 @@
 """Levels and HTTP states, with figures counted by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.items import State

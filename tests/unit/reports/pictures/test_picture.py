@@ -1,7 +1,5 @@
 """What all pictures have in common, and their data as a table."""
 
-from __future__ import annotations
-
 from crawlers.reports.catalogue.renderers import csv_lines
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.pictures.picture import PAGES_READ, Axis, Drawing, Series, table_of

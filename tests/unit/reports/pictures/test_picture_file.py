@@ -1,7 +1,5 @@
 """Pictures in a file have the height of their values."""
 
-from __future__ import annotations
-
 import pytest
 from matplotlib.figure import Figure
 

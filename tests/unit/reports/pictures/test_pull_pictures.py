@@ -1,7 +1,5 @@
 """Pictures of pulls, with figures worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.bandits.beebot import UCB1

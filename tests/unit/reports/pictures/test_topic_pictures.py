@@ -1,7 +1,5 @@
 """Curves of topic crawls, with figures worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.reports.pictures.topic_pictures import Similarity

@@ -1,7 +1,5 @@
 """Requests are written as JSON and recreated; others stay in memory, and are reported if they are lost."""
 
-from __future__ import annotations
-
 import json
 import logging
 

@@ -1,7 +1,5 @@
 """A folder is replaced when it is complete, or stays as it is."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 

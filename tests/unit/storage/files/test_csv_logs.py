@@ -1,7 +1,5 @@
 """The two CSV logs: whole lines, also when several processes append to them."""
 
-from __future__ import annotations
-
 import csv
 import multiprocessing
 import os

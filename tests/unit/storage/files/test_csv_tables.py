@@ -1,7 +1,5 @@
 """CSV tables: formulas are escaped, and files are written atomically."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.storage.files.csv_tables import write_table

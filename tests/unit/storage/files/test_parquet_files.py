@@ -1,7 +1,5 @@
 """Rows are written to Parquet files of bounded size, in row groups."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

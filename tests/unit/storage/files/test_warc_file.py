@@ -1,7 +1,5 @@
 """A WARC file has every response, and stays readable if its writer is killed."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import os

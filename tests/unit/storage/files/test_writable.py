@@ -1,7 +1,5 @@
 """No name of an output can overwrite a store, a list of sites, or code."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

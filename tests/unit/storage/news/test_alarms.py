@@ -1,7 +1,5 @@
 """Alarms of a crawl are computed from the store, raised once, and ended when the problem is over."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select
 

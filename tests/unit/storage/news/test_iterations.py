@@ -1,7 +1,5 @@
 """Iterations are counted in the transactions of the pages, so exactly the committed pages are counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration

@@ -1,7 +1,5 @@
 """Queries for scheduled pages, announced items, and the sites of a news crawl."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, text, update
 

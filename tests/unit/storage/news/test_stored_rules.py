@@ -1,7 +1,5 @@
 """Rules are replaced per origin, and pinned rules are kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.url_rules.rule_learner import UrlRule

@@ -1,7 +1,5 @@
 """Sources are read back unchanged, and changes by command take precedence over the file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

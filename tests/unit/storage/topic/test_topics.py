@@ -1,7 +1,5 @@
 """The stored topic of a crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.errors import ConfigError

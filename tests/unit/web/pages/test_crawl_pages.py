@@ -1,7 +1,5 @@
 """Crawls in the browser."""
 
-from __future__ import annotations
-
 import json
 import re
 

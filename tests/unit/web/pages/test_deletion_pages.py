@@ -1,7 +1,5 @@
 """Links are chosen and deleted in the browser."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """The reader of a document in the browser."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The history of a URL in the browser."""
 
-from __future__ import annotations
-
 import re
 
 from crawlers.web.pages import explain_pages

@@ -1,7 +1,5 @@
 """The files of a crawl in the browser."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

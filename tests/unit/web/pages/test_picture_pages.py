@@ -1,7 +1,5 @@
 """Pictures in the browser: pages without their script, and the data."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import update
 

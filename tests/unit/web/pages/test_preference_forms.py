@@ -1,7 +1,5 @@
 """Language and colours."""
 
-from __future__ import annotations
-
 import pytest
 
 

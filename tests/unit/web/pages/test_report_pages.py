@@ -1,7 +1,5 @@
 """Reports in the browser."""
 
-from __future__ import annotations
-
 import re
 import threading
 

@@ -1,7 +1,5 @@
 """URL rules are tried in the browser."""
 
-from __future__ import annotations
-
 from html import unescape
 from urllib.parse import urlencode
 

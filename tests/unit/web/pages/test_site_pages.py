@@ -1,7 +1,5 @@
 """The list of sites in the browser: searched, changed, imported, exported and deleted from."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Crawls are started from a form, and errors stand next to their fields."""
 
-from __future__ import annotations
-
 import json
 import sys
 
