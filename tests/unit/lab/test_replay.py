@@ -103,19 +103,6 @@ def sites(full):
     return yields_of(full.database_url)
 
 
-def test_full_crawl_contains_the_cases_that_are_hard_to_replay(web, full, sites):
-    origin = web["rich"].origin
-    states = {url: state.name for url, (state, _) in full.pages(origin).items()}
-    assert states["/moved"] == "MOVED"
-    assert states["/missing"] == "REFUSED"
-    assert states["/secret"] == "REJECTED"
-    assert states["/away"] == "REFUSED"
-    assert "/folder" not in states, "requested twice, by two URL variants"
-    for each in sites:
-        assert len(each.page_ids) == len(set(each.page_ids)) + 1
-    assert len({sum(each.yields) for each in sites}) == 3
-
-
 @pytest.mark.parametrize("rule", sorted(set(RULES) & set(COMPARED)))
 def test_replay_chooses_the_pages_of_a_real_run(full, sites, real_run, rule):
     real = real_run(rule)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 from contextlib import closing
 
@@ -17,7 +16,6 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import PullRow, site
 from crawlers.storage.site_rows import SiteRow
-from tests.support.processes import until
 from tests.support.sites.server import Web, links, pages
 from tests.support.topic_store import add_page
 
@@ -115,36 +113,6 @@ def test_file_has_every_site_over_time(harvested, lab):
         )
         assert (int(row["own_pages"]), float(row["found"])) == own[0]
         assert float(row["index"]) > 0
-
-
-def test_report_works_while_the_crawl_runs(project, lab):
-    async def stalls(exchange):
-        if exchange.path == "/2":
-            await asyncio.Event().wait()
-        await pages(rich(5, 2))(exchange)
-
-    with Web(slow=stalls) as web:
-        hosts = f"hosts={web.hosts(limits=';1;;0')}"
-        settings = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "DOWNLOAD_TIMEOUT": 60, "REWARD": "links"}
-        run = project.start("crawl", "extlinks", "-a", hosts, RULE="auto", ORDER="bfs", **settings)
-        try:
-            until(lambda: not run.is_running or web["slow"].count("/2") > 0, "the page that stalls")
-            until(lambda: project.query("SELECT count(*) FROM pull")[0][0] == 3, "pages in the store")
-            output = lab(project, "report")
-        finally:
-            run.kill()
-            run.wait()
-        origin = web["slow"].origin
-    assert output.splitlines()[0] == "crawl extlinks (number 1, running), RULE=auto, ORDER=bfs: 3 pages, 4 links"
-    assert cells(output)[origin][1:6] == ["3", "100.0%", "4", "1.33", "1.33"]
-
-
-def test_settings_are_those_of_the_crawl(project, lab):
-    store(project, 2, [(0, 1.0)] * 4, RULE="ucb1", UCB1_INITIAL_PAGES=5, PAGE_BUDGET=0)
-    given = ("-s", "RULE=sequential", "-s", "UCB1_INITIAL_PAGES=1")
-    output = lab(project, "report", *given)
-    assert "RULE=ucb1, ORDER=bfs: 4 pages, 4 new links" in output
-    assert cells(output)["http://s00.example"][-1] == "due"
 
 
 @pytest.mark.parametrize(("level", "text"), [(None, "read completely"), (5, "read completely down to level 5")])

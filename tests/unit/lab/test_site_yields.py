@@ -101,28 +101,6 @@ def test_download_that_is_not_a_page_counts_but_is_not_rewarded(stored, state):
     assert (site.page_ids, site.yields) == ([1, 2], [0, 1])
 
 
-def test_site_is_rewarded_for_urls_that_another_site_also_has(database):
-    stored = Stored(database, sites=("http://b.test", "http://a.test"))
-    b, a = (site.id for site in stored.crawl.sites)
-    stored.page(1, "x.test/1", site_id=b)
-    stored.page(2, "x.test/1", site_id=a)
-    found = stored.yields()
-    assert [site.site for site in found] == ["http://b.test", "http://a.test"], "in the order of the host list"
-    assert [site.yields for site in found] == [[1], [1]]
-    assert found[0].urls == found[1].urls
-
-
-def test_sites_of_other_crawls_are_excluded(database):
-    one, two = Stored(database, "one"), Stored(database, "two", parallel=8)
-    one.page(1, "x.test/1")
-    two.page(2, "x.test/2")
-    two.page(3, "x.test/1", "x.test/3", priority=1.0)
-    two.pulls(3, 2)
-    assert [site.page_ids for site in one.yields()] == [[1]]
-    (site,) = two.yields()
-    assert (site.parallel, site.page_ids, site.yields) == (8, [3, 2], [2, 1])
-
-
 def test_deleted_duplicates_are_counted(stored):
     stored.page(1, "x.test/1")
     with stored.database.write() as connection:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlers.algorithms.bandits.turns import RoundRobin, Sequential
+from crawlers.algorithms.bandits.turns import Sequential
 from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.items import LinkPlace
@@ -60,13 +60,6 @@ def test_breadth_first_replay_reads_level_by_level_and_counts_what_is_new():
     assert read(TREE, LevelByLevel(), only_new=False)[1] == [0, 1, 2, 4, 5, 7, 10]
 
 
-def test_order_that_learns_follows_links_like_those_that_paid():
-    pages, found = read(TREE, ByValue(LinkValues()))
-    assert sorted(pages) == [0, 1, 2, 3, 4, 5]
-    assert found[-1] == 6
-    assert pages.index(5) < pages.index(4)
-
-
 @pytest.mark.parametrize("make", ORDERS)
 def test_what_the_crawl_never_read_is_left_out(make):
     known = site(p0=home(1, 2, 7), p1=page(3, downloads=0), p2=page(keys={1}), p3=page(keys={2}))
@@ -108,12 +101,3 @@ def test_home_page_and_the_target_of_its_redirect_come_first_and_teach_nothing()
     assert (first.page, len(order)) == (0, 1)
     order.record_reward(first, 1000)
     assert values.parts([int(one) for one in features("news")]) == (0.0,) * len(features("news"))
-
-
-def test_sites_share_what_is_learnt_and_their_budget():
-    values = LinkValues()
-    sites = [TREE, TREE]
-    course = replay(sites, RoundRobin(), [ByValue(values), ByValue(values)], 8)
-    assert course.choices == [0, 1] * 4
-    assert len(course.found) == 9
-    assert course.pages[1::2].index(2) <= course.pages[0::2].index(2)

@@ -55,19 +55,6 @@ def test_ties_go_to_the_site_with_the_fewest_pages_read():
     assert read(web, "anchor").read == [1, 4, 6, 2, 5, 3]
 
 
-def test_target_takes_the_position_of_a_moved_page():
-    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1}, 3: {}, 4: {}}, answers={2: FetchOutcome(False, moved_to=4)})
-    assert read(web, "anchor").read == [1, 4, 3]
-    assert read(web, "breadth").read == [1, 3, 4]
-
-
-def test_refused_and_forbidden_pages_are_left_out():
-    answers = {2: FetchOutcome(False), 3: FetchOutcome(False, was_requested=False)}
-    web = one_site({1: {2: 0.9, 3: 0.5, 4: 0.1, 9: 1.0}, 4: {}}, answers=answers)
-    del web.sites[9]  # turned away when it was found
-    assert read(web, "anchor") == ([1, 4], 0)
-
-
 def test_forbidden_page_does_not_count_as_a_turn_of_its_site():
     sites = {1: 1, 2: 2, 3: 2, 4: 3}
     targets = {1: {2: 1.0, 3: 0, 4: 0}, 3: {}, 4: {}}
