@@ -117,19 +117,7 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
         assert "represents 1 further URL with the same content, whose rows were deleted" in url_history
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("MAX_LEVEL", "x"),
-        ("CRAWL", "x" * 100_001),
-        ("URL_IP_NAMES", "{"),
-        ("LOG_JSON", "x"),
-        ("EXTENSIONS", "-1"),
-        ("SPIDER_MODULES", "x" * 100_001),
-        ("SETTINGS_FILE", "x" * 100_001),
-        ("SITE_DELAY_SECONDS", "1e308"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [("MAX_LEVEL", "x"), ("SETTINGS_FILE", "x" * 100_001)])
 def test_garbage_is_refused_in_one_sentence_before_anything_is_requested_or_written(project, name, value):
     with Web(site=pages({"/": "<p>x"})) as web:
         ended = project.crawl(web.hosts(), **{name: value})

@@ -132,21 +132,6 @@ def test_invalid_input_is_reported_in_one_sentence(explain, url, options, parts)
     assert all(part in result.errors for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("{site}/a.html", "/a.html\n  page, since"),
-        ("{site}", "/\n  page, since"),
-        ("outside.example/page", "http://outside.example/page\n  external: "),
-        ("elsewhere.example/page?q=1", "http://elsewhere.example/page?q=1\n  never found in the crawl mine"),
-    ],
-)
-def test_scheme_of_a_url_may_be_left_out(crawled, explain, text, part):
-    result = explain(text.format(site=crawled[1].removeprefix("http://")))
-    assert (result.status, result.errors) == (0, READING)
-    assert part in result.output
-
-
 def store(project, name, site, *urls, options=DEFAULT):
     """Store a crawl with pages that were read."""
     with closing(Database(project.database_url)) as database:
@@ -154,14 +139,6 @@ def store(project, name, site, *urls, options=DEFAULT):
         row = begin(database, name, "sitegraph", [SiteRow(0, site, 1, None, 0.0)], manifest, 0.0)
         for number, url in enumerate(urls, 1):
             add_page(database, number, row.sites[0].id, url, key=resolve(url, "", options).key)
-
-
-def test_crawl_that_has_found_the_url_is_named(project, explain_in):
-    store(project, "first", "http://one.example", "http://one.example/x")
-    store(project, "second", "http://one.example")
-    found = explain_in(project, "http://one.example/x").output
-    assert "never found in the crawl second (number 2)" in found
-    assert "found in the crawl first (number 1): add --crawl 1" in found
 
 
 @pytest.mark.parametrize(

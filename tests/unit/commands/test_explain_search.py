@@ -54,14 +54,6 @@ def test_text_of_strangers_does_not_control_the_terminal(url, search):
     assert not set("\x1b\x9b\u202e\u2066") & set(output)
 
 
-def test_all_crawls_are_searched_unless_one_is_named(search):
-    assert search("ferry")[1].count("  http://") == 3
-    assert search("ferry", limit=2)[1].count("  http://") == 2
-    assert search("ferry", site="two.example")[1].splitlines()[1] == f"  {OTHER}/b"
-    assert search("ferry", crawl="other")[1].count("  http://") == 1
-    assert search("ferry", settings={"CRAWL": "other"})[1].count("  http://") == 1
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

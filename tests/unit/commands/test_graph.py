@@ -5,10 +5,9 @@ import csv
 import networkx
 import pytest
 
-from crawlers.algorithms.plurals import counted, plural
+from crawlers.algorithms.plurals import plural
 from crawlers.cli.graph_results import FRAGMENT
 from crawlers.errors import ConfigError
-from crawlers.graphs.dataset.dataset_export import DATASET
 from crawlers.graphs.tables.result_tables import TABLES
 from crawlers.inputs.hosts_file import parse_hosts
 from crawlers.storage.files.names import file_stem
@@ -46,18 +45,6 @@ def test_graph_writes_the_named_site_in_the_named_formats(crawled, tmp_path):
     graph = networkx.read_graphml(tmp_path / f"{name}.graphml")
     assert graph.number_of_nodes() == 6  # home, a, copy, leaf, b, landed
     assert len((tmp_path / f"{name}.edges.csv").read_text().splitlines()) == graph.number_of_edges() + 1
-
-
-def test_parquet_is_one_folder_of_all_or_the_named_sites(crawled, tmp_path):
-    dataset = pytest.importorskip("pyarrow.dataset")
-    project, first_site, second_site = crawled
-    for named, expected in (([], [first_site, second_site]), ([first_site], [first_site])):
-        outcome = project.run("graph", *named, "--folder", str(tmp_path), "--format", "parquet")
-        assert outcome.status == 0, outcome.log
-        assert names(tmp_path) == [DATASET]
-        found = dataset.dataset(tmp_path / DATASET / "sites").to_table().column("site").to_pylist()
-        assert found == expected
-        assert outcome.output.startswith(f"{tmp_path / DATASET}: {counted(len(expected), 'site')}, ")
 
 
 def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
@@ -143,28 +130,6 @@ def test_graph_of_sites_includes_the_sites_that_they_link_to(crawled, tmp_path):
         f"outside.example,1,1,{first},1,2,http://outside.example/page",
     ]
     assert "  linked to by 1 of the 2 target sites: 1 site, 1 URL, 2 links" in outcome.output.splitlines()
-
-
-def test_graph_of_sites_can_be_limited_to_the_crawled_sites(crawled, tmp_path):
-    project, first_site, second_site = crawled
-    options = ("--targets-only", "--measure", "pagerank", "--group", "domain")
-    outcome = project.run("graph", "--level", "site", "--folder", str(tmp_path), *options)
-    assert outcome.status == 0, outcome.log
-    assert names(tmp_path) == ["web_fragment.gexf"]
-    graph = networkx.read_gexf(tmp_path / "web_fragment.gexf")
-    ranks = {node["label"]: node["pagerank"] for _, node in graph.nodes(data=True)}
-    assert ranks[first_site.removeprefix("http://")] > ranks[second_site.removeprefix("http://")]
-
-
-@pytest.mark.both_stores
-def test_pages_of_a_broad_crawl_have_their_importance(broad, tmp_path):
-    project, *sites = broad
-    outcome = project.run("graph", "--folder", str(tmp_path), "--format", "gexf")
-    assert outcome.status == 0, outcome.log
-    graphs = [networkx.read_gexf(tmp_path / f"{stem(site)}.gexf") for site in sites]
-    assert sum(node["importance"] for graph in graphs for _, node in graph.nodes(data=True)) == pytest.approx(1.0)
-    (home,) = (node for _, node in graphs[0].nodes(data=True))
-    assert home["external_links"] == 2  # pages of the crawl's other site
 
 
 @pytest.mark.both_stores

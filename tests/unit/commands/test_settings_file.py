@@ -41,18 +41,14 @@ def test_crawl_uses_the_settings_of_the_file(tmp_path, arguments, levels, name):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("MAX_LEVEL =\n", "crawl.toml is not valid TOML"),
         ("MAX_LEVLE = 3\n", "crawl.toml: unknown setting MAX_LEVLE"),
-        ("MAX_LEVEL = -1\n", "MAX_LEVEL='-1' is out of range"),
         ('SETTINGS_FILE = "other.toml"\n', "one file can't include another"),
-        (None, "nowhere.toml cannot be read"),
     ],
 )
 def test_mistake_in_the_file_is_one_sentence_of_every_command(tmp_path, command, text, sentence):
-    if text is not None:
-        (tmp_path / "crawl.toml").write_text(text)
+    (tmp_path / "crawl.toml").write_text(text)
     before = sorted(tmp_path.iterdir())
-    ended = Project(tmp_path).run(*command, "--settings-file", "nowhere.toml" if text is None else "crawl.toml")
+    ended = Project(tmp_path).run(*command, "--settings-file", "crawl.toml")
     assert (ended.status, ended.output, len(ended.errors)) == (2, "", 1), ended.log
     assert sentence in ended.errors[0]
     assert "Traceback" not in ended.log

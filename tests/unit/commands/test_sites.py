@@ -129,18 +129,3 @@ def test_closed_standard_output_is_not_an_error(project, monkeypatch):
         monkeypatch.setattr(sys, "stdout", output)
         assert run_here(project, "list") == 0
         assert run_here(project, "add", *(f"http://{number}.example" for number in range(1000))) == 0
-
-
-def test_seeds_are_disabled_and_removed_all_or_none(project, monkeypatch, capsys):
-    monkeypatch.chdir(project.folder)
-    for address in ("a.example", "b.example"):
-        assert run_here(project, "add", address) == 0
-    assert run_here(project, "disable", "1", "http://nowhere.example") == 2
-    assert run_here(project, "remove", "1", "9") == 2
-    assert "'9' matches no seed" in capsys.readouterr().err
-    assert project.query("SELECT site, enabled FROM seed ORDER BY id") == [
-        ("http://a.example", 1),
-        ("http://b.example", 1),
-    ]
-    assert run_here(project, "disable", "a.example", "1") == 0
-    assert project.query("SELECT enabled FROM seed ORDER BY id") == [(0,), (1,)]

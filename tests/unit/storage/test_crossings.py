@@ -41,18 +41,6 @@ def test_fragment_counts_distinct_pages_and_links_between_sites(database):
     assert counts.outward == [Outward(2, 1, 2), Outward(1, 0, 1)]
 
 
-def test_page_that_is_also_an_external_url_counts_once(database):
-    crawl = store(database, PAGES)
-    with database.write() as connection:
-        for statement in (
-            "INSERT INTO external_url (id, site, url, key) SELECT 1, 'http://b.test', url, key FROM page "
-            f"WHERE id = {crawl.pages[f'{B}/']}",
-            f"INSERT INTO external_link (page_id, url_id, context_id, count) VALUES ({crawl.pages[f'{A}/']}, 1, 1, 4)",
-        ):
-            connection.exec_driver_sql(statement)
-    assert list(count_fragment(database, crawl.id, host_group).pairs) == [(1, 2, 2, 9), (2, 1, 1, 1)]
-
-
 @pytest.mark.parametrize(("mission", "expected"), [("sitegraph", False), ("extlinks", False), ("broad", True)])
 def test_only_crawls_with_a_scope_have_crossings(database, mission, expected):
     crawl = store(database, [Linked(f"{A}/", ())], mission=mission)

@@ -88,13 +88,6 @@ def test_list_can_be_limited_to_sites_while_ranks_are_those_of_the_crawl(databas
     assert top(database, crawl, sites=[crawl.sites[B]]) == {f"{B}/": everywhere[f"{B}/"]}
 
 
-def test_crawl_that_read_nothing_has_no_ranks(database):
-    crawl = store(database, [Linked(f"{A}/")])
-    ranks = StoredPageRank(database, crawl.id, 0.85)
-    assert len(ranks) == 0
-    assert list(ranks.top(9)) == []
-
-
 def test_steps_are_limited_if_the_bound_can_not_be_reached(database, monkeypatch):
     monkeypatch.setattr("crawlers.algorithms.ranking.link_ranks.MAX_STEPS", 3)
     ring = [Linked(f"{A}/{page}", (f"{A}/{(page + 1) % 5}",)) for page in range(5)]

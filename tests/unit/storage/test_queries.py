@@ -18,7 +18,6 @@ from crawlers.storage.queries import (
     is_small,
     latest_pages,
     progress,
-    sites_of,
 )
 from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
 from crawlers.storage.site_rows import SiteRow
@@ -78,15 +77,6 @@ def test_name_that_is_the_number_of_another_crawl_is_a_name(database: Database) 
     assert found is not None
     assert found.name == "other"
     assert crawl_numbered(database, 10**30) is None
-
-
-def test_sites_of_a_crawl_are_sorted_by_name(database: Database) -> None:
-    row = begin(database, "daily", B, A)
-    begin(database, "other", B)
-    assert [(s.site, s.availability) for s in sites_of(database, row.id)] == [
-        ("http://a.test", None),
-        ("http://b.test", None),
-    ]
 
 
 def test_fetched_pages_are_those_that_are_done_sorted_by_level(database: Database) -> None:

@@ -9,8 +9,6 @@ from crawlers.storage.crawls import begin
 from crawlers.storage.schema.tables import external_link, external_url, page, site
 from crawlers.storage.seeds import (
     LastCrawl,
-    crawl_seeds,
-    enable_seeds,
     last_crawls,
     list_seeds,
     remove_seeds,
@@ -69,14 +67,6 @@ def test_many_seeds_take_no_more_statements_than_few(database):
     assert statements(200) == few
     stored = numbers(database)
     assert sorted(stored.values()) == list(range(1, len(stored) + 1))
-
-
-def test_seeds_are_enabled_and_disabled(database):
-    save_seeds(database, [{"site": A}, {"site": B, "short_name": "bee"}])
-    enable_seeds(database, [1, 2], enabled=False)
-    assert crawl_seeds(database) == []
-    enable_seeds(database, [2], enabled=True)
-    assert [limits.site for limits in crawl_seeds(database)] == [B]
 
 
 @pytest.mark.both_stores

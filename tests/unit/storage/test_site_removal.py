@@ -3,10 +3,8 @@
 import pytest
 from sqlalchemy import func, insert, select, update
 
-from crawlers.errors import ConfigError
 from crawlers.storage import site_removal
 from crawlers.storage.database import Database
-from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import (
     bad_link,
     crawl,
@@ -16,9 +14,8 @@ from crawlers.storage.schema.tables import (
     page,
     pull,
     site,
-    worker,
 )
-from crawlers.storage.site_removal import SiteRows, crawls_at_work, remove_site, rows_of_site
+from crawlers.storage.site_removal import SiteRows, remove_site, rows_of_site
 from tests.support.stored_crawl import later_crawl, stored_crawl
 from tests.support.stored_rows import add_sites
 
@@ -105,26 +102,6 @@ def test_others_write_while_a_site_is_deleted(stored, monkeypatch):
     assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
 
 
-def test_crawl_that_begins_while_its_site_is_deleted_keeps_the_rest(stored, monkeypatch):
-    monkeypatch.setattr("crawlers.storage.site_removal.ROWS_AT_ONCE", 5)
-    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
-    locks = []
-
-    def join(_seconds):
-        with stored.write() as connection:
-            connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
-        locks.append(WorkerLock(stored, 5))
-
-    monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", join)
-    with pytest.raises(ConfigError, match="the crawl spring is running"):
-        remove_site(stored, A)
-    locks[0].release()
-    assert rows_of_site(stored, A).pages == 12
-    monkeypatch.setattr("crawlers.storage.site_removal.time.sleep", lambda _seconds: None)
-    remove_site(stored, A)
-    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
-
-
 def test_others_write_while_a_site_of_several_crawls_is_deleted(stored, monkeypatch):
     """No statement may be left that sees an old state: SQLite lets its connection write no more."""
     later_crawl(stored)
@@ -156,20 +133,3 @@ def test_every_table_that_refers_to_sites_or_pages_is_cleared():
     named = {column.name for table in metadata.sorted_tables for column in table.columns if column.name.endswith("_id")}
     others = {"crawl_id", "worker_id", "seed_id", "feed_id", "finisher_id", "url_id", "context_id", "target_id"}
     assert named == {*OF_SITES} | others
-
-
-def test_nothing_is_deleted_while_a_worker_works(stored):
-    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
-    with stored.write() as connection:
-        connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
-    before, lock = rows(stored), WorkerLock(stored, 5)
-    try:
-        assert crawls_at_work(stored, A) == ["spring"]
-        with pytest.raises(ConfigError, match="the crawl spring is running; stop it first"):
-            remove_site(stored, A)
-        assert rows(stored) == before
-    finally:
-        lock.release()
-    assert crawls_at_work(stored, A) == []  # the process has died
-    remove_site(stored, A)
-    assert rows_of_site(stored, A).pages == 0

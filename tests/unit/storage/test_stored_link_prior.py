@@ -43,7 +43,3 @@ def test_crawl_does_not_begin_with_a_wrong_file(database):
         begin(database, wrong)
     with database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM crawl").scalar() == 0
-
-
-def test_crawl_without_weights_has_none(database):
-    assert kept(database, begin(database, None).id) == {}

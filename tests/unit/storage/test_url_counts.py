@@ -63,8 +63,3 @@ def test_numbers_are_those_of_the_summary(stored):
             others[ending.state] += number
     assert (counts.not_pages, counts.not_requested) == (others[State.REFUSED], others[State.REJECTED])
     assert (counts.redirects, counts.waiting) == (results.redirects, results.waiting)
-
-
-def test_counts_of_sites_are_added(stored):
-    assert total(counted(stored).values()) == UrlCounts(5, 1, 1, 3, 1, 1, copies=2, deepest=3)
-    assert total([]) == UrlCounts()

@@ -533,16 +533,6 @@ def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
     assert shared.round(shared.first).idle == 0
 
 
-def test_another_worker_is_elected_if_the_finisher_dies(shared: Crawl) -> None:
-    second = shared.join()
-    shared.end(*shared.sites)
-    shared.round(second, is_hungry=True)
-    assert shared.round(shared.first, is_hungry=True).is_elected
-    assert shared.lose(99.0, 30.0, me=second) == [], "writing outputs takes any time"
-    assert shared.lose(99.0, 30.0, dead=(shared.first,), me=second) == [shared.first]
-    assert shared.round(second, is_hungry=True).is_elected
-
-
 def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: Crawl) -> None:
     shared.join()
     assert not crawls.end(shared.database, shared.id, finished=False, reason="x", now=1.0, worker_id=shared.first)

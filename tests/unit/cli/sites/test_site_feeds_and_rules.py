@@ -5,7 +5,6 @@ import io
 import sys
 
 import pytest
-from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from sqlalchemy import insert, update
 
@@ -272,18 +271,3 @@ def test_invalid_input_is_reported_in_one_sentence(sites, arguments, message):
     assert errors[0].startswith("Error: ")
     assert message in errors[0]
     assert len(errors[0]) < 300
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["add-feed", "1"], "sites add-feed: expected at least 2 arguments, got 1"),
-        (["rules", "1", "2"], "sites rules: expected at most 1 argument, got 2"),
-        (["rules", "--all"], "sites rules has no option --all"),
-        (["pin-rule", "1", "--weight", "1"], "sites pin-rule has no option --weight"),
-        (["feeds", "--site", "1"], "sites feeds has no option --site"),
-    ],
-)
-def test_invalid_command_line_is_reported(sites, arguments, message):
-    with pytest.raises(UsageError, match=message):
-        sites(*arguments)

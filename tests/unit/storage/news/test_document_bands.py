@@ -47,16 +47,6 @@ def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept:
     stored[1].submit(changes)
 
 
-def test_candidates_are_sorted_by_the_number_of_common_bands(bands, stored):
-    keep(bands, stored, 1, made(1, edits=60))
-    keep(bands, stored, 2, made(1))
-    keep(bands, stored, 3, made(2))
-    keep(bands, stored, 4, made(1, domain="example.com"))
-    assert bands.candidates(made(1)) == [2, 1]
-    stored[1].flush()
-    assert DocumentBands(*stored).candidates(made(1)) == [2, 1]
-
-
 def test_bands_are_not_forgotten_before_they_are_committed(bands, stored):
     for page in range(1, 40):
         keep(bands, stored, page, made(page))

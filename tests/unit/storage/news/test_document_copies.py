@@ -197,13 +197,6 @@ def test_similar_page_is_a_document(crawl, committed, url, found):
     assert crawl.documents() == [1, 2]
 
 
-def test_wrong_canonical_url_on_all_pages_hides_no_document(crawl):
-    wrong = f"{SITE}/news/5"
-    for number in range(1, 8):
-        assert crawl.judge(f"{SITE}/news/{number}", article(number, wrong)) == number
-    assert crawl.judge(f"{SITE}/news/5?from=rss", article(5, wrong)) == Copy(5, Reason.SAME_TEXT, "")
-
-
 def test_canonical_page_that_is_found_after_its_copy_is_the_copy(crawl):
     assert crawl.judge(f"{SITE}/amp/a", article(1, f"{SITE}/a")) == 1
     assert crawl.judge(f"{SITE}/a", article(1, f"{SITE}/a", text=prose(1)[:700])) == Copy(1, Reason.SAME_URL, "")

@@ -16,7 +16,6 @@ from crawlers.storage.news.stored_rules import (
     pin_rule,
     remove_rule,
     replace_rules,
-    rule_numbered,
     rules_by_domain,
 )
 from tests.support.stored_rows import write_rows
@@ -87,16 +86,6 @@ def test_rules_of_a_file_override_learnt_rules_but_not_pinned_ones(database):
         replace_rules(connection, HAND, {A: file[:1], B: []})
     rules = {rule.regex: rule.origin for rule in rules_by_domain(database)[A]}
     assert rules == {"/both": HAND, "/mine": HAND}, "rules that are no longer in the file are deleted, unless pinned"
-
-
-def test_unknown_numbers_and_existing_expressions_are_refused(sqlite):
-    for action in (rule_numbered, pin_rule, forbid_rule, remove_rule, lambda *its: edit_rule(*its, "/x")):
-        with pytest.raises(ConfigError, match="there is no rule 7; `scrapy sites rules` lists all"):
-            action(sqlite, 7)
-    first, second = (add_rule(sqlite, A, regex, 1.0).number for regex in ("/a", "/b"))
-    with pytest.raises(ConfigError, match=f"rule {first} of {A} already is '/a'; pin that one and remove {second}"):
-        edit_rule(sqlite, second, "/a")
-    assert edit_rule(sqlite, second, "/b").rule.regex == "/b"
 
 
 def test_number_of_manual_rules_is_limited_and_learnt_ones_do_not_count(sqlite, monkeypatch):

@@ -3,27 +3,23 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import (
-    FeedRow,
-    add_feed,
     delete_orphaned_feeds,
     list_feeds,
     save_sources,
     stored_sources,
     switch_feed,
 )
-from crawlers.storage.schema.news_tables import FoundFeed, feed, poll
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.news_tables import FoundFeed, feed
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
 
 pytestmark = pytest.mark.both_stores
@@ -100,23 +96,6 @@ def test_discovered_feeds_are_listed_after_given_ones(database):
     assert feeds(sqlite)[f"{A}/map.xml"] == (1, "sitemap", False, True)
 
 
-def test_feed_can_be_added_removed_and_restored(sqlite):
-    save_sources(sqlite, [BARE, FULL])
-    owner = list_seeds(sqlite)[0]
-    url = "http://b.example/feed"
-    assert add_feed(sqlite, owner, url, "feed")
-    switch_feed(sqlite, owner, url, enabled=False)
-    assert feeds(sqlite)[url] == (1, "feed", True, False)
-    find(sqlite, ("http://b.example", url, "feed"))
-    assert feeds(sqlite)[url] == (1, "feed", True, False), "a removed feed is not discovered again"
-    assert not add_feed(sqlite, owner, url, "feed")
-    assert feeds(sqlite)[url] == (1, "feed", True, True)
-    with pytest.raises(ConfigError, match=f"{A}/rss is already a feed of seed 2"):
-        add_feed(sqlite, owner, f"{A}/rss", "feed")
-    with pytest.raises(ConfigError, match=f"{A}/rss is not a feed of http://b.example; `scrapy sites feeds 1 --all`"):
-        switch_feed(sqlite, owner, f"{A}/rss", enabled=False)
-
-
 def test_feed_moves_to_another_source_with_the_file(sqlite):
     save_sources(sqlite, [FULL])
     save_sources(sqlite, [replace(BARE, feeds=FULL.feeds[:1])])
@@ -129,22 +108,3 @@ def test_feeds_are_deleted_with_their_seed(sqlite):
     delete_orphaned_feeds(sqlite)
     with sqlite.read() as connection:
         assert connection.execute(select(feed.c.id)).all() == []
-
-
-def test_feeds_are_listed_with_their_latest_poll(database):
-    save_sources(database, [replace(FULL, sitemaps=()), BARE])
-    unsaid = {"variant": 0, "level": 0, "hops": 0, "priority": 0.0, "found_at": 0.0, "state_at": 0.0, "state": 1}
-    polled = {"kind": "feed", "due_at": 0.0, "polls": 3, "failures": 0, "rate": "{}", "site_id": 1}
-    variant = f"{A}/rss?"  # of the feed's URL
-    with database.write() as connection:
-        for number, at, items in ((1, 20.0, 7), (2, 10.0, 5)):
-            connection.execute(
-                insert(page).values(id=number, site_id=number, key=key(f"{A}/rss"), url=variant, **unsaid)
-            )
-            connection.execute(
-                insert(poll).values(page_id=number, polled_at=at, new_items=items, problem="status 500", **polled)
-            )
-    rows = list_feeds(database, key, 1)
-    assert rows[0] == FeedRow(1, 1, A, f"{A}/rss", "feed", True, True, 20.0, 7, "status 500")
-    assert rows[1] == FeedRow(2, 1, A, "http://feeds.example/a", "feed", True, True)
-    assert list_feeds(database, key, 2) == []

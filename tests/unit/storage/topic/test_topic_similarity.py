@@ -75,8 +75,3 @@ def test_crawl_without_a_topic_is_unchanged(database):
     crawl_id, (a, _) = begin_topic(database)
     add_page(database, 1, a, "http://a.test/")
     assert store_similarities(database, crawl_id) is None
-
-
-def test_crawl_that_read_nothing_has_a_mean_of_0(database):
-    crawl_id, _ = begin_topic(database, unicod=1.0)
-    assert store_similarities(database, crawl_id) == 0.0
