@@ -1,7 +1,5 @@
 """The status of a worker as text."""
 
-from __future__ import annotations
-
 from crawlers.storage.worker_status import Wait, WorkerStatus, read_status
 
 
