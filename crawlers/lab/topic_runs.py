@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.ranking.link_features import link_features
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.terms import Terms
-from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, topic_of
-from crawlers.algorithms.urls.resolution import site_of
+from crawlers.algorithms.topic.vectors import STRATEGIES, Topic, topic_of
 from crawlers.errors import ConfigError
 from crawlers.inputs.topic_file import read_topic
-from crawlers.items import LinkPlace
-from crawlers.lab.simulation.topic_replay import learnt_replay, replay
-from crawlers.lab.topic_web import links_between, stored_web, terms_of_page
+from crawlers.lab.simulation.topic_replay import replay
+from crawlers.lab.topic_web import StoredWeb, links_between
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.topic.topics import language_of, read_pages, terms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.lab.topic_web import StoredLink, StoredWeb
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
 
@@ -101,16 +94,11 @@ def replayed(
     read: dict[str, list[int]] = {}
     unknown: dict[str, int] = {}
 
-    def relevance(text: str) -> float:
-        return topic.anchor_relevance(terms(text))
-
-    with stored_web(database, crawl.id, relevance) as web:
+    with database.read() as connection:
+        web = StoredWeb(connection, crawl.id, topic, terms)
         for strategy in strategies:
-            scores = TopicScores(STRATEGIES[strategy])
-            if scores.weights.delta:
-                run = learnt_replay(_TopicWeb(database, web, topic), LinkRelevance(scores), most)
-            else:
-                run = replay(web, scores, most)
+            web.begin()
+            run = replay(web, LinkRelevance(TopicScores(STRATEGIES[strategy])), most)
             if not run.read:
                 raise _empty(crawl)
             read[strategy], unknown[strategy] = run
@@ -123,35 +111,6 @@ def replayed(
         unknown,
         most,
     )
-
-
-class _TopicWeb:
-    """A stored web with the similarities of its pages to *topic*, by the pages asked for so far."""
-
-    def __init__(self, database: Database, web: StoredWeb, topic: Topic) -> None:
-        self.roots = web.roots
-        self.site = web.site
-        self.outcome = web.outcome
-        self.links = web.links
-        self._database = database
-        self._web = web
-        self._topic = topic
-        self._seen = DocumentFrequencies()
-        self._texts: tuple[int, Mapping[int, StoredLink]] = (0, {})  # of the links of one page
-
-    def similarity(self, number: int) -> float:
-        counts = terms_of_page(self._database, number)
-        self._seen.add(counts)
-        return self._topic.tf_idf_similarity(counts, self._seen)
-
-    def features(self, number: int, target: int, level: int) -> Features:
-        if self._texts[0] != number:
-            self._texts = number, self._web.texts(number)
-        found = self._texts[1][target]
-        # The same link as in a crawl, see `PageAnalyzer`.
-        _, anchor = max(((self._web.worth(context), anchor) for anchor, context in found.texts), default=(0.0, ""))
-        place = LinkPlace("", "", anchor)
-        return np.array(link_features(site_of(found.url), found.url, level, number, place), np.uint32)
 
 
 def _terms(database: Database, crawl: NamedCrawl) -> dict[str, float]:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from sqlalchemy import select
 
-from crawlers.items import State
+from crawlers.algorithms.ranking.link_features import link_features
+from crawlers.algorithms.topic.vectors import DocumentFrequencies
+from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import LinkPlace, State
 from crawlers.lab.simulation.topic_replay import FetchOutcome
 from crawlers.storage.redirect_chains import final_target, redirects_of
 from crawlers.storage.schema.score_tables import link_text, relevance, topic_page
 from crawlers.storage.schema.tables import link, link_context, page, site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from sqlalchemy import Connection
 
+    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.algorithms.topic.terms import Terms
+    from crawlers.algorithms.topic.vectors import Topic
     from crawlers.storage.database import Database
 
 CACHED_TEXTS = 50_000  # link texts whose value is cached: those of menus are on every page
@@ -33,12 +39,15 @@ class StoredLink(NamedTuple):
 
 
 class StoredWeb:
-    """The pages that a crawl discovered, as a `topic_replay.Web`; *worth* returns the value of a link's text."""
+    """The pages that a crawl discovered, without URLs rejected on discovery; pages are numbers."""
 
-    def __init__(self, connection: Connection, crawl_id: int, worth: Callable[[str], float]) -> None:
+    def __init__(self, connection: Connection, crawl_id: int, topic: Topic, terms: Terms) -> None:
         self._connection = connection
-        self.worth = lru_cache(CACHED_TEXTS)(worth)
-        self.roots: list[int] = []
+        self._topic = topic
+        self._worth = lru_cache(CACHED_TEXTS)(lambda text: topic.anchor_relevance(terms(text)))
+        self._seen = DocumentFrequencies()
+        self._texts: tuple[int, Mapping[int, StoredLink]] = (0, {})  # of the links of one page
+        self.roots: list[int] = []  # with which the crawl began
         #: Site, state and redirect target by page.
         self.pages: dict[int, tuple[int, State, int | None]] = {}
         statement = (
@@ -53,28 +62,45 @@ class StoredWeb:
             if level == 0 and found_on is None:
                 self.roots.append(number)
 
+    def begin(self) -> None:
+        """Forget the pages whose similarity was asked for: another replay begins."""
+        self._seen = DocumentFrequencies()
+
     def site(self, number: int) -> int | None:
-        """As `topic_replay.Web`."""
+        """Return the site of a page; None if it is not in the web."""
         known = self.pages.get(number)
         return None if known is None else known[0]
 
     def outcome(self, number: int) -> FetchOutcome | None:
-        """As `topic_replay.Web`."""
+        """Return the stored result of fetching a page; None if the crawl never fetched it."""
         _, state, moved_to = self.pages[number]
         if state is State.WAITING:
             return None
         return FetchOutcome(state is State.DONE, state is not State.REJECTED, moved_to)
 
     def links(self, number: int) -> Mapping[int, float]:
-        """As `topic_replay.Web`: the value of a link is that of its best text."""
+        """Return the targets of a page, each with the value of the best text of the links; their order breaks ties."""
         return {
-            target: max((self.worth(context) for _, context in found.texts), default=0.0)
-            for target, found in self.texts(number).items()
+            target: max((self._worth(context) for _, context in found.texts), default=0.0)
+            for target, found in links_of(self._connection, number).items()
         }
 
-    def texts(self, number: int) -> dict[int, StoredLink]:
-        """As `links_of`."""
-        return links_of(self._connection, number)
+    def similarity(self, number: int) -> float:
+        """Return the similarity of a page to the topic, by the pages asked for so far."""
+        terms = select(topic_page.c.terms).where(topic_page.c.page_id == number)
+        counts = json.loads(self._connection.execute(terms).scalar_one())
+        self._seen.add(counts)
+        return self._topic.tf_idf_similarity(counts, self._seen)
+
+    def features(self, number: int, target: int, level: int) -> Features:
+        """Return the features of the links from a page to *target*, which they show to be on *level*."""
+        if self._texts[0] != number:
+            self._texts = number, links_of(self._connection, number)
+        found = self._texts[1][target]
+        # The same link as in a crawl, see `PageAnalyzer`.
+        _, anchor = max(((self._worth(context), anchor) for anchor, context in found.texts), default=(0.0, ""))
+        place = LinkPlace("", "", anchor)
+        return np.array(link_features(site_of(found.url), found.url, level, number, place), np.uint32)
 
 
 def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
@@ -96,20 +122,6 @@ def links_of(connection: Connection, number: int) -> dict[int, StoredLink]:
         if context is not None:
             texts.add((anchor, context))
     return {target: StoredLink(url, texts) for target, (url, texts) in found.items()}
-
-
-@contextmanager
-def stored_web(database: Database, crawl_id: int, worth: Callable[[str], float]) -> Iterator[StoredWeb]:
-    """Yield the web of a crawl; *worth* returns the value, in [0, 1], of a link's text."""
-    with database.read() as connection:
-        yield StoredWeb(connection, crawl_id, worth)
-
-
-def terms_of_page(database: Database, number: int) -> dict[str, int]:
-    """Return the term frequencies of a page that was read."""
-    statement = select(topic_page.c.terms).where(topic_page.c.page_id == number)
-    with database.read() as connection:
-        return dict(json.loads(connection.execute(statement).scalar_one()))
 
 
 def links_between(database: Database, crawl_id: int) -> Iterator[tuple[int, int]]:

@@ -7,19 +7,18 @@ flight.
 
 from __future__ import annotations
 
-import heapq
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable
 from crawlers.algorithms.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-    from crawlers.algorithms.ranking.topic_scores import TopicScores
+    from crawlers.lab.topic_web import StoredWeb
 
 
 class FetchOutcome(NamedTuple):
@@ -30,33 +29,6 @@ class FetchOutcome(NamedTuple):
     moved_to: int | None = None  # the target of a redirect
 
 
-class Web(Protocol):
-    """A stored web; pages are numbers. URLs rejected on discovery are not in it."""
-
-    @property
-    def roots(self) -> Sequence[int]:
-        """The pages with which the crawl began."""
-
-    def site(self, page: int, /) -> int | None:
-        """Return the site of *page*; None if *page* is not in the web."""
-
-    def outcome(self, page: int, /) -> FetchOutcome | None:
-        """Return the stored result of fetching *page*; None if the stored crawl never fetched it."""
-
-    def links(self, page: int, /) -> Mapping[int, float]:
-        """Return the targets of *page*, which has a text, each with the value of the link; their order breaks ties."""
-
-
-class LearntWeb(Web, Protocol):
-    """A stored web with what a crawl learns from."""
-
-    def similarity(self, page: int, /) -> float:
-        """Return the similarity of *page*, which has a text, to the topic; it may depend on the pages asked before."""
-
-    def features(self, page: int, target: int, level: int, /) -> Features:
-        """Return the features of the links from *page* to *target*, which they show to be on *level*."""
-
-
 class Replayed(NamedTuple):
     """The result of a replay."""
 
@@ -64,38 +36,30 @@ class Replayed(NamedTuple):
     unknown: int  # pages skipped because the stored crawl never fetched them
 
 
-def replay(web: Web, scores: TopicScores, most: int) -> Replayed:
-    """Return the first *most* pages of *web* that a crawl ordered by *scores* would read; *scores* must be new.
-
-    Notes
-    -----
-    O(log n) per link and per page, with n waiting pages, as in the frontier.
-    """
-    return _Replay(web, scores).run(most)
-
-
-def learnt_replay(web: LearntWeb, relevance: LinkRelevance, most: int) -> Replayed:
-    """Return what `replay` does for a crawl that learns *relevance* of links, which must be new.
+def replay(web: StoredWeb, relevance: LinkRelevance, most: int) -> Replayed:
+    """Return the first *most* pages of *web* that a crawl ordered by *relevance*, which must be new, would read.
 
     Notes
     -----
     O(n) per page, with n waiting pages. A frontier computes the values of some of them later, if there are many sites.
     """
-    return _LearntReplay(web, relevance).run(most)
+    return _Replay(web, relevance).run(most)
 
 
 class _Replay:
-    """A replay in progress: *scores* number the pages in the order of discovery, which breaks ties."""
+    """A replay in progress; pages are numbered in the order of discovery, which breaks ties."""
 
-    def __init__(self, web: Web, scores: TopicScores) -> None:
+    def __init__(self, web: StoredWeb, relevance: LinkRelevance) -> None:
         self._web = web
-        self._scores = scores
+        self._relevance = relevance
+        self._scores = relevance.scores
+        self._learns = relevance.scores.weights.delta > 0.0
         self._rule = Best()
         self._numbers: dict[int, int] = {}  # by page of the web
         self._pages = [0]  # by number, from 1
         self._sites = [0]  # by number, from 1
-        self._heaps: dict[int, list[tuple[float, int]]] = {}  # by site: (-score at its last increase, number)
-        self._values: dict[int, float] = {}  # by site: the score that the rule knows
+        self._waiting: dict[int, LinkTable] = {}  # by site
+        self._features: dict[int, Features] = {}  # of pages that are not in a table yet, or no more
 
     def run(self, most: int) -> Replayed:
         self._enqueue([number for page in self._web.roots if (number := self._found(page, 0)) is not None])
@@ -110,13 +74,16 @@ class _Replay:
                 self._rule.record_reward(site, 0.0)
             if outcome is not None and outcome.is_read:
                 done.read.append(page)
-            self._enqueue(self._acknowledge(number, outcome))
+            known, level = len(self._pages), int(self._scores.record(number)[1])
+            changed = self._acknowledge(number, level, outcome)
+            if self._learns:
+                self._learn(number, level, outcome, range(known, len(self._pages)))
+            self._enqueue([*changed, number])
         return done
 
-    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Collection[int]:
+    def _acknowledge(self, number: int, level: int, outcome: FetchOutcome | None) -> Collection[int]:
         """Record the outcome of a page; return the pages whose score may have increased."""
         scores = self._scores
-        level = int(scores.record(number)[1])
         if outcome is not None and outcome.is_read:
             links = self._web.links(self._pages[number])
             found = {self._found(page, level + 1): value for page, value in links.items()}
@@ -130,6 +97,19 @@ class _Replay:
                 return [target]
         scores.remove_page(number)
         return []
+
+    def _learn(self, number: int, level: int, outcome: FetchOutcome | None, new: range) -> None:
+        """Learn from the outcome of a page, by which the pages *new* were found."""
+        page, reward = self._pages[number], 0.0
+        own = self._features.pop(number, NO_FEATURES)
+        if outcome is not None and outcome.is_read:
+            reward = self._web.similarity(page)
+            for target in new:
+                self._features[target] = self._web.features(page, self._pages[target], level + 1)
+        else:
+            self._features.update(dict.fromkeys(new, own))  # of the target of a redirect
+        if outcome is not None and outcome.was_requested:
+            self._relevance.learn(own.tolist() if own.any() else [], reward)
 
     def _found(self, page: int, level: int) -> int | None:
         """Record that *page* was found, *level* clicks from the roots; return its number, None if not in the web."""
@@ -148,77 +128,15 @@ class _Replay:
     def _enqueue(self, numbers: Iterable[int]) -> None:
         sites: dict[int, None] = {}
         for number in numbers:
-            if self._scores.queue(number) == 0:
-                site = self._sites[number]
-                heapq.heappush(self._heaps.setdefault(site, []), (-self._scores.score(number), number))
-                sites[site] = None
-        for site in sites:
-            self._update_rule(site)
-
-    def _next(self) -> int | None:
-        """Remove the best page from its heap and return its number; None if no page waits."""
-        while (site := self._rule.select(0.0)) is not None:
-            assert isinstance(site, int)
-            if self._update_rule(site):
-                return heapq.heappop(self._heaps[site])[1]
-        return None
-
-    def _update_rule(self, site: int) -> bool:
-        """Report the score of the best page of *site* to the rule; return whether the rule knew it already."""
-        heap, scores = self._heaps[site], self._scores
-        while heap:
-            value, number = -heap[0][0], heap[0][1]
-            now = scores.score(number)
-            if scores.queue(number) != 0 or now > value:
-                heapq.heappop(heap)  # the page no longer waits, or has a better entry
-            elif now < value:
-                heapq.heapreplace(heap, (-now, number))
-            elif self._values.get(site) == value:
-                return True
-            else:
-                self._values[site] = value
-                self._rule.wake(site)
-                self._rule.set_arm_value(site, value)
-                return False
-        self._values.pop(site, None)
-        self._rule.sleep(site)
-        return False
-
-
-class _LearntReplay(_Replay):
-    """A replay of a crawl that learns from links; pages that wait are in a table for each site, and in no heap."""
-
-    def __init__(self, web: LearntWeb, relevance: LinkRelevance) -> None:
-        super().__init__(web, relevance.scores)
-        self._learnt_web = web
-        self._relevance = relevance
-        self._waiting: dict[int, LinkTable] = {}  # by site
-        self._features: dict[int, Features] = {}  # of pages that are not in a table yet, or no more
-
-    def _acknowledge(self, number: int, outcome: FetchOutcome | None) -> Collection[int]:
-        page, level = self._pages[number], int(self._scores.record(number)[1])
-        before = len(self._pages)
-        found = super()._acknowledge(number, outcome)
-        own, reward = self._features.pop(number, NO_FEATURES), 0.0
-        if outcome is not None and outcome.is_read:
-            reward = self._learnt_web.similarity(page)
-            for new in range(before, len(self._pages)):
-                self._features[new] = self._learnt_web.features(page, self._pages[new], level + 1)
-        else:
-            self._features.update(dict.fromkeys(range(before, len(self._pages)), own))  # of the target of a redirect
-        if outcome is not None and outcome.was_requested:
-            self._relevance.learn(own.tolist() if own.any() else [], reward)
-        return [*found, number]
-
-    def _enqueue(self, numbers: Iterable[int]) -> None:
-        for number in numbers:
+            sites[self._sites[number]] = None
             table = self._waiting.setdefault(self._sites[number], LinkTable())
             if self._scores.queue(number) == 0 and number not in table:
                 table.add(number, self._features.pop(number, NO_FEATURES))
-        for site in self._waiting:
-            self._update_rule(site)
+        for site in self._waiting if self._learns else sites:
+            self._best(site)
 
     def _next(self) -> int | None:
+        """Remove the best page from its table and return its number; None if no page waits."""
         while (site := self._rule.select(0.0)) is not None:
             assert isinstance(site, int)
             if (number := self._best(site)) is not None and self._rule.select(0.0) == site:
@@ -227,9 +145,6 @@ class _LearntReplay(_Replay):
                 self._features[number] = features
                 return number
         return None
-
-    def _update_rule(self, site: int) -> bool:
-        return self._best(site) is not None
 
     def _best(self, site: int) -> int | None:
         """Return the waiting page of *site* with the greatest value, which the rule knows from now on."""

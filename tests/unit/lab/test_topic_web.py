@@ -3,9 +3,11 @@
 import pytest
 from sqlalchemy import insert
 
+from crawlers.algorithms.topic.terms import Terms
+from crawlers.algorithms.topic.vectors import Topic
 from crawlers.items import State
 from crawlers.lab.simulation.topic_replay import FetchOutcome
-from crawlers.lab.topic_web import links_between, stored_web
+from crawlers.lab.topic_web import StoredWeb, links_between
 from crawlers.storage.schema.score_tables import link_text, relevance
 from crawlers.storage.schema.tables import link_context, page
 from tests.support.topic_store import add_links, add_page, begin_topic
@@ -39,7 +41,8 @@ def crawl_id(database):
 
 @pytest.mark.both_stores
 def test_outcomes_are_the_stored_states(database, crawl_id):
-    with stored_web(database, crawl_id, len) as web:
+    with database.read() as connection:
+        web = StoredWeb(connection, crawl_id, Topic({"font": 1.0}), Terms("en"))
         assert web.roots == [1], "the target of a redirect on level 0 is not a root"
         assert [web.site(number) is not None for number in range(1, 9)] == [True] * 5 + [False, True, False]
         assert [web.outcome(number) for number in (1, 2, 3, 4, 5, 7)] == [
@@ -53,8 +56,9 @@ def test_outcomes_are_the_stored_states(database, crawl_id):
 
 
 def test_links_are_in_order_of_discovery_with_the_value_of_their_best_text(database, crawl_id):
-    with stored_web(database, crawl_id, lambda text: len(text) / 100) as web:
-        assert list(web.links(1).items()) == [(2, 0.10), (3, 0.0), (5, 0.07), (6, 0.0)]
+    with database.read() as connection:
+        web = StoredWeb(connection, crawl_id, Topic({"font": 3.0, "weather": 4.0}), Terms("en"))
+        assert list(web.links(1).items()) == [(2, pytest.approx(0.6)), (3, 0.0), (5, pytest.approx(0.8)), (6, 0.0)]
         assert web.links(5) == {}
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlers.algorithms.ranking.link_features import WIDTH
+from crawlers.algorithms.ranking.link_relevance import LinkRelevance
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.lab.simulation.topic_replay import FetchOutcome, replay
@@ -32,9 +35,15 @@ class Web:
     def links(self, page):
         return self.targets[page]
 
+    def similarity(self, page):
+        return page / 100
+
+    def features(self, page, target, level):
+        return np.full(WIDTH, page, np.uint32)
+
 
 def read(web, strategy, most=100):
-    return replay(web, TopicScores(STRATEGIES[strategy]), most)
+    return replay(web, LinkRelevance(TopicScores(STRATEGIES[strategy])), most)
 
 
 def one_site(targets, roots=(1,), **answers):
