@@ -46,7 +46,7 @@ HOSTS = 5000  # to which external links lead
 # As in the large crawl: read late, an address of another site, read early.
 EXPLAINED = ("http://s7.test/page/1207006", "http://h77.test/page/77", "http://s7.test/page/606")
 TEXT = "A sentence of a document about something that happened yesterday, and what comes of it. " * 8
-TOTALS = OPICTotals(ticks=1e6, virtual=0.0, history=1.0, found=1e6, offset_new=0.0, offset_read=0.0, new=0.0, read=1e6)
+TOTALS = OPICTotals(ticks=1e6, virtual=0.0, found=1e6, offset_new=0.0, offset_read=0.0, new=0.0, read=1e6)
 _COUNTED = "WITH RECURSIVE n(n) AS (SELECT {begin} UNION ALL SELECT n + 1 FROM n WHERE n + 1 < {end}) "
 # Of a hundred pages, eighty are done, two redirect, two are broken, six were rejected, and ten wait.
 _PLACE = "n / {sites} % 100"

@@ -76,7 +76,7 @@ class Membership:
     *page_budget* is that of the crawl, 0 if it has none; it has at most *most_sites*. A worker that is silent for more
     than *deadline_s* is lost. *clock* is that of the crawl, which is never set.
 
-    *distribute* is `SharedScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
+    *distribute* is `PageScores.hand_out` of an order with scores; *gets_messages* says whether links lead from one
     site to another, and *carries_cash* whether their messages do. The crawl *is_divided* if others work on it, or did
     so before in this run.
 

@@ -20,7 +20,6 @@ from crawlers import __version__
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.ranking.link_values import LinkValues
-from crawlers.algorithms.ranking.page_scores import DivisibleScores, SharedScores
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.membership import Membership
 from crawlers.crawl.order_check import check_order
@@ -173,9 +172,9 @@ class CrawlSession:
                 most_sites=self.most_sites + len(self.row.excluded),
                 deadline_s=deadline_s,
                 clock=clock,
-                distribute=scores.hand_out if isinstance(scores, SharedScores) else None,
+                distribute=scores.hand_out if scores is not None and scores.is_shared else None,
                 gets_messages=mission.scope is not None,
-                carries_cash=isinstance(scores, SharedScores) and scores.carries_cash,
+                carries_cash=scores is not None and scores.carries_cash,
                 is_divided=self.row.others > 0 or share > 1,
             )
             self._check_store = StoreCheck(self.database, self._lock)
@@ -202,7 +201,7 @@ class CrawlSession:
                 patience=patience,
                 records_pulls=self._records_pulls,
                 worker_id=self.row.worker_id,
-                is_divided=self.members.is_divided and isinstance(scores, DivisibleScores),
+                is_divided=self.members.is_divided and scores is not None,
             )
             self.rewards = Rewards(
                 reward if counts_rewards else None,

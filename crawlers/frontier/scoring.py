@@ -8,9 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, NewsScores
-from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, DivisibleScores, SharedScores
+from crawlers.algorithms.ranking.page_scores import GONE, REVISIT
 from crawlers.algorithms.ranking.page_values import PageValues
-from crawlers.errors import FrontierError
 from crawlers.items import QueueSlot
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
@@ -31,7 +30,7 @@ class Scoring:
     """The scores of all pages of *sites*. *held* contains the pages that are leased or rest.
 
     If the crawl *is_divided*, the pages of a site are recalled when it is opened, see `open_site`; otherwise all are
-    recalled now. Those of divisible orders that share nothing, such as `NewsScores`, always come with their sites.
+    recalled now. Those of orders that share nothing, such as `NewsScores`, always come with their sites.
     """
 
     def __init__(
@@ -45,10 +44,8 @@ class Scoring:
         is_divided: bool = False,
     ) -> None:
         self.scores = scores
-        self._parts = scores if isinstance(scores, DivisibleScores) else None
-        self._shared = scores if isinstance(scores, SharedScores) else None
         self._worker_id = worker_id
-        self.is_divided = is_divided or (self._parts is not None and self._shared is None)
+        self.is_divided = is_divided or not scores.is_shared
         self._rows_to_write: list[Row] = []  # of other tables, with the next change set
         self.news = scores if isinstance(scores, NewsScores) else None  # whose pages have queue slots
         self._store = store
@@ -63,9 +60,9 @@ class Scoring:
         """Load all pages of the crawl, including those of sites that the host list omits."""
         scores = self.scores
         if self.is_divided:
-            self._divisible().begin_part()
+            self.scores.begin_part()
             self._rows_to_write.append(self._totals())  # others are given nothing until everybody's is known
-            if self._shared is None:  # nobody needs those of workers that ended
+            if not scores.is_shared:  # nobody needs those of workers that ended
                 ended = (number for number, stored in self._store.parts().items() if not stored.part.is_active)
                 self._rows_to_write += [EndedTotals(self._store.crawl_id, number) for number in ended]
             return
@@ -74,14 +71,14 @@ class Scoring:
             return
         (first, *others), was_divided = parts.values(), False
         if others or any(base != first.base for base in bases.values()):
-            self._divisible().begin_part({number: stored.part for number, stored in parts.items()})
+            self.scores.begin_part({number: stored.part for number, stored in parts.items()})
             was_divided = True
         else:
             scores.recall_totals(first.part.totals)
         for page in self._store.scored(scores.table, scores.columns):
             if was_divided:
-                base = bases.get(page.site_id, self._divisible().base())
-                self._divisible().add_page(page.id, page.queue, page.record, base)
+                base = bases.get(page.site_id, self.scores.base())
+                self.scores.add_page(page.id, page.queue, page.record, base)
                 self._changed[page.id] = None
             else:
                 scores.recall(page.id, page.queue, page.record)
@@ -158,12 +155,8 @@ class Scoring:
 
         Returns what each of the messages to *elsewhere* pages of other workers carries.
         """
-        carried = 0.0
-        if elsewhere and self._parts is not None:
-            carried = self._parts.carries(page_id, links, elsewhere)
-            changed = self._parts.fetched(page_id, links, elsewhere)
-        else:
-            changed = self.scores.fetched(page_id, links)
+        carried = self.scores.carries(page_id, links, elsewhere) if elsewhere else 0.0
+        changed = self.scores.fetched(page_id, links, elsewhere)
         self._changed[page_id] = None
         self._changed.update(dict.fromkeys(changed))
         return carried
@@ -176,15 +169,10 @@ class Scoring:
 
     # Pages of several workers ------------------------------------------------------------------------
 
-    def _divisible(self) -> DivisibleScores:
-        if self._parts is None:
-            raise FrontierError(f"the pages of an order with the table {self.scores.table} can't be divided")
-        return self._parts
-
     @property
     def pays_again(self) -> bool:
         """Whether the links of a page carry something at each visit."""
-        return self._shared is not None
+        return self.scores.is_shared
 
     def holds(self, page_id: int) -> bool:
         """Return whether a page belongs to an open site."""
@@ -193,20 +181,20 @@ class Scoring:
     def moved_away(self, page_id: int) -> float:
         """Note that a page is only another URL of a page of another worker; return what the message carries."""
         self._changed[page_id] = None
-        return self._divisible().moved_away(page_id)
+        return self.scores.moved_away(page_id)
 
     def received(self, page_id: int, carried: float, value: float) -> None:
         """Note a link to a page of an open site from a page of another worker."""
-        self._changed.update(dict.fromkeys(self._divisible().received(page_id, carried, value)))
+        self._changed.update(dict.fromkeys(self.scores.received(page_id, carried, value)))
 
     def share(self, parts: Mapping[int, StoredPart]) -> None:
         """Take up what the workers of the crawl stored; their number includes this one."""
-        if self._shared is None:
+        if not self.scores.is_shared:
             return
         self.is_divided = True
         others = [one.part.totals for number, one in parts.items() if number != self._worker_id]
         own = parts.get(self._worker_id)
-        self._changed.update(dict.fromkeys(self._shared.share(others, own.part.given if own else 0.0)))
+        self._changed.update(dict.fromkeys(self.scores.share(others, own.part.given if own else 0.0)))
         self._rows_to_write.append(self._totals())
 
     def open_site(
@@ -216,21 +204,21 @@ class Scoring:
 
         *unscored* are those whose state and record disagree.
         """
-        shared = self._divisible()
+        scores = self.scores
         waiting: Counter[int] = Counter()
         for page in pages:
-            shared.add_page(page.id, page.queue, page.record, base if base is not None else shared.base())
+            scores.add_page(page.id, page.queue, page.record, base if base is not None else scores.base())
             self._site_of[page.id] = site_id
-            if self._shared is not None:  # else the record is the same
+            if scores.is_shared:  # else the record is the same
                 self._changed[page.id] = None
             if page.queue != GONE:
                 waiting[page.queue] += 1
         for page_id, _, level, waits in unscored:
             if waits:
                 self.add_waiting(site_id, page_id, level)
-                waiting[shared.queue(page_id)] += 1
+                waiting[scores.queue(page_id)] += 1
             else:
-                waiting[shared.queue(page_id)] -= 1
+                waiting[scores.queue(page_id)] -= 1
                 self.remove_page(page_id)
         self._recalled[site_id] = waiting
         if base is not None:
@@ -239,16 +227,16 @@ class Scoring:
     def close_site(self, site_id: int) -> list[Row]:
         """Forget the pages of a site; return the rows by which another worker can recall them."""
         pages = [page_id for page_id, of in self._site_of.items() if of == site_id]
-        base = SiteBase(site_id, json.dumps(self._divisible().base()))
-        self._divisible().remove_pages(pages)
+        base = SiteBase(site_id, json.dumps(self.scores.base()))
+        self.scores.remove_pages(pages)
         for page_id in pages:
             self._site_of[page_id] = 0
-        return [base, self._totals()] if self._shared is not None else []
+        return [base, self._totals()] if self.scores.is_shared else []
 
     def _totals(self) -> OrderTotalsRow:
         scores = self.scores
-        base = json.dumps(self._parts.base() if self._parts is not None else [])
-        return OrderTotalsRow(self._store.crawl_id, self._worker_id, json.dumps(scores.totals()), base)
+        totals, base = json.dumps(scores.totals()), json.dumps(scores.base())
+        return OrderTotalsRow(self._store.crawl_id, self._worker_id, totals, base)
 
     def remove_page(self, page_id: int) -> None:
         """Note that a page will not be fetched (again)."""

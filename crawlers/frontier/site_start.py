@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from crawlers.algorithms.ranking.news_scores import NewsScores
-from crawlers.algorithms.ranking.page_scores import OTHER, SharedScores
+from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import share
@@ -104,7 +104,7 @@ def _with_scores(
     sites = list(starts)
     scored = _by_site(store.scored(scores.table, scores.columns, sites))
     unscored = _by_site(store.unscored(scores.table, sites))
-    bases = store.bases(sites) if isinstance(scores, SharedScores) else {}
+    bases = store.bases(sites) if scores.is_shared else {}
     due: Mapping[int, Sequence[Retry]] = {}
     best: Mapping[int, Mapping[int, list[QueueEntry]]] = {}
     revived: Mapping[int, Sequence[QueueEntry]] = {}

@@ -34,7 +34,7 @@ _BASE = {
     "sqlite": "json_extract(coalesce(s.base, t.base), '$[' || i.queue || ']')",
     "postgresql": "CAST(CAST(coalesce(s.base, t.base) AS json)->>CAST(i.queue AS integer) AS double precision)",
 }
-# OPIC.importance and AdaptiveOPIC.importance of a page that was read; OPIC has an infinite window.
+# `OPIC.importance` of a page that was read; without a window it is infinite.
 _WEIGHT = f"""
     CASE WHEN :ticks - i.visited >= :window THEN {_CASH} * :window / (:ticks - i.visited)
     ELSE i.history * (1 - (:ticks - i.visited) / :window) + {_CASH} END"""

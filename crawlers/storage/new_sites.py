@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class SiteLimit:
     """The crawl *crawl_id* has at most *most* sites, including those that the latest run excludes.
 
-    *carries_cash* says whether messages do, see `SharedScores`.
+    *carries_cash* says whether messages do, see `PageScores`.
     """
 
     def __init__(self, crawl_id: int, most: int, *, carries_cash: bool = False) -> None:

@@ -52,7 +52,7 @@ def hand_out(
 ) -> dict[int, StoredPart]:
     """Distribute the cash that all workers have in common, if nobody did so for *every_s*, and return the parts.
 
-    *distribute* is `SharedScores.hand_out`. Nothing is distributed before each active worker has stored its part.
+    *distribute* is `PageScores.hand_out`. Nothing is distributed before each active worker has stored its part.
     """
     parts = parts_of(connection, crawl_id)
     active = select(worker.c.id).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE)

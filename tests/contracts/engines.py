@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from sqlalchemy import text
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
-from crawlers.algorithms.ranking.page_orders import BreadthFirst
+from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
 from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
@@ -65,7 +65,7 @@ class MemoryEngine:
         self._sites = 0
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
-        frontier = MemoryFrontier(rule or RoundRobin(), order or BreadthFirst(), **limits)
+        frontier = MemoryFrontier(rule or RoundRobin(), order or BREADTH_FIRST, **limits)
         store = frontier._store
         assert isinstance(store, MemoryFrontierStore)
         self._store = store
@@ -98,7 +98,7 @@ class SqlEngine:
             writer.database = self.database
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
-        choice = (rule or RoundRobin(), order or BreadthFirst())
+        choice = (rule or RoundRobin(), order or BREADTH_FIRST)
         if self._held is not None:
             self._held.lose()
             held = stored_frontier(self.database, self._held, self._crawl_id, *choice, **limits)  # type: ignore[arg-type]
@@ -234,7 +234,7 @@ class HeldMemoryEngine(MemoryEngine):
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         self.held.lose()
-        return granted(QueuedFrontier(self.held, rule or RoundRobin(), order or BreadthFirst(), **limits), limits)
+        return granted(QueuedFrontier(self.held, rule or RoundRobin(), order or BREADTH_FIRST, **limits), limits)
 
     def rows(self, site_id: int) -> list[dict[str, Any]]:
         self.held.flush()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.page_scores import GONE, PageScores
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
-class Fading:
-    """A `PageScores` in dicts. The record of a page is its score at tick 0, and its loss per tick."""
+class Fading(PageScores):
+    """Scores in dicts. The record of a page is its score at tick 0, and its loss per tick."""
 
     table = "importance"
-    columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
+    columns = ("cash", "history", "visited", "alias")
+    is_shared = True
 
     def __init__(self) -> None:
         self.ticks = 0
@@ -24,7 +25,7 @@ class Fading:
         if self.queue(page) == GONE:
             self.pages[page] = 0, page * 7 % 11 + self.ticks, page * 5 % 13 / 4
 
-    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         self.ticks += 1
         _, _, loss = self.pages[page]
         self.pages[page] = 1, self.ticks * loss, loss
@@ -52,14 +53,23 @@ class Fading:
     def offset(self, queue: int) -> float:
         return -0.5 * self.ticks * queue
 
-    def rebase(self) -> bool:
-        return False
-
     def record(self, page: int) -> tuple[float, ...]:
         return *self.pages.get(page, (GONE, 0.0, 0.0))[1:], 0.0, 0.0
 
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
         self.pages[page] = queue, record[0], record[1]
+
+    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+        raise NotImplementedError
+
+    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+        raise NotImplementedError
+
+    def moved_away(self, page: int) -> float:
+        raise NotImplementedError
+
+    def remove_pages(self, pages: Iterable[int]) -> None:
+        raise NotImplementedError
 
     def totals(self) -> list[float]:
         return [float(self.ticks)]

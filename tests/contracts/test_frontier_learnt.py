@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import feature_id, features_of
 from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
-from crawlers.algorithms.ranking.page_orders import LearntLinks
+from crawlers.algorithms.ranking.page_orders import PageOrder, learnt
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, Decision, Lease, Reward
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tests.contracts.engines import Engine
 
 
-def order() -> LearntLinks:
-    return LearntLinks(LinkValues())
+def order() -> PageOrder:
+    return learnt(LinkValues())
 
 
 def place(path: str) -> LinkPlace:
@@ -84,8 +84,8 @@ def test_links_like_those_that_paid_are_followed_first(engine):
 
 @pytest.mark.parametrize(("more", "first"), [(0.9 * CLOSE, "/first/1"), (1.1 * CLOSE, "/second/1")])
 def test_of_links_that_promise_nearly_as_much_the_oldest_is_next(engine, more, first):
-    learnt = LearntLinks(LinkValues({feature_id("anchor", "", "secon"): more}))
-    site = LearntSite(engine, engine.frontier(learnt, records_pulls=True))
+    order = learnt(LinkValues({feature_id("anchor", "", "secon"): more}))
+    site = LearntSite(engine, engine.frontier(order, records_pulls=True))
     site.begin("/first/1", "/second/1")
     assert site.paths([site.one()]) == [first]
 

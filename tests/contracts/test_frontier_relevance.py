@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-from crawlers.algorithms.ranking.page_orders import RelevantFirst
+from crawlers.algorithms.ranking.page_orders import relevant_first
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.values import Decision, Reward
@@ -26,7 +26,7 @@ class TopicSite(Site):
     """A site whose links have their paths as texts; *worth* is the relevance of a text that contains a word."""
 
     def __init__(self, engine, frontier=None, worth=()):
-        order = RelevantFirst(STRATEGIES["learnt"])
+        order = relevant_first(STRATEGIES["learnt"])
         super().__init__(engine, frontier or engine.frontier(order, Best(), records_pulls=True))
         self._worth = dict(worth)
 

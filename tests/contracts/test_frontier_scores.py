@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, Scored
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions, PageOrder
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage import site_opening
@@ -20,7 +20,6 @@ from tests.contracts.scored_story import name_of, target_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from crawlers.algorithms.ranking.page_orders import PageOrder
     from tests.contracts.engines import Engine
 
 SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
@@ -61,7 +60,7 @@ def test_leased_page_has_the_most_cash_whatever_is_in_memory(
 
 @pytest.mark.parametrize("heads", [(1,), (2, 5), (1000,)])
 def test_scores_that_fall_with_time_are_read_again(held: Any, heads: tuple[int, ...]) -> None:
-    crawl = ScoredCrawl(held, Way(lambda: Scored(Fading()), heads=heads, parallel=(1, 3), delays_s=(0.0, 1.0)))
+    crawl = ScoredCrawl(held, Way(lambda: PageOrder(Fading()), heads=heads, parallel=(1, 3), delays_s=(0.0, 1.0)))
     crawl.run(150)
     assert sum(is_revisit for _, is_revisit in crawl.asked) > 30
     crawl.check_store()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
 from tests.support.running import add_on
@@ -31,7 +31,7 @@ def town():
 
 def total_cash(crawl: Crawl) -> float:
     """The sum of all cash that a resumed run would have."""
-    scores = AdaptiveOPIC()
+    scores = OPIC(window=2.0)
     ((totals,),) = crawl.query("SELECT totals FROM order_totals")
     scores.recall_totals(json.loads(totals))
     for page, queue, *record in crawl.query("SELECT page_id, queue, cash, history, visited, alias FROM importance"):

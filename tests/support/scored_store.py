@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
+from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage.bulk_writer import write_changes
@@ -40,7 +40,7 @@ class Stored(NamedTuple):
     id: int
     sites: Mapping[str, int]
     pages: Mapping[str, int]
-    opic: AdaptiveOPIC
+    opic: OPIC
 
     def share(self, url: str) -> float:
         """Return the importance of a page that was read."""
@@ -101,8 +101,8 @@ def store(
     return Stored(crawl.id, sites, ids, opic)
 
 
-def _read(pages: Sequence[Linked], ids: Mapping[str, int], rounds: int) -> AdaptiveOPIC:
-    opic = AdaptiveOPIC()
+def _read(pages: Sequence[Linked], ids: Mapping[str, int], rounds: int) -> OPIC:
+    opic = OPIC(window=2.0)
     for page in ids.values():
         opic.add_waiting(page, 0)
     for one in pages:

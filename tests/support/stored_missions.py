@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 HOSTILE_TITLE = '"><script>alert(2)</script> \u202egnp.exe ' + "long" * 300
 HOSTILE_TEXT = "First <b>bold</b> javascript:alert(1)\nSecond paragraph.\n\n<img src=x onerror=alert(3)>"
-TOTALS = OPICTotals(
-    ticks=100.0, virtual=0.0, history=1.0, found=130.0, offset_new=0.0, offset_read=0.0, new=0.0, read=9
-)
+TOTALS = OPICTotals(ticks=100.0, virtual=0.0, found=130.0, offset_new=0.0, offset_read=0.0, new=0.0, read=9)
 
 
 def add_mission_rows(database: Database, crawl_id: int, name: str) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
-from crawlers.algorithms.ranking.page_scores import GONE, SharedScores
+from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
 from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
@@ -307,7 +307,7 @@ class SqlWorkers(Workers):
         with self.database.write() as connection:
             number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
-        has_cash = isinstance(order.scores, SharedScores) and order.scores.carries_cash
+        has_cash = order.scores is not None and order.scores.carries_cash
         held = HeldWriter(partial(self._refuse, SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)))
         held.database = self.database
         options = {"worker_id": number, "is_divided": order.scores is not None}

@@ -6,12 +6,16 @@ does sleeping: a rule to which the pulls of an interrupted crawl are replayed ha
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 from crawlers.algorithms.bandits.patience import is_near_best
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+
+    from crawlers.algorithms.bandits.indexed_heap import Priority
 
 
 class Arm:
@@ -36,14 +40,17 @@ class Arm:
 A = TypeVar("A", bound=Arm)
 
 
-class ArmRule(Generic[A]):
-    """The common bookkeeping of all rules; *make* creates an arm from its name and number.
+class ArmRule(ABC, Generic[A]):
+    """A rule that chooses the arm to pull next; *make* creates an arm from its name and number.
 
     A rule overrides `select`, and any of `_add_awake`, `_remove_awake`, `_record_pull`, `_record_reward` and
     `_cancel_pull`, which are called after the arm is updated.
     """
 
+    #: Whether `set_arm_value` must be called with the score of the best page of each site that wakes.
     weighs_pages = False
+    #: Whether the rule computes an index for each arm and chooses the largest.
+    has_index = False
 
     def __init__(self, make: Callable[[Hashable, int], A]) -> None:
         self._make = make
@@ -57,6 +64,14 @@ class ArmRule(Generic[A]):
             arm = self._known[name] = self._make(name, len(self._arms))
             self._arms.append(arm)
         return arm
+
+    @abstractmethod
+    def select(self, now: float) -> Hashable | None:
+        """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `record_pull`."""
+
+    def index(self, arm: Hashable) -> float | None:
+        """Return the current index of *arm*, infinity for one that comes before all indices; None without indices."""
+        return None
 
     def wake(self, arm: Hashable) -> None:
         """Make *arm* available; the first call registers it."""
@@ -132,3 +147,29 @@ class ArmRule(Generic[A]):
     def _record_reward(self, arm: A, reward: float) -> None: ...
 
     def _cancel_pull(self, arm: A) -> None: ...
+
+
+class HeapRule(ArmRule[A]):
+    """The awake arm with the smallest priority; ties: the order of discovery. O(log K) per choice, for K sites."""
+
+    def __init__(self, make: Callable[[Hashable, int], A]) -> None:
+        super().__init__(make)
+        self._heap = IndexedHeap()  # awake arms
+
+    @abstractmethod
+    def _priority(self, arm: A) -> Priority: ...
+
+    def select(self, now: float) -> Hashable | None:
+        """Return the arm to pull next, or None if all sleep."""
+        first = self._heap.first()
+        return None if first is None else self._arms[first].name
+
+    def _add_awake(self, arm: A) -> None:
+        self._requeue(arm)
+
+    def _remove_awake(self, arm: A) -> None:
+        self._heap.remove(arm.number)
+
+    def _requeue(self, arm: A) -> None:
+        if arm.is_awake:
+            self._heap.put(arm.number, self._priority(arm))

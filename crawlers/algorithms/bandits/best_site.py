@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.arms import Arm, ArmRule
+from crawlers.algorithms.bandits.arms import Arm, HeapRule
 from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+
+    from crawlers.algorithms.bandits.indexed_heap import Priority
 
 
 class SiteOfBest(Arm):
@@ -21,7 +23,7 @@ class SiteOfBest(Arm):
         self.value = 0.0
 
 
-class Best(ArmRule[SiteOfBest]):
+class Best(HeapRule[SiteOfBest]):
     """The awake site with the greatest value; ties: the least pulled site, then the order of discovery.
 
     Values are relative to a base that grows with all of them. O(log K) per choice among K sites, amortised.
@@ -32,7 +34,6 @@ class Best(ArmRule[SiteOfBest]):
     def __init__(self) -> None:
         super().__init__(SiteOfBest)
         self._base = 0.0
-        self._heap = IndexedHeap()  # awake arms
         self._expected = IndexedHeap()  # arms that are awake or rest
         self._by_value = IndexedHeap()  # arms, awake or not, for `best_index`
 
@@ -45,10 +46,8 @@ class Best(ArmRule[SiteOfBest]):
         if found.is_awake:
             self._add_awake(found)
 
-    def select(self, now: float) -> Hashable | None:
-        """Return the arm to pull next, or None if all sleep."""
-        first = self._heap.first()
-        return None if first is None else self._arms[first].name
+    def _priority(self, arm: SiteOfBest) -> Priority:
+        return (-arm.value, arm.pulls)
 
     def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
         """Return the greatest value of the arms for which *is_wanted* returns True; None if it does for none.
@@ -75,17 +74,10 @@ class Best(ArmRule[SiteOfBest]):
 
     def _add_awake(self, arm: SiteOfBest) -> None:
         self._expected.put(arm.number, (-arm.value,))
-        self._requeue(arm)
-
-    def _remove_awake(self, arm: SiteOfBest) -> None:
-        self._heap.remove(arm.number)
+        super()._add_awake(arm)
 
     def _record_pull(self, arm: SiteOfBest) -> None:
         self._requeue(arm)
 
     def _cancel_pull(self, arm: SiteOfBest) -> None:
         self._requeue(arm)
-
-    def _requeue(self, arm: SiteOfBest) -> None:
-        if arm.is_awake:
-            self._heap.put(arm.number, (-arm.value, arm.pulls))

@@ -96,6 +96,7 @@ class IndexRule(ArmRule[A]):
     O(K) indices per choice among K <= `EXACT` sites; with more, O(log K) and 32 K/n indices, amortised.
     """
 
+    has_index = True
     pools: ClassVar[bool] = True
 
     def __init__(self, make: Callable[[Hashable, int], A], initial: int = 1) -> None:

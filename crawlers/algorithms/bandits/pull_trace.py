@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
-
-
-@runtime_checkable
-class Indexed(Protocol):
-    """A rule that computes an index for each arm and chooses the largest."""
-
-    def index(self, arm: Hashable) -> float:
-        """Return the current index of *arm*; infinity for an arm that comes before all indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +45,7 @@ def trace(
 
     def moments(number: int) -> Iterator[Moment]:
         for arm in shown:
-            index = rule.index(arm) if isinstance(rule, Indexed) else None
-            yield Moment(number, arm, own[arm], earned[arm], index)
+            yield Moment(number, arm, own[arm], earned[arm], rule.index(arm))
 
     number = 0
     for arm, reward in pulls:

@@ -8,8 +8,9 @@ which the pulls of an interrupted crawl are replayed continues exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from crawlers.algorithms.bandits.arms import ArmRule
 from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.recent_means import OPTIMISM, REWARD_CAP, RecentUCB
@@ -17,50 +18,9 @@ from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequentia
 from crawlers.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
-
-class SiteRule(Protocol):
-    """The interface of a site rule to the frontier."""
-
-    #: Whether `set_arm_value` must be called with the score of the best page of each site that wakes.
-    weighs_pages: bool
-
-    def wake(self, arm: Hashable) -> None:
-        """Make *arm* available; no effect if it is awake. The first call registers it."""
-
-    def sleep(self, arm: Hashable) -> None:
-        """Make *arm* unavailable; no effect if it sleeps. The first call registers it as well."""
-
-    def pause(self, arm: Hashable) -> None:
-        """Make *arm* unavailable for a short time, after which it will be available again; see `is_close_to_best`."""
-
-    def is_close_to_best(self, arm: Hashable, share: float) -> bool:
-        """Return whether *arm* may be pulled, because its index is near the best: at least *share*, in [0, 1], of it.
-
-        If not, it is better to wait for a site that rests, or for the results of pulls in flight.
-        """
-
-    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
-        """Return the largest index of the arms, awake or not, for which *is_wanted* returns True; None without any.
-
-        Infinity for arms with initial pages left. Rules without an index return 0.
-        """
-
-    def set_arm_value(self, arm: Hashable, value: float, base: float = 0.0) -> None:
-        """Record that the best page of *arm* has the score *value* now; *base* is to be added to all values."""
-
-    def select(self, now: float) -> Hashable | None:
-        """Return the arm to pull next, or None if all sleep. Choosing is not pulling: see `record_pull`."""
-
-    def record_pull(self, arm: Hashable) -> None:
-        """Record a pull of *arm*; its reward comes later or never. Until then it counts with reward 0."""
-
-    def record_reward(self, arm: Hashable, reward: float) -> None:
-        """Record the *reward* >= 0 of a pull of *arm*."""
-
-    def cancel_pull(self, arm: Hashable) -> None:
-        """Undo a pull of *arm*, as if it had never been started."""
+SiteRule: TypeAlias = ArmRule[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.arms import Arm, ArmRule
+from crawlers.algorithms.bandits.arms import Arm, ArmRule, HeapRule
 from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
@@ -29,18 +29,13 @@ class _TurnArm(Arm):
         self.began: float | None = None  # when the current turn began, if turns are measured in seconds
         self.in_turn: list[int] = []  # numbers of the pulls of the current turn
 
-    @property
-    def priority(self) -> Priority:
-        """The number of the pull that ended its last turn; 0 without a turn. Ties: order of discovery."""
-        return (self.ends[-1] if self.ends else 0,)
-
     def forget(self) -> None:
         """Drop all numbers but those that cancelled pulls could make current again."""
         del self.ends[: -1 - self.pending]
         del self.in_turn[: -1 - self.pending]
 
 
-class RoundRobin(ArmRule[_TurnArm]):
+class RoundRobin(HeapRule[_TurnArm]):
     """The awake site whose last turn ended longest ago; a turn is *quantum* >= 1 pages.
 
     A site that becomes unavailable during its turn continues it when it is available again: sites sleep between two
@@ -56,19 +51,11 @@ class RoundRobin(ArmRule[_TurnArm]):
     def __init__(self, quantum: int = 1) -> None:
         super().__init__(_TurnArm)
         self._quantum = quantum
-        self._heap = IndexedHeap()  # awake arms
         self._starts = 0
 
-    def select(self, now: float) -> Hashable | None:
-        """Return the arm to pull next, or None if all sleep."""
-        first = self._heap.first()
-        return None if first is None else self._arms[first].name
-
-    def _add_awake(self, arm: _TurnArm) -> None:
-        self._heap.put(arm.number, arm.priority)
-
-    def _remove_awake(self, arm: _TurnArm) -> None:
-        self._heap.remove(arm.number)
+    def _priority(self, arm: _TurnArm) -> Priority:
+        """Return the number of the pull that ended its last turn; 0 without a turn."""
+        return (arm.ends[-1] if arm.ends else 0,)
 
     def _record_pull(self, arm: _TurnArm) -> None:
         self._starts += 1
@@ -83,10 +70,6 @@ class RoundRobin(ArmRule[_TurnArm]):
         if (arm.pulls + 1) % self._quantum == 0:
             arm.ends.pop()
             self._requeue(arm)
-
-    def _requeue(self, arm: _TurnArm) -> None:
-        if arm.is_awake:
-            self._heap.put(arm.number, arm.priority)
 
 
 class TimedRoundRobin(RoundRobin):
@@ -134,23 +117,14 @@ class TimedRoundRobin(RoundRobin):
         self._requeue(arm)
 
 
-class Sequential(ArmRule[Arm]):
+class Sequential(HeapRule[Arm]):
     """One site after the other, in the order of discovery; the first awake one is chosen. O(log K) per choice."""
 
     def __init__(self) -> None:
         super().__init__(Arm)
-        self._heap = IndexedHeap()  # awake arms
 
-    def select(self, now: float) -> Hashable | None:
-        """Return the arm to pull next, or None if all sleep."""
-        first = self._heap.first()
-        return None if first is None else self._arms[first].name
-
-    def _add_awake(self, arm: Arm) -> None:
-        self._heap.put(arm.number, (arm.number,))
-
-    def _remove_awake(self, arm: Arm) -> None:
-        self._heap.remove(arm.number)
+    def _priority(self, arm: Arm) -> Priority:
+        return (arm.number,)
 
 
 class _ShareArm(Arm):
@@ -175,6 +149,8 @@ class EqualShares(ArmRule[_ShareArm]):
     ----------
     .. [1] BeeBot, rule R1 ("trivial"). If K divides N, it is a uniform allocation.
     """
+
+    has_index = True
 
     def __init__(self, page_budget: int) -> None:
         super().__init__(_ShareArm)

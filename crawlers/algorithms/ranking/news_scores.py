@@ -15,14 +15,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
+from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT, PageScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.items import QueueSlot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.ranking.page_scores import Part
 
 ARCHIVE = 2  # pagination and calendars
 FIT = 3  # classified as an article by a rule
@@ -39,7 +38,7 @@ _DUE = 2e12
 _FRESH_BASE = 1e12
 
 
-class NewsScores:
+class NewsScores(PageScores):
     """The orders `fit` and `fit*opic`: URLs by their factor, times OPIC if *weighs_links*. 21 bytes per page.
 
     A page distributes its OPIC once, in equal parts to all pages that it links to; only waiting pages use it. Gains are
@@ -48,7 +47,7 @@ class NewsScores:
     """
 
     table = "news_score"
-    columns: tuple[str, ...] = ("value", "opic")
+    columns = ("value", "opic")
 
     def __init__(self, *, weighs_links: bool, else_factor: float) -> None:
         self._weighs_links = weighs_links
@@ -146,14 +145,6 @@ class NewsScores:
         """Return `OTHER`, `REVISIT`, `ARCHIVE`, `FIT`, `FRESH`, `LISTS` or `GONE`."""
         return max(self._queues[page], GONE)
 
-    def offset(self, queue: int) -> float:
-        """Return 0: scores of all queues are comparable."""
-        return 0.0
-
-    def rebase(self) -> bool:
-        """Return False: numbers stay small."""
-        return False
-
     def record(self, page: int) -> tuple[float, ...]:
         """Return the value in the slot of *page*, and its OPIC."""
         return self._values[page], self._opic[page]
@@ -163,29 +154,11 @@ class NewsScores:
         self._queues[page] = queue
         self._values[page], self._opic[page] = record
 
-    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
-        """Add a page of another worker; records are relative to nothing."""
-        self.recall(page, queue, record)
-
     def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*."""
         for page in pages:
             self._queues[page] = _UNKNOWN
             self._values[page] = self._opic[page] = self._gains[page] = 0.0
-
-    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
-        """Do nothing: pages do not depend on those of others."""
-
-    def base(self) -> list[float]:
-        """Return nothing: records are relative to nothing."""
-        return []
-
-    def totals(self) -> list[float]:
-        """Return nothing: there are no totals."""
-        return []
-
-    def recall_totals(self, totals: Sequence[float]) -> None:
-        """Do nothing: there are no totals."""
 
 
 def _rank(queue: int) -> float:

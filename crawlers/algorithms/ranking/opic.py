@@ -9,7 +9,8 @@ virtual page is common to all of them: see `share`.
 
 References
 ----------
-.. [1] Abiteboul, Preda, Cobena (2003), Adaptive On-Line Page Importance Computation, WWW 2003. The offsets are our own.
+.. [1] Abiteboul, Preda, Cobena (2003), Adaptive On-Line Page Importance Computation, WWW 2003; section 5 has the
+   window. The offsets are our own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import xxhash
 
 from crawlers.algorithms.ranking.aliases import Aliases
-from crawlers.algorithms.ranking.page_scores import GONE, Part
+from crawlers.algorithms.ranking.page_scores import GONE, PageScores, Part
 from crawlers.algorithms.ranking.page_values import PageValues
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ class OPICTotals(NamedTuple):
 
     ticks: float  # pages fetched, revisits included
     virtual: float  # cash of the virtual page
-    history: float  # sum of the histories of all pages
     found: float  # pages found, including those that are gone
     offset_new: float
     offset_read: float
@@ -52,16 +52,16 @@ class OPICTotals(NamedTuple):
     minted: float = 1.0  # cash with which this worker began: everything if it was alone, else nothing
 
 
-class OPIC:
-    """Scores by cash, and importance by all the cash that has ever passed: for a web that does not change.
+class OPIC(PageScores):
+    """Scores by cash, and importance by the cash that passed through a page in the last *window* visits to each page.
 
     *policy* determines the page with the highest score: the one with the most cash ("greedy"), the one that was not
     fetched for the longest time ("cyclic"), or any ("random": each page is due after an exponentially distributed
     time, so all are equally likely; with plain random scores, pages with low ones would wait forever). The virtual page
     gets *virtual_share* in (0, 1] of every payment, so that importance is PageRank with damping 1 - *virtual_share*. A
     page that was never fetched gets *uncrawled_weight* >= 1 times as much from it as a fetched one; infinity gives
-    everything to such pages, as long as there are any. *total* is the total cash; *seed* determines random orders.
-    Without *revisits* a page is fetched once, and gets no cash from then on.
+    everything to such pages, as long as there are any. With an infinite *window*, all cash that has ever passed counts:
+    for a web that does not change. Without *revisits* a page is fetched once, and gets no cash from then on.
 
     A tick is one fetched page. Cash is paid when the page has been fetched, not when it is requested: a page that fails
     keeps its cash.
@@ -72,7 +72,8 @@ class OPIC:
     """
 
     table = "importance"
-    columns: tuple[str, ...] = ("cash", "history", "visited", "alias")
+    columns = ("cash", "history", "visited", "alias")
+    is_shared = True
     carries_cash = True
 
     def __init__(
@@ -80,28 +81,25 @@ class OPIC:
         policy: Policy = "greedy",
         *,
         virtual_share: float = 0.15,
+        window: float = math.inf,
         uncrawled_weight: float = 1.0,
-        total: float = 1.0,
-        seed: int = 0,
         revisits: bool = True,
     ) -> None:
         self._policy = policy
         self._revisits = revisits
         self._virtual_share = virtual_share
         self._uncrawled_weight = uncrawled_weight
-        self._total = total
-        self._seed = seed
-        self._virtual = total  # cash of the virtual page
+        self._window = window
+        self._virtual = 1.0  # cash of the virtual page, at first all there is
         self._offsets = [0.0, 0.0]  # by queue: the total that the virtual page gave to each of its pages
         self._waiting = [0, 0]  # by queue: pages
         self._found = 0  # pages found, including those that are gone
-        self._history = 0.0  # sum of the histories of all pages
         self.ticks = 0  # of all workers, as far as they are known
         # If pages are divided among workers: sums of the others, and the cash exchanged with the virtual page of all.
         self._others: _Others | None = None
         self._paid = 0.0
         self._taken = 0.0
-        self._minted = total
+        self._minted = 1.0
         self._queues = PageValues(array("b", [_UNKNOWN]))
         self._keys = PageValues(array("d", [0.0]))
         self._histories = PageValues(array("d", [0.0]))
@@ -137,9 +135,7 @@ class OPIC:
         self._give()
         self.ticks += 1
         cash = self._keys[page] + self._offsets[queue]
-        history = self._new_history(page, cash)
-        self._history += history - self._histories[page]
-        self._histories[page] = history
+        self._histories[page] = self._new_history(page, cash)
         self._visited[page] = self.ticks
         self._waiting[queue] -= 1
         self._waiting[1] += self._revisits
@@ -167,7 +163,6 @@ class OPIC:
         cash, history = self._leave(page)
         if self._queues[heir] < 0:
             self._virtual += cash
-            self._history -= history
             return ()
         self._keys[heir] += cash
         self._histories[heir] += history
@@ -176,9 +171,8 @@ class OPIC:
     def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): its cash goes to the virtual page, its history is dropped."""
         if self._queues[page] != _UNKNOWN:
-            cash, history = self._leave(page)
+            cash, _ = self._leave(page)
             self._virtual += cash
-            self._history -= history
 
     def _leave(self, page: int) -> tuple[float, float]:
         """Mark *page* as gone; return its cash and its history, which are removed."""
@@ -197,8 +191,17 @@ class OPIC:
         return [target for target in links if queues[target] >= 0 and target != page]
 
     def _new_history(self, page: int, cash: float) -> float:
-        """Return the history of *page*, which is being fetched and pays *cash*."""
-        return self._histories[page] + cash
+        """Return the history of *page*, which is being fetched and pays *cash*.
+
+        The window T is *window* ticks for each fetched page. If a page received *cash* C during the S ticks since it
+        was last fetched (or found), its history H becomes C T/S if S >= T, else H (T - S)/T + C. This assumes that cash
+        arrives evenly. The window is not proportional to the number of known pages, because a crawl finds many more
+        than it fetches: the window would never end, and importance would remain that of the beginning, when few pages
+        shared all the cash.
+        """
+        fetched = self._waiting[1] + (self._queues[page] == 0) + (self._others.read if self._others else 0)
+        part = (self.ticks - self._visited[page]) / (self._window * fetched)  # S/T
+        return cash / part if part >= 1.0 else self._histories[page] * (1.0 - part) + cash
 
     def _share_of_link(self, cash: float, targets: int) -> float:
         return cash * (1.0 - self._virtual_share) / targets
@@ -257,8 +260,7 @@ class OPIC:
         """
         if self._queues[page] == _UNKNOWN:
             return 0.0
-        cash, history = self._leave(page)
-        self._history -= history
+        cash, _ = self._leave(page)
         return cash
 
     def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
@@ -307,7 +309,7 @@ class OPIC:
         and took. The virtual cash of workers that ended, and what they were given but did not take, belongs to it; and
         in the beginning all cash, unless a worker that was alone has begun with it.
         """
-        cash = [self._total]
+        cash = [1.0]
         for part in parts.values():
             own = OPICTotals(*part.totals)
             cash += [own.paid, -own.minted, *([-part.given] if part.is_active else [own.virtual, -own.taken])]
@@ -323,7 +325,6 @@ class OPIC:
         if queue >= 0:
             self._keys[page] += base[queue] - self._offsets[queue]
             self._waiting[queue] += 1
-        self._history += self._histories[page]
 
     def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*, which are another worker's from now on, with their cash."""
@@ -331,7 +332,6 @@ class OPIC:
             queue = self._queues[page]
             if queue >= 0:
                 self._waiting[queue] -= 1
-            self._history -= self._histories[page]
             self._queues[page] = _UNKNOWN
             self._keys[page] = self._histories[page] = 0.0
 
@@ -343,7 +343,7 @@ class OPIC:
         sums = [OPICTotals(*part.totals) for part in (ended or {}).values()]
         self._virtual = self._minted = 0.0
         if ended is not None:
-            self._virtual, self._minted = self.pooled(ended), self._total
+            self._virtual, self._minted = self.pooled(ended), 1.0
         self.ticks = int(sum(one.ticks for one in sums))
         self._found = int(sum(one.found for one in sums))
 
@@ -356,7 +356,7 @@ class OPIC:
         visited = self._visited[page]
         if self._policy == "cyclic":
             return -visited
-        drawn = xxhash.xxh3_64_intdigest(pack("<qqd", self._seed, page, visited)) >> 11  # 53 bits, as in a double
+        drawn = xxhash.xxh3_64_intdigest(pack("<qqd", 0, page, visited)) >> 11  # 53 bits, as in a double
         return -visited + (self._found + (self._others.found if self._others else 0)) * math.log1p(-drawn / 2.0**53)
 
     def queue(self, page: int) -> int:
@@ -378,23 +378,16 @@ class OPIC:
         return self._histories[page]
 
     def weight(self, page: int) -> float:
-        """Return the cash that *page* has paid, or would have paid if it were fetched now."""
-        return self._histories[page] + self.cash(page)
+        """Return the history of *page* as if it were fetched now."""
+        return self._new_history(page, self.cash(page)) if self._queues[page] >= 0 else self._histories[page]
 
     def importance(self, page: int) -> float:
-        """Return the share of *page* in the weights of all pages: they add up to 1."""
-        whole = self._history + self._total - self._virtual  # the virtual page distributes its cash at the next event
+        """Return the share of *page* in the weights of all pages. O(pages): to compare pages, `weight` suffices."""
+        whole = math.fsum(self.weight(other) for other, _ in self._queues.items())
         return self.weight(page) / whole if whole > 0.0 else 0.0
 
-    def error_bound(self) -> float:
-        """Return an upper bound of the residual of importance in the L1 norm, if links do not change.
-
-        The error of importance may be 1 / *virtual_share* times as large. Infinity before the first payment.
-        """
-        return 2.0 * self._total / self._history if self._history > 0.0 else math.inf
-
     def total_cash(self) -> float:
-        """Return the sum of all cash, which always is *total*. O(pages)."""
+        """Return the sum of all cash, which always is 1. O(pages)."""
         return math.fsum([self._virtual, *(self.cash(page) for page, queue in self._queues.items() if queue >= 0)])
 
     @property
@@ -409,7 +402,7 @@ class OPIC:
 
         O(pages) in that case.
         """
-        if max(self._offsets) * self.pages <= _REBASE * self._total:
+        if max(self._offsets) * self.pages <= _REBASE:
             return False
         for page, queue in self._queues.items():
             if queue >= 0:
@@ -432,13 +425,13 @@ class OPIC:
         """Return the numbers of `OPICTotals`."""
         ticks = self.ticks - (self._others.ticks if self._others else 0)
         counts = (*self._offsets, *self._waiting, self._paid, self._taken, self._minted)
-        return list(OPICTotals(float(ticks), self._virtual, self._history, float(self._found), *counts))
+        return list(OPICTotals(float(ticks), self._virtual, float(self._found), *counts))
 
     def recall_totals(self, totals: Sequence[float]) -> None:
         """Restore the totals."""
         own = OPICTotals(*totals)
         self.ticks, self._found = int(own.ticks), int(own.found)
-        self._virtual, self._history = own.virtual, own.history
+        self._virtual = own.virtual
         self._offsets = [own.offset_new, own.offset_read]
         self._waiting = [int(own.new), int(own.read)]
         self._paid, self._taken, self._minted = own.paid, own.taken, own.minted

@@ -1,4 +1,4 @@
-"""The protocol of orders whose scores change while URLs wait: their state for every page of a crawl.
+"""The base of orders whose scores change while URLs wait: their state for every page of a crawl.
 
 Pages are numbers from 1. Of the pages that may be fetched, the one with the greatest sum of `score` and the `offset` of
 its queue comes first. Scores rise only by `add_waiting`, `fetched` and `record_alias`; the last two return the pages
@@ -11,7 +11,8 @@ Both suffice to continue a killed crawl exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,118 +27,125 @@ class Part(NamedTuple):
 
     totals: Sequence[float]
     is_active: bool
-    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `SharedScores.hand_out`
+    given: float = 0.0  # cash that it was given by the virtual page of all workers, see `PageScores.hand_out`
 
 
-class PageScores(Protocol):
-    """The interface of an order with scores to the frontier."""
+class PageScores(ABC):
+    """The scores of all pages of a crawl, or of the part of them that a worker has.
+
+    A link to a page of another worker is a message. It carries one number, and the value of the link.
+    """
 
     #: The table of the store with one row per page, and its columns for the numbers of a record.
-    table: str
-    columns: tuple[str, ...]
+    table: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+    #: Whether scores depend on the pages of all workers: what concerns all is exchanged once in a while, by `share`.
+    is_shared: ClassVar[bool] = False
+    #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
+    carries_cash: ClassVar[bool] = False
 
+    @abstractmethod
     def add_waiting(self, page: int, level: int) -> None:
         """Record that *page* may be fetched (again), or that it waits and was found on a lower *level*.
 
         The level is the number of clicks from the roots.
         """
 
-    def fetched(self, page: int, links: Mapping[int, float]) -> Collection[int]:
+    @abstractmethod
+    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
         """Record that *page* was read; *links* are its targets, each with the value of the link in [0, 1].
 
-        Targets that were never `add_waiting`, or are gone, are ignored. Returns the other pages whose record changed.
+        It has links to *elsewhere* more pages, which are other workers'. Targets that were never `add_waiting`, or are
+        gone, are ignored. Returns the other pages whose record changed.
         """
 
+    @abstractmethod
     def record_alias(self, page: int, target: int) -> Collection[int]:
         """Record that *page* is an alias of *target* and will not be fetched again.
 
         Returns the other pages whose record changed.
         """
 
+    @abstractmethod
     def remove_page(self, page: int) -> None:
         """Record that *page* will not be fetched (again): refused, failed, rejected. Unknown pages are ignored."""
 
+    @abstractmethod
     def score(self, page: int) -> float:
         """Return the score of *page*, to which the offset of its queue must be added."""
 
+    @abstractmethod
     def queue(self, page: int) -> int:
         """Return the queue of *page*: `OTHER`, `REVISIT`, `GONE`, or another one of the order."""
 
     def offset(self, queue: int) -> float:
         """Return the number to add to scores of pages in *queue* to compare them with those in other queues."""
+        return 0.0
 
     def rebase(self) -> bool:
         """Rescale all numbers if they have grown too large to be exact; return whether that happened.
 
         All records change in that case: call it only while no change waits to be written, and then write all records.
         """
+        return False
 
+    @abstractmethod
     def record(self, page: int) -> tuple[float, ...]:
         """Return the numbers to store for *page*, in the order of `columns`."""
 
+    @abstractmethod
     def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
         """Restore *page* in *queue* from its *record*."""
 
     def totals(self) -> list[float]:
         """Return the numbers to store for all pages together."""
+        return []
 
-    def recall_totals(self, totals: Sequence[float]) -> None:
+    def recall_totals(self, totals: Sequence[float]) -> None:  # noqa: B027 - few orders have totals
         """Restore the totals, before any page."""
 
+    # Pages of several workers ------------------------------------------------------------------------
 
-@runtime_checkable
-class DivisibleScores(PageScores, Protocol):
-    """The scores of a part of the pages of a crawl, which are divided among workers.
-
-    A link to a page of another worker is a message. It carries one number, and the value of the link.
-    """
-
-    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
-        """As in `PageScores`; *page* has links to *elsewhere* more pages, which are other workers'."""
-
+    @abstractmethod
     def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
         """Return the number that each message of *page* carries; called before `fetched` with its arguments."""
 
+    @abstractmethod
     def received(self, page: int, carried: float, value: float) -> Collection[int]:
         """Record a link to *page* from a page of another worker, with the *value* in [0, 1] of the link.
 
         Returns the pages whose record changed.
         """
 
+    @abstractmethod
     def moved_away(self, page: int) -> float:
         """Record that *page* is an alias of a page of another worker; return the number that a message carries."""
 
     def base(self) -> list[float]:
         """Return the numbers to which records are relative, for `add_page`."""
+        return []
 
     def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
         """Add a page of another worker, or of an earlier run, whose *record* is relative to *base*."""
+        self.recall(page, queue, record)
 
+    @abstractmethod
     def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*, which are another worker's from now on."""
 
-    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:
+    def begin_part(self, ended: Mapping[int, Part] | None = None) -> None:  # noqa: B027 - few orders have totals
         """Begin without pages; with *ended*, all earlier workers have ended, and this one goes on alone."""
-
-
-@runtime_checkable
-class SharedScores(DivisibleScores, Protocol):
-    """Divisible scores that depend on the pages of all workers: cash circulates among them.
-
-    Totals are those of a worker; what concerns all workers is exchanged once in a while, by `share`.
-    """
-
-    #: Whether what a message carries is cash, which the sender has no more; it returns if nobody can receive it.
-    carries_cash: bool
 
     def share(self, others: Iterable[Sequence[float]], given: float) -> Collection[int]:
         """Take up the totals of all *others*, and what this worker was *given* by `hand_out` since it began.
 
         Returns the pages whose record changed.
         """
+        return ()
 
     def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
         """Return what each active worker is given by all workers together, from the beginning until now.
 
         Reads no state of this worker, so any thread may call it.
         """
+        return {}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawlers.algorithms.ranking.page_scores import GONE
+from crawlers.algorithms.ranking.page_scores import GONE, PageScores
 from crawlers.algorithms.ranking.page_values import PageValues
 from crawlers.algorithms.topic.vectors import distance_relevance
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _UNKNOWN = -2  # the queue of undiscovered pages
 
 
-class TopicScores:
+class TopicScores(PageScores):
     """The order `topic`: pages by the weighted sum of three parts, each in [0, 1].
 
     What is learnt of links is a fourth part, which changes with every page: `LinkRelevance` adds it.
@@ -50,8 +50,8 @@ class TopicScores:
     """
 
     table = "relevance"
-    columns: tuple[str, ...] = ("anchor", "level", "rank")
-    carries_cash = False
+    columns = ("anchor", "level", "rank")
+    is_shared = True
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
@@ -129,18 +129,6 @@ class TopicScores:
         self._most = max([self._most, *(most for (most,) in others)])
         return ()
 
-    def hand_out(self, parts: Mapping[int, Part]) -> dict[int, float]:
-        """Return nothing: there is no cash."""
-        return {}
-
-    def base(self) -> list[float]:
-        """Return nothing: records are absolute."""
-        return []
-
-    def add_page(self, page: int, queue: int, record: Sequence[float], base: Sequence[float]) -> None:
-        """Add a page of another worker, or of an earlier run."""
-        self.recall(page, queue, record)
-
     def remove_pages(self, pages: Iterable[int]) -> None:
         """Forget *pages*."""
         for page in pages:
@@ -177,14 +165,6 @@ class TopicScores:
     def queue(self, page: int) -> int:
         """Return `OTHER` (0) for a page that waits, else `GONE`."""
         return max(self._queues[page], GONE)
-
-    def offset(self, queue: int) -> float:
-        """Return 0: there is one queue."""
-        return 0.0
-
-    def rebase(self) -> bool:
-        """Return False: logarithms never grow too large."""
-        return False
 
     def record(self, page: int) -> tuple[float, ...]:
         """Return R_a, level and ln TR of *page*."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select
 
-from crawlers.algorithms.bandits.pull_trace import Indexed, trace
+from crawlers.algorithms.bandits.pull_trace import trace
 from crawlers.reports.catalogue.conditions import is_wanted_site
 from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.table import Kind
@@ -166,7 +166,8 @@ class Indices(_PullPicture):
     )
 
     def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
-        return isinstance(wanted.rules.new_rule(), Indexed) and super().is_stored(connection, wanted)
+        rule = wanted.rules.new_rule()
+        return rule is not None and rule.has_index and super().is_stored(connection, wanted)
 
     def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
         axis, y = self.axis(wanted), Axis("index", "index of the rule", Kind.DECIMAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.algorithms.bandits.turns import RoundRobin
-from crawlers.algorithms.ranking.page_orders import BreadthFirst
+from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
@@ -94,7 +94,7 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
 
 
 def test_failed_download_is_written_as_a_pull_without_reward():
-    frontier = MemoryFrontier(RoundRobin(), BreadthFirst(), records_pulls=True)
+    frontier = MemoryFrontier(RoundRobin(), BREADTH_FIRST, records_pulls=True)
     store = frontier._store
     frontier.open_site(SiteState(7, "http://a.test", 1, 0.0), 0.0)
     frontier.add([Candidate(7, resolve("http://a.test/", "/"))], 0.0)

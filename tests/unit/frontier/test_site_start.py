@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import FIT
-from crawlers.algorithms.ranking.page_orders import ORDERS, BreadthFirst, OrderOptions
+from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST, ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
@@ -75,7 +75,7 @@ def test_shares_count_the_pulls_of_earlier_runs() -> None:
 
 
 def test_nothing_is_known_of_an_empty_site() -> None:
-    (start,) = read_starts(store(), BreadthFirst(), [SITE + 1], room=0, head_urls=9, has_pulls=False)
+    (start,) = read_starts(store(), BREADTH_FIRST, [SITE + 1], room=0, head_urls=9, has_pulls=False)
     assert start.counts == start.heads == {}
     assert start.known is not None
     assert len(start.known.keys) == 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.beebot import UCB1
-from crawlers.algorithms.bandits.pull_trace import Indexed, Moment, trace
+from crawlers.algorithms.bandits.pull_trace import Moment, trace
 from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.bandits.turns import RoundRobin
 
@@ -47,7 +47,7 @@ def test_next_arm_has_the_largest_index(name):
         rule.record_reward(*history[-1])
     fresh = RULES[name](options)
     last = list(trace(fresh, "abc", history, 7))[-3:]
-    if not isinstance(fresh, Indexed):
+    if not fresh.has_index:
         assert {moment.index for moment in last} == {None}
         return
     best = max(moment.index for moment in last if moment.index is not None)

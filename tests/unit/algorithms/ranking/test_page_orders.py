@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.algorithms.ranking.adaptive_opic import AdaptiveOPIC
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS, ORDERS, BreadthFirst, OrderOptions
+from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST, MAX_HOPS, ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER, PageScores
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
 
 WEIGHTS = Weights(0.5, 0.25, 0.25)
 OPTIONS = OrderOptions(
-    seed=3,
     virtual_share=0.3,
     window=5.0,
     uncrawled_weight=2.0,
@@ -31,8 +29,7 @@ places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
 @given(places, places)
 def test_breadth_first_sorts_by_level_and_then_by_redirects(one: tuple[int, int], other: tuple[int, int]) -> None:
-    order = BreadthFirst()
-    assert (order.priority(*one) < order.priority(*other)) == (one < other)
+    assert (BREADTH_FIRST.priority(*one) < BREADTH_FIRST.priority(*other)) == (one < other)
 
 
 @pytest.mark.parametrize("name", sorted(ORDERS))
@@ -60,9 +57,9 @@ def history(scores: PageScores) -> list[object]:
 @pytest.mark.parametrize(
     ("name", "scores"),
     [
-        ("aopic", AdaptiveOPIC("greedy", window=5.0, seed=3, **OPIC_OPTIONS)),
-        ("aopic-cyclic", AdaptiveOPIC("cyclic", window=5.0, seed=3, **OPIC_OPTIONS)),
-        ("aopic-random", AdaptiveOPIC("random", window=5.0, seed=3, **OPIC_OPTIONS)),
+        ("aopic", OPIC("greedy", window=5.0, **OPIC_OPTIONS)),
+        ("aopic-cyclic", OPIC("cyclic", window=5.0, **OPIC_OPTIONS)),
+        ("aopic-random", OPIC("random", window=5.0, **OPIC_OPTIONS)),
         ("opic", OPIC(**OPIC_OPTIONS)),
         ("fit", NewsScores(weighs_links=False, else_factor=0.5)),
         ("fit*opic", NewsScores(weighs_links=True, else_factor=0.5)),
