@@ -28,7 +28,6 @@ from crawlers.errors import ConfigError, FrontierError, StoreError, StoreUnavail
 from crawlers.frontier.frontier import stored_frontier
 from crawlers.frontier.values import Candidate
 from crawlers.graphs.duplicate_rows import drop_duplicate_rows, duplicate_rows
-from crawlers.inputs.crawl_name import crawl_name
 from crawlers.inputs.link_prior_file import LINK_PRIOR, chosen_link_prior
 from crawlers.inputs.rule_settings import chosen, chosen_order, chosen_patience, chosen_rule
 from crawlers.inputs.url_settings import normalization, recorded
@@ -124,7 +123,7 @@ class CrawlSession:
         self._addresses = mission.addresses
         self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
-        self.name = crawl_name(settings, mission)
+        self.name = settings.get("CRAWL") or mission.name
         deadline_s = settings.getfloat("WORKER_DEADLINE_SECONDS")
         # Thrice this time, see `Database`, is less than the usual deadline.
         silence_s = max(LEAST_SILENCE_S, min(SILENCE_S, deadline_s / 4))

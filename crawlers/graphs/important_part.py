@@ -6,7 +6,6 @@ from heapq import nlargest, nsmallest
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.algorithms.maps.force_layout import is_available
 from crawlers.algorithms.maps.graph_map import (
     AROUND,
     CRAWLED,
@@ -29,7 +28,6 @@ from crawlers.algorithms.maps.map_colours import (
     community_colour,
     level_colour,
 )
-from crawlers.errors import ConfigError
 from crawlers.graphs.fragment.web_fragment import ACCOMPANYING, TARGET
 from crawlers.graphs.looks import CLASS, COMMUNITY, HOST, IN_DEGREE, LEVEL, SET, class_start, laid_out, ranked
 from crawlers.graphs.model import MemoryGraph
@@ -66,8 +64,6 @@ def graph_map(
     of the menu shows nothing. *graph* has a column in_degree.
     Memory: for the part, not for the graph. Raises `ConfigError` if the library that places nodes is missing.
     """
-    if not is_available():
-        raise ConfigError("nodes can't be placed, because a library is missing: pip install crategraph-forceatlas2")
     distances = _distances(graph, around) if around is not None else None
     all_edges = sum(len(targets) for _, targets in graph.edges())
     part, all_nodes = _most_linked(graph, max_nodes, distances)

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.maps.communities import communities
-from crawlers.algorithms.maps.force_layout import force_layout, is_available
+from crawlers.algorithms.maps.force_layout import force_layout
 from crawlers.algorithms.maps.map_colours import (
     CLASS_COLOURS,
     CRAWLED_COLOUR,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MAX_NODES = 20_000  # of a graph with positions, if somebody asks for them: 17 s
 CRAWL_NODES = 5_000  # at the end of each crawl: 3 s
 MAX_LAID_OUT_EDGES = 500_000
-NO_LIBRARY = "the graph has colours and sizes, but no positions; pip install crategraph-forceatlas2"
 LEVEL, COMMUNITY = "level", "community"
 HOST, CLASS = "host", "class"  # of maps with pages of several sites, and with other sites than those of the crawl
 SET = "set"  # of sites: of the crawl, or not
@@ -111,8 +110,6 @@ def laid_out(graph: Graph, layout: GraphLayout) -> LaidOutGraph:
     elif layout.colour == HOST:
         hosts = {row[0]: host_of(row[1]) for row in graph.nodes()}
         graph = ExtendedGraph(graph, {Column(HOST, "string"): hosts.__getitem__})
-    if not is_available():
-        return _drawn(graph, layout, {}, len(ids), f"{graph.name}: {NO_LIBRARY}")
     places = dict(zip(ids, force_layout(len(ids), pairs), strict=True))
     return _drawn(graph, layout, places, len(ids))
 
@@ -133,8 +130,8 @@ def ranked(groups: Iterable[Value]) -> list[str]:
 
 
 def positions(graph: Graph) -> dict[int, tuple[float, float]] | None:
-    """Return the positions of the nodes of *graph* by id; None if it is too large, or the library is missing."""
-    if not is_available() or (numbered := _numbered(graph, MAX_NODES)) is None:
+    """Return the positions of the nodes of *graph* by id; None if it is too large."""
+    if (numbered := _numbered(graph, MAX_NODES)) is None:
         return None
     ids, pairs = numbered
     return dict(zip(ids, force_layout(len(ids), pairs), strict=True))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlers.options import OFFERED
-from crawlers.options.typed_values import typed
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -32,17 +29,9 @@ class CrawlCommand(NamedTuple):
 
 
 def command_of(mission: str, manifest: Mapping[str, Any]) -> CrawlCommand:
-    """Return the command by which a crawl of *mission* began, from its *manifest*.
-
-    What plain Scrapy or an earlier version stored names its seeds only; then all settings that it recorded are given
-    which are not the defaults of today.
-    """
-    command = manifest.get("command")
-    if command is not None:
-        return CrawlCommand(mission, command["arguments"], command["settings"], command.get("left_out", ()))
-    recorded = {name: typed(value) for name, value in manifest.get("settings", {}).items()}
-    changed = {name: text for name, text in recorded.items() if name in OFFERED and text != OFFERED[name].default_text}
-    return CrawlCommand(mission, {"hosts": ",".join(manifest.get("seeds", ()))}, changed)
+    """Return the command by which a crawl of *mission* began, from its *manifest*."""
+    command = manifest["command"]
+    return CrawlCommand(mission, command["arguments"], command["settings"], command["left_out"])
 
 
 class CrawlOrigin(NamedTuple):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy import Spider
+
+    from crawlers.inputs.setting_values import SettingValues
 
 
-class Settings(Protocol):
-    """Scrapy's settings, or a dict."""
-
-    def get(self, name: str) -> Any: ...
-
-
-class Named(Protocol):
-    """A spider."""
-
-    @property
-    def name(self) -> str: ...
-
-
-def crawl_name(settings: Settings, spider: Named | None) -> str:
+def crawl_name(settings: SettingValues | Mapping[str, Any], spider: Spider | None) -> str:
     """Return the name of *spider*'s crawl; Scrapy creates the spider before extensions and pipelines.
 
     >>> from collections import namedtuple
@@ -30,7 +24,7 @@ def crawl_name(settings: Settings, spider: Named | None) -> str:
     return settings.get("CRAWL") or spider.name
 
 
-def named_by(option: str | None, settings: Settings) -> str | None:
+def named_by(option: str | None, settings: SettingValues | Mapping[str, Any]) -> str | None:
     """Return the name of the crawl that a command reads; None = the latest one.
 
     >>> named_by("press", {"CRAWL": "news"}), named_by(None, {"CRAWL": "news"}), named_by(None, {"CRAWL": ""})

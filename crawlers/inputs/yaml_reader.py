@@ -27,22 +27,6 @@ _ENTRY_DEPTH = 2  # an entry is in a list, which is in the file's mapping
 _REMEDY = "check colons and indentation, and put texts with special characters, such as [ { \\ #, between single quotes"
 
 
-class _PythonLoader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no types
-    """Rejects escapes such as "\\uD800" or "\\UFFFFFFFF", as libyaml does."""
-
-    def scan_flow_scalar(self, style: str) -> Any:
-        try:
-            token = super().scan_flow_scalar(style)
-            token.value.encode()
-        except (ValueError, OverflowError):
-            problem = "invalid escape after \\"
-            raise yaml.scanner.ScannerError(None, None, problem, self.get_mark()) from None
-        return token
-
-
-LOADER: Any = getattr(yaml, "CBaseLoader", _PythonLoader)  # libyaml's loader is twenty times as fast
-
-
 class Problem(Exception):
     """A problem and its line; None if it concerns no single line."""
 
@@ -75,7 +59,7 @@ class Field(NamedTuple):
 
 
 class _Composer(Composer):  # type: ignore[misc]
-    """Composes nodes from the events of *LOADER*; `yaml.compose` follows aliases and crashes on deep nesting.
+    """Composes nodes from the events of libyaml; `yaml.compose` follows aliases and crashes on deep nesting.
 
     *entry* replaces each entry of a list in the file's mapping as soon as it is complete, because a file of 100,000
     sources takes gigabytes as nodes.
@@ -83,7 +67,7 @@ class _Composer(Composer):  # type: ignore[misc]
 
     def __init__(self, text: str, entry: Callable[[Node], object] | None) -> None:
         super().__init__()
-        parser = LOADER(text)
+        parser = yaml.CBaseLoader(text)
         self.check_event, self.peek_event, self.get_event = parser.check_event, parser.peek_event, parser.get_event
         self._entry = entry
         self._depth = 0

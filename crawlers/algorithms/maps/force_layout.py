@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,11 +18,6 @@ ACCURACY = 1.0  # of Barnes and Hut: nodes of a square repel as one if its width
 SPACING = 40.0  # mean width of the square that a node has for itself; sizes of nodes are of this order
 
 
-def is_available() -> bool:
-    """Return whether the library that computes positions is installed."""
-    return find_spec("crategraph_forceatlas2") is not None
-
-
 def link_strengths(edges: Sequence[tuple[int, int]], node_count: int) -> NDArray[np.float64]:
     """Return how strongly the two nodes of each directed edge attract each other, in (0, 1].
 
@@ -38,7 +32,7 @@ def link_strengths(edges: Sequence[tuple[int, int]], node_count: int) -> NDArray
 def force_layout(node_count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
     """Return (x, y) of the nodes 0 to *node_count* - 1, around (0, 0); equal edges give equal positions.
 
-    *edges* are directed and without loops. Needs the library, see `is_available`. Time: about
+    *edges* are directed and without loops. Time: about
     n log n for each of the `ITERATIONS`.
 
     References

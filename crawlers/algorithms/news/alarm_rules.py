@@ -122,7 +122,6 @@ def alarms_of(
     failing: Iterable[Failing], sites: Iterable[SiteHealth], limits: Limits, now: float, pause: Pause
 ) -> list[Alarm]:
     """Return all alarms at *now*; the time of *pause*, when the crawl was stopped, does not count."""
-    longest_s = {DEAD_FEED: limits.failing_s, UNREACHABLE: limits.failing_s}
     found = [
         Alarm(
             failure.kind,
@@ -130,7 +129,7 @@ def alarms_of(
             f"{sentence(failure.problem or Reason.NO_RESPONSE)}; {REMEDIES[failure.kind]}",
         )
         for failure in failing
-        if pause.watched_s(failure.since, now) >= longest_s[failure.kind]
+        if pause.watched_s(failure.since, now) >= limits.failing_s
     ]
     for site in sites:
         found += _of_site(site, limits, now, pause)

@@ -63,14 +63,12 @@ class PollPlan:
     """Distributes *polls_per_s* > 0 polls per second among feeds: items are found soon, and none is lost or late.
 
     Each feed is polled at least once in `PollLimits.slowest_s`, and before all items that it shows are replaced; the
-    rest of the budget goes where it shortens delays most. *host_delay_s* is the delay between two requests to hosts
-    without `set_delay`, 0 for none.
+    rest of the budget goes where it shortens delays most.
     """
 
-    def __init__(self, polls_per_s: float, limits: PollLimits | None = None, host_delay_s: float = 0.0) -> None:
+    def __init__(self, polls_per_s: float, limits: PollLimits | None = None) -> None:
         self._budget = self._total = polls_per_s
         self._limits = limits or PollLimits()
-        self._host_delay_s = host_delay_s
         self._delays: dict[int, float] = {}
         self._rows: dict[int, int] = {}
         self._feeds, self._hosts = array("q"), array("q")
@@ -214,7 +212,7 @@ class PollPlan:
         in_time = 1.0 / self._limits.slowest_s
         lowest = in_time + (self._lowest[row] - in_time) * self._window_share
         lowest *= self._share * self._host_shares.get(host, 1.0)
-        visits = best_visits(1.0, self._rates[row], price)
+        visits = best_visits(self._rates[row], price)
         return max(lowest, min(visits, 1.0 / self._limits.shortest_s))
 
     def _interval_s(self, row: int, now: float) -> float:
@@ -225,7 +223,7 @@ class PollPlan:
     def _share_out(self) -> None:
         """Compute the prices again."""
         numbers, hosts = np.unique(np.frombuffer(self._hosts, np.int64), return_inverse=True)
-        delays = np.array([self._delays.get(int(number), self._host_delay_s) for number in numbers])
+        delays = np.array([self._delays.get(int(number), 0.0) for number in numbers])
         with np.errstate(divide="ignore"):
             caps = HOST_SHARE / delays
         rates, lowest = (np.frombuffer(column, np.float32).astype(np.float64) for column in (self._rates, self._lowest))
@@ -236,8 +234,7 @@ class PollPlan:
         spare = max(0.0, budget - in_time * len(self))
         self._window_share = min(1.0, spare / float(in_windows.sum())) if in_windows.any() else 1.0
         lowest = in_time + in_windows * self._window_share
-        weights, highest = np.ones(len(self)), 1.0 / self._limits.shortest_s
-        found = lambda_crawl(weights, rates, budget, lowest=lowest, highest=highest, hosts=hosts, host_caps=caps)
+        found = lambda_crawl(rates, budget, lowest, 1.0 / self._limits.shortest_s, hosts, caps)
         self._price, self._share = found.price, found.share
         dear, crowded = np.flatnonzero(found.host_prices), np.flatnonzero(found.host_shares < 1.0)
         self._host_prices = {int(numbers[i]): float(found.host_prices[i]) for i in dear}

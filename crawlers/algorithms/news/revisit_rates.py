@@ -10,31 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 Floats: TypeAlias = NDArray[np.float64]
 STEPS = 200  # of a bisection at most; it ends earlier, when the bounds are adjacent floats
 
 
-def harmonic(weight: Floats, rate: Floats, price: Floats) -> Floats:
+def harmonic(rate: Floats, price: Floats) -> Floats:
     """Return the visits per second of each page, rho, at which an additional one is worth *price* (LambdaCrawl).
 
-    Solves *weight* *rate* / (rho (rho + *rate*)) = *price*, without subtracting nearly equal numbers. The arrays are of
-    one shape; rho is positive if *weight* and *rate* are, and infinite if *price* is 0.
+    Solves *rate* / (rho (rho + *rate*)) = *price*, without subtracting nearly equal numbers. The arrays are of one
+    shape; rho is positive if *rate* is, and infinite if *price* is 0.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        value = weight / price
+        value = 1.0 / price
         visits = 2.0 * value / (1.0 + np.sqrt(1.0 + 4.0 * value / rate))
-    return np.where((rate > 0.0) & (weight > 0.0), np.where(np.isnan(visits), np.inf, visits), 0.0)
+    return np.where(rate > 0.0, np.where(np.isnan(visits), np.inf, visits), 0.0)
 
 
-def best_visits(weight: float, rate: float, price: float) -> float:
+def best_visits(rate: float, price: float) -> float:
     """Return `harmonic` for one page with *rate* > 0, without arrays.
 
-    >>> best_visits(1.0, 2.0, 1 / 4)
+    >>> best_visits(2.0, 1 / 4)
     2.0
     """
-    value = weight / price if price > 0.0 else math.inf
+    value = 1.0 / price if price > 0.0 else math.inf
     return 2.0 * value / (1.0 + math.sqrt(1.0 + 4.0 * value / rate)) if value < math.inf else math.inf
 
 
@@ -50,31 +50,21 @@ class Allocation:
 
 
 def lambda_crawl(
-    weights: Sequence[float] | Floats,
-    rates: Sequence[float] | Floats,
-    budget_per_s: float,
-    *,
-    lowest: Sequence[float] | Floats | float = 0.0,
-    highest: Sequence[float] | Floats | float = np.inf,
-    hosts: Sequence[int] | NDArray[np.int64] | None = None,
-    host_caps: Sequence[float] | Floats = (),
-    demand: Callable[[Floats, Floats, Floats], Floats] = harmonic,
+    rate: Floats, budget_per_s: float, lowest: Floats, highest: float, host: NDArray[np.int64], caps: Floats
 ) -> Allocation:
-    """Return the optimal visits per second of pages, in the given order, under a budget.
+    """Return the optimal visits per second of equally important pages, in the given order, under a budget.
 
-    *weights* are the importance of the pages, *rates* their changes per second, both >= 0. A page gets between *lowest*
-    and *highest* visits per second, all pages together at most *budget_per_s*, those of host number h = *hosts*[i] at
-    most *host_caps*[h]. *demand* returns the visits per second from weights, rates and prices. If the lowest rates
-    exceed the budget or a cap, each page gets the same share of its lowest rate.
+    *rate* are their changes per second, >= 0. A page gets between *lowest* and *highest* visits per second, all pages
+    together at most *budget_per_s*, those of host number h = *host*[i] at most *caps*[h]. If the lowest rates exceed
+    the budget or a cap, each page gets the same share of its lowest rate.
 
-    >>> lambda_crawl([1, 1], [1, 100], 1.0).rates.round(3).tolist()
+    >>> none, one, uncapped = np.zeros(2), np.zeros(2, np.int64), np.array([np.inf])
+    >>> lambda_crawl(np.array([1.0, 100.0]), 1.0, none, np.inf, one, uncapped).rates.round(3).tolist()
     [0.415, 0.585]
-    >>> lambda_crawl([1, 1], [1, 100], 1.0, lowest=[0.5, 0.0], highest=[1.0, 0.25]).rates.round(3).tolist()
-    [0.75, 0.25]
 
     Notes
     -----
-    With `harmonic`, minimises the sum of weight ln((rate + rho) / rho), where rho is the visits per second. The visits
+    Minimises the sum of ln((rate + rho) / rho), where rho is the visits per second. The visits
     decrease as the price increases, so one bisection finds the prices of all hosts at once, and a second one the price
     of the budget: O(n) per step, some 60 steps. The larger of the two prices fulfils the Karush-Kuhn-Tucker conditions.
 
@@ -85,13 +75,7 @@ def lambda_crawl(
     .. [2] Kolobov, Peres, Lubetzky, Horvitz (2019), Optimal Freshness Crawl under Politeness Constraints, SIGIR.
     .. [3] Azar, Horvitz, Lubetzky, Peres, Shahaf (2018), Tractable near-optimal policies for crawling, PNAS 115.
     """
-    weight, rate = np.asarray(weights, np.float64), np.asarray(rates, np.float64)
-    top = np.broadcast_to(np.asarray(highest, np.float64), rate.shape)
-    low = np.minimum(np.broadcast_to(np.asarray(lowest, np.float64), rate.shape), top)
-    caps = np.asarray(host_caps, np.float64)
-    host = np.zeros(rate.shape, np.int64) if hosts is None else np.asarray(hosts, np.int64)
-    if hosts is None:
-        caps = np.array([np.inf])
+    low = np.minimum(lowest, highest)
 
     def of_hosts(visits: Floats) -> Floats:
         return np.bincount(host, visits, caps.size).astype(np.float64)
@@ -102,7 +86,7 @@ def lambda_crawl(
     low = low * share
 
     def visits_at(price: Floats) -> Floats:
-        return np.clip(demand(weight, rate, price), low, top)
+        return np.clip(harmonic(rate, price), low, highest)
 
     host_prices = _prices(lambda price: of_hosts(visits_at(price[host])), caps)
     at_least = host_prices[host]

@@ -76,7 +76,6 @@ class TextBlock(NamedTuple):
     tag: str
     look: str  # the same for blocks that look the same: tag and class
     around: str  # the same for the element around its own
-    path: str  # tags of the innermost elements around it
     containers: tuple[int, ...]  # numbers of the elements around it, the outermost first; the last is its own
     kind: int  # the sum of its kinds
 
@@ -248,7 +247,6 @@ def _place(blocks: Sequence[TextBlock], page: _Page) -> dict[str, Column]:
     grandparents = np.array([page.share_of_top(_above(block, 2)) for block in blocks])
     return {
         "before the h1": np.asarray(positions < (headings[0] if headings else 0), float),
-        "without h1": np.full(len(blocks), float(not headings)),
         "in top": np.array([page.top in block.containers for block in blocks], float),
         "points of parent": parents,
         "parent like top": np.asarray(parents > 0.2, float),
@@ -273,17 +271,12 @@ def _agreement(blocks: Sequence[TextBlock], page: _Page, voted: Column, declared
     columns = {
         "voted": voted,
         "voted, short": voted * (lengths < _SMALL),
-        "voted, in a list": voted * np.array([bool(block.kind & Kind.ITEM) for block in blocks]),
-        "voted, in a table": voted * np.array([bool(block.kind & Kind.TABLE) for block in blocks]),
         "voted among siblings": _share_of_others(page.parents, voted, lengths),
-        "voted of this look": _share_of_others([block.look for block in blocks], voted, lengths),
-        "voted next to it": (np.append(0.0, voted[:-1]) + np.append(voted[1:], 0.0)) / 2,
         "among voted": np.asarray(inside, float),
         "top is voted": np.full(size, agreement),
         "voted, and so is top": voted * agreement,
         "in top, which is not voted": in_top * (1 - agreement),
         "voted, in top": voted * (of_top / max(voted_chars, 1.0)),
-        "nothing voted": np.full(size, float(voted_chars < _MIN_DECLARED)),
         "declared": declared,
         "not declared": (1 - declared) * common * is_declared,
     }
@@ -333,9 +326,6 @@ def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> di
     lengths, positions = page.lengths, np.arange(len(blocks))
     chars = voted * lengths
     all_chars = max(float(chars.sum()), 1.0)
-    by_parent: defaultdict[int, float] = defaultdict(float)
-    for parent, its in zip(page.parents, chars.tolist(), strict=True):
-        by_parent[parent] += its
     long_voted = np.nonzero(voted * (lengths > 40))[0]
     before = np.searchsorted(long_voted, positions) - 1  # the last long voted one before each block
     distance = np.full(len(blocks), _FAR)
@@ -348,8 +338,6 @@ def _votes_around(blocks: Sequence[TextBlock], page: _Page, voted: Column) -> di
         "after the votes": np.asarray(positions > (long_voted[-1] + _SOON if len(long_voted) else len(blocks)), float),
         "from the last vote": np.log1p(distance) / np.log1p(_FAR),
         "as deep as votes": np.asarray(depths == usual_depth, float),
-        "votes in the parent": np.array([by_parent[parent] for parent in page.parents]) / all_chars,
-        "voted of this path": _share_of_others([block.path for block in blocks], voted, lengths),
         "voted around": _share_of_others([block.around for block in blocks], voted, lengths),
         "voted of this look around": _share_of_others([(block.around, block.look) for block in blocks], voted, lengths),
         "parent linked": np.array([page.linked[parent] / max(page.chars[parent], 1.0) for parent in page.parents]),
@@ -370,7 +358,6 @@ def _neighbours(blocks: Sequence[TextBlock], look: Mapping[str, Column], voted: 
         "sibling of the last": np.append(0.0, siblings),
         "linked, last": _of_neighbour(look["linked"], -1),
         "linked, next": _of_neighbour(look["linked"], 1),
-        "linked, after next": _of_neighbour(look["linked"], 2),
         "item, next": _of_neighbour(look["item"], 1),
         "heading, last": _of_neighbour(look["heading"], -1),
         "heading, next": _of_neighbour(look["heading"], 1),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,6 @@ _MAX_NODES = 5_000  # of a page: a list of a hundred products has some thousands
 _DEEPEST = 12  # @graph, article, author, name is 4; also ends reference loops
 
 _WRAPPING = re.compile(r"[\s\ufeff;]*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)?\s*")
-_SALVAGED = re.compile(r'"(@type|headline|datePublished|articleSection|inLanguage)"\s*:\s*"([^"\\\n]+)"')
-_SALVAGED_AUTHOR = re.compile(r'"author"\s*:\s*\[?\s*\{[^{}]*?"name"\s*:\s*"([^"\\\n]+)"')
-_EXTRA_COMMA = re.compile(r",(?=\s*[}\]])")
 _OTHER_ARTICLES = frozenset(["blogposting", "liveblogposting", "report", "medicalwebpage"])
 # These properties contain other articles than the page's own.
 _NOT_THE_PAGE = frozenset(
@@ -108,34 +106,15 @@ def _plain_value(node: HtmlElement) -> str:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield the JSON values of a script, repaired in obvious cases."""
+    """Yield the JSON values of a script, up to the first one that is broken."""
+    decoder = json.JSONDecoder(strict=False)  # line breaks in strings are common
     text = text[:_MAX_CHARS]
-    for mended in (text, _EXTRA_COMMA.sub("", text)):
-        decoder = json.JSONDecoder(strict=False)  # line breaks in strings are common
-        values = []
-        start = _WRAPPING.match(mended).end()  # type: ignore[union-attr]
-        try:
-            while mended[start : start + 1] in ("{", "["):
-                value, end = decoder.raw_decode(mended, start)
-                values.append(value)
-                start = _WRAPPING.match(mended, end).end()  # type: ignore[union-attr]
-        except (ValueError, RecursionError):
-            if not values:
-                continue
-        yield from values
-        return
-    yield _salvaged(text)
-
-
-def _salvaged(text: str) -> dict[str, Any]:
-    """Return the readable parts of an article from broken JSON, for example with unescaped quotes."""
-    found: dict[str, Any] = {}
-    for name, value in _SALVAGED.findall(text):
-        found.setdefault(name, value)
-    author = _SALVAGED_AUTHOR.search(text)
-    if author is not None:
-        found["author"] = {"name": author[1]}
-    return found
+    start = _WRAPPING.match(text).end()  # type: ignore[union-attr]
+    with suppress(ValueError, RecursionError):
+        while text[start : start + 1] in ("{", "["):
+            value, end = decoder.raw_decode(text, start)
+            yield value
+            start = _WRAPPING.match(text, end).end()  # type: ignore[union-attr]
 
 
 def _nodes(value: Any, deeper: int) -> Iterator[dict[str, Any]]:

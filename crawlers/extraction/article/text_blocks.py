@@ -20,7 +20,6 @@ MAX_BLOCKS = 5_000  # long pages with comments have 2,000
 MAX_LEVELS = 32  # containers of a block, the innermost; others matter little
 NAME_CHARS = 200  # of a class or an id that are looked at
 
-_PATH = 5  # tags of the innermost elements, that say where a block is
 _WRAPPER = 0.3  # of the text of the page: an element with more of it is what is around the article
 _MAX_CELL = 80  # characters of a cell that is put into one block with its row
 _MAX_ROW = 300
@@ -141,9 +140,8 @@ class _Walk:
             containers = tuple(number for number, _, _ in self._open[-MAX_LEVELS:])
             look = f"{tag} {names}"
             around = " ".join(self._open[-2][1:]) if len(self._open) > 1 else ""
-            path = " ".join(one for _, one, _ in self._open[-_PATH:])
             link_chars = min(self._link_chars, len(text))
-            self.blocks.append(TextBlock(text, link_chars, tag, look, around, path, containers, 0))
+            self.blocks.append(TextBlock(text, link_chars, tag, look, around, containers, 0))
         self._parts.clear()
         self._link_chars = 0
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from crawlers.errors import ConfigError
-from crawlers.graphs import important_part
 from crawlers.graphs.important_part import Neighbourhood, graph_map
 from crawlers.graphs.looks import GraphLayout
 from crawlers.graphs.model import Column, MemoryGraph
@@ -60,9 +56,3 @@ def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separ
 def test_the_nearest_nodes_of_a_large_neighbourhood_remain_whatever_links_to_them() -> None:
     drawn = graph_map(GRAPH, GraphLayout(), max_nodes=2, around=Neighbourhood(6, 3))
     assert [node.label[-1] for node in drawn.nodes] == ["1", "6"]  # no node links to 6
-
-
-def test_without_the_library_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(important_part, "is_available", lambda: False)
-    with pytest.raises(ConfigError, match="pip install crategraph-forceatlas2"):
-        graph_map(GRAPH, GraphLayout())

@@ -101,17 +101,5 @@ def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_e
     assert "viz:position" not in (tmp_path / "a.gexf").read_text("utf-8")
 
 
-def test_without_the_library_a_graph_has_colours_and_sizes(monkeypatch) -> None:
-    layout = GraphLayout("community", "pagerank")
-    expected = laid_out(GRAPH, layout)
-    monkeypatch.setattr(looks, "is_available", lambda: False)
-    found = laid_out(GRAPH, layout)
-    assert found.remark == "a.test: " + looks.NO_LIBRARY
-    assert looks.positions(GRAPH) is None
-    rows = list(found.graph.nodes())
-    assert rows == list(expected.graph.nodes())
-    assert [found.look(row) for row in rows] == [expected.look(row)._replace(position=None) for row in rows]
-
-
 def _unlimited(graph: MemoryGraph):
     return looks._drawn(graph, GraphLayout(), {}).look

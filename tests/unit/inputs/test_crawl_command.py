@@ -10,13 +10,7 @@ def test_words_are_those_behind_scrapy():
 
 def test_stored_command_is_read_back():
     stored = {
-        "command": {"arguments": {"hosts": "hosts.txt"}, "settings": {"WORKERS": "2"}},
+        "command": {"arguments": {"hosts": "hosts.txt"}, "settings": {"WORKERS": "2"}, "left_out": []},
         "seeds": ["http://x.test"],
     }
-    assert command_of("broad", stored) == CrawlCommand("broad", {"hosts": "hosts.txt"}, {"WORKERS": "2"})
-
-
-def test_crawl_without_a_stored_command_has_its_seeds_and_the_settings_that_differ():
-    recorded = {"RULE": "ucb1", "ORDER": "bfs", "MAX_LEVEL": None, "LINK_TAGS": ["a"], "EXTENSIONS": "x"}
-    command = command_of("sitegraph", {"seeds": ["http://a.test", "http://b.test"], "settings": recorded})
-    assert command == CrawlCommand("sitegraph", {"hosts": "http://a.test,http://b.test"}, {"RULE": "ucb1"})
+    assert command_of("broad", stored) == CrawlCommand("broad", {"hosts": "hosts.txt"}, {"WORKERS": "2"}, [])

@@ -6,7 +6,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlers.errors import ConfigError
-from crawlers.inputs import yaml_reader
 from crawlers.inputs.sources_file import parse_sources
 from crawlers.inputs.topic_file import parse_topic
 from crawlers.inputs.yaml_reader import (
@@ -18,12 +17,6 @@ from crawlers.inputs.yaml_reader import (
 )
 
 NAMES = ("roots", "budget")
-LOADERS = {"libyaml": yaml.CBaseLoader, "python": yaml_reader._PythonLoader}
-
-
-@pytest.fixture(params=LOADERS, autouse=True)
-def loader(request, monkeypatch):
-    monkeypatch.setattr(yaml_reader, "LOADER", LOADERS[request.param])
 
 
 def read(text):
