@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy import Spider
-
     from crawlers.inputs.setting_values import SettingValues
 
 
-def crawl_name(settings: SettingValues | Mapping[str, Any], spider: Spider | None) -> str:
+class Named(Protocol):
+    """A spider."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def crawl_name(settings: SettingValues | Mapping[str, Any], spider: Named | None) -> str:
     """Return the name of *spider*'s crawl; Scrapy creates the spider before extensions and pipelines.
 
     >>> from collections import namedtuple

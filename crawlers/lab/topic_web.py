@@ -39,7 +39,7 @@ class StoredLink(NamedTuple):
 
 
 class StoredWeb:
-    """The pages that a crawl discovered, without URLs rejected on discovery; pages are numbers."""
+    """The pages that a crawl discovered, as a `topic_replay.Web`."""
 
     def __init__(self, connection: Connection, crawl_id: int, topic: Topic, terms: Terms) -> None:
         self._connection = connection

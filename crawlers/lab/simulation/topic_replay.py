@@ -7,18 +7,17 @@ flight.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.link_table import NO_FEATURES, LinkTable
 from crawlers.algorithms.ranking.page_scores import GONE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.link_features import Features
     from crawlers.algorithms.ranking.link_relevance import LinkRelevance
-    from crawlers.lab.topic_web import StoredWeb
 
 
 class FetchOutcome(NamedTuple):
@@ -29,6 +28,29 @@ class FetchOutcome(NamedTuple):
     moved_to: int | None = None  # the target of a redirect
 
 
+class Web(Protocol):
+    """A stored web; pages are numbers. URLs rejected on discovery are not in it."""
+
+    @property
+    def roots(self) -> Sequence[int]:
+        """The pages with which the crawl began."""
+
+    def site(self, page: int, /) -> int | None:
+        """Return the site of *page*; None if *page* is not in the web."""
+
+    def outcome(self, page: int, /) -> FetchOutcome | None:
+        """Return the stored result of fetching *page*; None if the stored crawl never fetched it."""
+
+    def links(self, page: int, /) -> Mapping[int, float]:
+        """Return the targets of *page*, which has a text, each with the value of the link; their order breaks ties."""
+
+    def similarity(self, page: int, /) -> float:
+        """Return the similarity of *page*, which has a text, to the topic; it may depend on the pages asked before."""
+
+    def features(self, page: int, target: int, level: int, /) -> Features:
+        """Return the features of the links from *page* to *target*, which they show to be on *level*."""
+
+
 class Replayed(NamedTuple):
     """The result of a replay."""
 
@@ -36,7 +58,7 @@ class Replayed(NamedTuple):
     unknown: int  # pages skipped because the stored crawl never fetched them
 
 
-def replay(web: StoredWeb, relevance: LinkRelevance, most: int) -> Replayed:
+def replay(web: Web, relevance: LinkRelevance, most: int) -> Replayed:
     """Return the first *most* pages of *web* that a crawl ordered by *relevance*, which must be new, would read.
 
     Notes
@@ -49,7 +71,7 @@ def replay(web: StoredWeb, relevance: LinkRelevance, most: int) -> Replayed:
 class _Replay:
     """A replay in progress; pages are numbered in the order of discovery, which breaks ties."""
 
-    def __init__(self, web: StoredWeb, relevance: LinkRelevance) -> None:
+    def __init__(self, web: Web, relevance: LinkRelevance) -> None:
         self._web = web
         self._relevance = relevance
         self._scores = relevance.scores

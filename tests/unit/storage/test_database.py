@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.both_stores
 
 # The definitions of all tables, indexes and triggers. If this has to change, raise SCHEMA_VERSION, too.
-DEFINITIONS = (5, "933c67ac9f4ff7be")
+DEFINITIONS = (6, "933c67ac9f4ff7be")
 
 
 @pytest.mark.parametrize(
