@@ -43,10 +43,6 @@ def test_all_bad_lines_of_the_hosts_file_are_named(refusal):
         assert part in line
 
 
-def test_a_hosts_file_with_comments_only_is_refused(refusal):
-    assert "hosts.txt" in refusal(["# nothing", ""])
-
-
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
@@ -59,13 +55,6 @@ def test_a_hosts_file_with_comments_only_is_refused(refusal):
 def test_missing_hosts_are_refused(refusal, arguments, parts):
     sentence = refusal(prepare=lambda crawl: (crawl.folder / "hosts.txt").unlink(), arguments=arguments)
     assert all(part in sentence for part in parts)
-
-
-def test_a_binary_hosts_file_is_refused(refusal):
-    def prepare(crawl):
-        (crawl.folder / "hosts.txt").write_bytes(b"http://a.example\n\xff\xfe\n")
-
-    assert "UTF-8" in refusal(prepare=prepare)
 
 
 @pytest.mark.parametrize(

@@ -78,14 +78,6 @@ def test_crawl_that_goes_on_with_another_list_says_so_and_how_to_begin_a_new_one
     assert "another host list" not in alone.log
 
 
-@pytest.mark.parametrize("limits", [";1;1;0", ";8;0;0", ";2;2;1"])
-def test_limits_of_the_last_run_apply(web, project, undisturbed, limits):
-    assert project.crawl(hosts(web, "one", "two", "three", limits=limits), **SOME).status == 0
-    assert [state for state, _ in project.states()] == ["interrupted"]
-    assert project.crawl(hosts(web, "one", "two", "three")).status == 0
-    assert graphs(project) == undisturbed
-
-
 def test_lowered_level_ends_the_crawl_there(web, project):
     assert project.crawl(hosts(web, "one"), **SOME).status == 0
     assert project.crawl(hosts(web, "one", limits=";1;1;0")).status == 0

@@ -83,15 +83,3 @@ def test_logs_that_become_a_file_stop_the_crawl_which_can_be_resumed(web, crawl,
     assert crawl.waiting > 0
     (crawl.folder / "logs").unlink()
     assert_resumed(crawl, undisturbed)
-
-
-def test_a_result_folder_that_is_lost_while_graphs_are_written_costs_no_page(web, crawl, undisturbed):
-    ended = crawl.run(ADDONS=add_on("LostResultFolder"))
-    assert ended.status == 1
-    assert len(ended.errors) == 1
-    assert "No such file or directory" in ended.errors[0]
-    assert "Traceback" not in ended.log
-    assert crawl.states == ["interrupted"]
-    web.counts.clear()
-    assert_resumed(crawl, undisturbed)
-    assert web.requests == 0

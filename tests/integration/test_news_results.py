@@ -8,11 +8,9 @@ from contextlib import closing
 
 import pytest
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.alarm_checks import AlarmChecks
 from crawlers.extensions.news_chart import NewsChart
 from crawlers.extensions.parquet import ParquetExport
 from crawlers.extensions.warc import Warc
@@ -157,12 +155,6 @@ def crawler(spider, **settings):
     made = Crawler(Spider, {"WARC_FILE": "", "DOCUMENTS_PARQUET": "", **settings})
     made.spider = spider
     return made
-
-
-@pytest.mark.parametrize("part", [AlarmChecks, ParquetExport, NewsChart, Warc])
-def test_other_spiders_have_none_of_these_outputs(part):
-    with pytest.raises(NotConfigured):
-        part.from_crawler(crawler(Spider(name="x"), DOCUMENTS_PARQUET="/dev/null/x"))
 
 
 def test_file_that_cannot_be_written_is_an_error_before_the_crawl(tmp_path):

@@ -176,43 +176,6 @@ def test_crawl_of_a_folder_stays_in_it(project):
         assert "outside of the folder /docs/" in project.run("explain", f"{a}/blog/").output
 
 
-# Patterns -----------------------------------------------------------------------------------------------
-
-TREE = {
-    "/": links("/news/", "/print/", "/news/print/1/", "/shop/"),
-    "/news/": links("/news/1/", "/news/2/"),
-    "/news/1/": links("/shop/1/"),
-    "/news/2/": "<title>2</title>",
-    "/news/print/1/": links("/news/3/"),
-    "/news/3/": "<title>3</title>",
-    "/print/": links("/news/4/"),
-    "/news/4/": "<title>4</title>",
-    "/shop/": links("/shop/1/"),
-    "/shop/1/": "<title>S</title>",
-}
-
-
-def done(project, origin):
-    return {path for path, (state, _) in project.pages(origin).items() if state is DONE}
-
-
-def test_patterns_select_urls_and_always_the_start_page(project):
-    with Web(a=pages(TREE)) as web:
-        a = web["a"].origin
-        ended = project.crawl(f"{a}{LIMITS}", URL_INCLUDE="/news/", URL_EXCLUDE="/print/,[?]sort=")
-        assert ended.status == 0, ended.log
-        assert done(project, a) == {"/", "/news/", "/news/1/", "/news/2/"}
-        reasons = {path: reason for path, (state, reason) in project.pages(a).items() if state is REJECTED}
-        assert reasons == {
-            "/print/": "excluded /print/",
-            "/news/print/1/": "excluded /print/",
-            "/shop/": "not_included",
-            "/shop/1/": "not_included",
-        }
-        assert not {"/print/", "/shop/"} & set(web["a"].paths)
-        assert "URL_EXCLUDE has /print/" in project.run("explain", f"{a}/print").output
-
-
 # Resumed crawls -----------------------------------------------------------------------------------------
 
 
@@ -267,14 +230,3 @@ def test_root_of_a_topic_that_redirects_to_another_address_is_followed(project):
         ended = project.run("crawl", "topic", "-a", "topic=topic.yaml", **settings)
         assert ended.status == 0, ended.log
         assert stored(project, a) == {f"{b}/start/": (0, DONE), f"{b}/x/": (1, DONE), f"{a}/y/": (1, REJECTED)}
-
-
-def test_news_source_that_redirects_to_https_or_www_is_followed(project):
-    bodies: dict[str, str] = {}
-    with Web(a=moving(lambda: b), b=pages(bodies)) as web:
-        a, b = web["a"].origin, web["b"].origin
-        bodies |= {"/": links("/x/"), "/x/": "<title>X</title>"}
-        (project.folder / "sources.yaml").write_text(f"sources:\n- site: {a}\n  delay_ms: 0\n")
-        ended = project.run("crawl", "news", "-a", "sources=sources.yaml", NEWS_ONCE=1)
-        assert ended.status == 0, ended.log
-        assert {(path, state) for path, (state, _) in project.pages(b).items()} >= {("/", DONE), ("/x/", DONE)}

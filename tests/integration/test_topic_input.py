@@ -43,8 +43,3 @@ def refused(tmp_path):
 def test_invalid_topics_arguments_and_settings_are_refused(refused, text, arguments, settings, parts):
     sentence = refused(text, *arguments, **settings)
     assert all(part in sentence for part in parts), sentence
-
-
-def test_order_that_does_not_fit_the_spider_is_refused(refused):
-    sentence = refused(GOOD, "-a", "hosts=http://127.0.0.1:9", spider="sitegraph", ORDER="topic")
-    assert "ORDER=topic needs a topic" in sentence

@@ -5,12 +5,7 @@ import json
 
 import networkx as nx
 import pytest
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
-from scrapy.spiders import Spider
 
-from crawlers.pipelines.topic import TopicPipeline
-from crawlers.spiders.base import SiteSpider
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, pages
 
@@ -70,19 +65,3 @@ def test_results_of_a_crawl_that_its_budget_ends_are_those_of_the_pages_read(pro
     assert [row["title"] for row in rows(project)] == ["Unicode", "Start", "'=kitchen()"]
     after = project.query("SELECT similarity FROM topic_page ORDER BY page_id")
     assert before != after[:2], "they are by all pages read"
-
-
-def test_result_file_that_is_a_folder_is_refused_before_the_crawl(project):
-    (project.folder / "result" / "topic.gexf").mkdir(parents=True)
-    outcome = project.run(*LINE)
-    assert outcome.status == 2
-    assert len(outcome.errors) == 1
-    assert "RESULT_FOLDER=result/topic.gexf exists and is not a file; name another one" in outcome.errors[0]
-    assert not (project.folder / "crawl.sqlite").exists()
-
-
-def test_spider_without_a_topic_has_no_results():
-    crawler = Crawler(Spider, {})
-    crawler.spider = SiteSpider(name="x")
-    with pytest.raises(NotConfigured, match=r"^$"):
-        TopicPipeline.from_crawler(crawler)

@@ -6,7 +6,6 @@ import itertools
 import os
 import re
 import resource
-import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -109,13 +108,3 @@ class FrequentLogChecks:
 
     def update_settings(self, settings: BaseSettings) -> None:
         csv_logs.FLUSH_S = -1.0
-
-
-class LostResultFolder:
-    """Removes the folder `result` while graphs are written."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        @event.listens_for(Engine, "before_cursor_execute")
-        def _lose(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
-            if "content_hash, url, level" in statement:  # the graph is read
-                shutil.rmtree("result", ignore_errors=True)

@@ -40,9 +40,3 @@ def test_filters_open_without_scripts(chromium, table):
     page.get_by_role("button", name="Filter").click()
     expect(page.get_by_text("Filters (1) c.test")).to_be_visible()
     context.close()
-
-
-def test_filters_are_open_in_a_wide_window(page, table):
-    page.goto(table)
-    expect(page.get_by_role("textbox", name="Site")).to_be_visible()
-    expect(page.get_by_text("Filters (1)")).to_be_hidden()

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from crawlers.crawl.control import CrawlControl
-from crawlers.errors import ClaimsLost, FrontierError, StoreError
+from crawlers.errors import ClaimsLost, StoreError
 
 
 class Heard:
@@ -35,14 +35,6 @@ def test_first_failure_is_reported_and_later_ones_are_not(heard, caplog):
     assert heard.control.failure is first
     assert heard.stopped == ["first_reason"]
     assert caplog.messages == ["first"]
-
-
-def test_error_that_is_no_failure_of_the_store_is_reported_as_a_bug(heard, caplog):
-    heard.control.abort_for("a page can't be stored", ValueError("a bug"))
-    assert isinstance(heard.control.failure, FrontierError)
-    assert str(heard.control.failure) == "a page can't be stored: ValueError a bug; please report it"
-    assert heard.stopped == ["store_failed"]
-    assert caplog.messages[0] == "Internal error"
 
 
 def test_worker_that_may_join_again_only_warns(heard, caplog):

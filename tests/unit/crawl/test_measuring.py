@@ -10,7 +10,6 @@ import pytest
 from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
-from crawlers.storage.worker_status import Wait
 from tests.support.opened_crawl import NOW, OpenedCrawl
 
 if TYPE_CHECKING:
@@ -39,13 +38,6 @@ def measured(sqlite_url: str) -> Iterator[Measured]:
     measured = Measured(sqlite_url)
     yield measured
     measured.opened.kill()
-
-
-def test_first_snapshot_is_complete(measured: Measured) -> None:
-    snapshot = measured.measuring.snapshot
-    assert snapshot.labels == ("test", "1")
-    assert snapshot.pages == {State.WAITING: 3}
-    assert snapshot.waits == {Wait.READY: 3}
 
 
 def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:

@@ -10,13 +10,12 @@ from sqlalchemy import select, text, update
 
 from crawlers.crawl import membership
 from crawlers.crawl.membership import ROUND_S, SOON_S, Exchanged, Membership
-from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage import crawls, workers
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import Pull
-from crawlers.storage.schema.tables import EndedPage, PullRow, site, worker
+from crawlers.storage.schema.tables import PullRow, site, worker
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 
@@ -214,19 +213,6 @@ def test_worker_that_was_frozen_itself_declares_nobody_lost(made, silent_s, is_l
 # Transactions ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.both_stores
-def test_transactions_count_pulls_and_pages(made):
-    one = made()
-    ended = (0, None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
-    left_out = EndedPage(3, State.REJECTED, *ended[1:])
-    changes = ChangeSet(
-        *(PullRow(1, 1, 0.0, 1.0, one.id) for _ in range(3)), EndedPage(1, *ended), EndedPage(2, *ended), left_out
-    )
-    with one.database.write() as connection:
-        one.membership.fence(connection, changes)
-        assert connection.execute(select(worker.c.used, worker.c.pages)).all() == [(3, 2)]
-
-
 def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql_url, monkeypatch):
     database = Database(postgresql_url)
     one = Worker(database, monkeypatch, deadline_s=45.0)
@@ -237,19 +223,6 @@ def test_server_ends_a_transaction_of_a_process_that_is_stopped_in_it(postgresql
 
 
 # What rounds say ------------------------------------------------------------------------------------
-
-
-def test_round_says_who_else_works(made):
-    one = made()
-    other, third = one.join(), one.join()
-    one.round()
-    assert (one.membership.last.others, one.membership.last.idle, one.membership.last.is_first) == (2, 0, True)
-    one.exchange(other, is_hungry=True)
-    one.round()
-    assert (one.membership.last.idle, one.membership.are_idle) == (1, False)
-    one.exchange(third, is_hungry=True)
-    one.round()
-    assert (one.membership.last.idle, one.membership.are_idle) == (2, True)
 
 
 def test_crawl_stays_divided_when_the_others_have_left(made):

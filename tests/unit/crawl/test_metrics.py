@@ -8,9 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
-from crawlers.frontier.values import RuleDecisions
 from crawlers.items import State
-from crawlers.storage.writer import Commits
 
 if TYPE_CHECKING:
     from typing import Any
@@ -59,15 +57,6 @@ def test_leased_urls_do_not_wait() -> None:
     found = scraped(pages=pages, leases=4)
     assert [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")] == [6, 4, 5, 0]
     assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
-
-
-def test_writer_and_rule_are_reported() -> None:
-    found = scraped(unwritten=3, commits=Commits(4, 2.5, 0.5), rule_decisions=RuleDecisions(9, 8, 7))
-    assert found["crawlers_writer_queue_changes", ""] == 3
-    assert found["crawlers_commit_seconds_count", ""] == 4
-    assert found["crawlers_commit_seconds_sum", ""] == 2.5
-    assert found["crawlers_last_commit_seconds", ""] == 0.5
-    assert [found["crawlers_rule_decisions_total", one] for one in RuleDecisions._fields] == [9, 8, 7]
 
 
 def test_age_of_the_oldest_url_grows_between_two_queries_of_the_store() -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.frontier.politeness import FIRST_REST_S, MAX_REST_S
+from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import ExternalLink, Page, State
+from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.tables import FoundSite, NewPage, SiteRobots
@@ -90,13 +90,6 @@ def test_unchanged_page_adds_no_site(opened, policy, is_divided, monkeypatch):
     assert crawl.rows("SELECT site FROM site") == [(SITE,)], "nobody would know how to begin with the other one"
 
 
-def test_reward_of_a_page_is_counted(opened):
-    crawl = opened({"counts_rewards": True})
-    external = [(ExternalLink(f"{OTHER}/{n}", n, OTHER, "", "", "", "", "a"), 1) for n in range(3)]
-    crawl.end(crawl.lease(), external=external)
-    assert crawl.stats["harvest/reward"] == 3
-
-
 def test_page_without_an_open_lease_is_ignored(opened):
     crawl = opened()
     lease = crawl.lease()
@@ -146,19 +139,6 @@ def test_rest_that_a_host_demands_holds_over_a_kill(opened, resumed_s, due_s):
     assert again.crawl.next_due(again.now) == due_s
     again.now += due_s
     assert again.lease().url == f"{SITE}/"
-
-
-def test_rest_of_a_host_grows_with_its_refusals_until_a_good_response(opened):
-    crawl = opened()
-    rests_s = []
-    for status in (503, 503, 200, 503):
-        if status == 200:
-            crawl.end(crawl.lease(), "/a")
-        else:
-            crawl.end(crawl.lease(), state=State.REFUSED, status=status, reason=f"status {status}")
-            rests_s.append(crawl.crawl.next_due(crawl.now))
-        crawl.now += 60.0
-    assert rests_s == [FIRST_REST_S, 2 * FIRST_REST_S, FIRST_REST_S]
 
 
 def test_requests_of_foreign_spiders_are_left_to_the_retries_of_scrapy(opened):

@@ -43,17 +43,6 @@ def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(d
     assert [rewards.of(1, page(1, 2)) for _ in range(2)] == [(2.0, ()), (2.0, ())]
 
 
-@pytest.mark.parametrize("state", [state for state in State if state is not State.DONE])
-def test_only_pages_are_paid(database, writer, state):
-    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
-    assert rewards.of(1, page(1, state=state)).amount == 0.0
-    assert rewards.of(1, page(1)).amount == 1.0
-
-
-def test_mission_without_a_reward_pays_nothing(database, writer):
-    assert Rewards(None, database, writer, cache_keys=100).of(1, page(1)).amount == 0.0
-
-
 @pytest.mark.parametrize("cache_keys", [1, 7, 40, 10_000])
 def test_small_memory_and_a_new_process_pay_the_same(database, writer, cache_keys):
     rng = random.Random(cache_keys)

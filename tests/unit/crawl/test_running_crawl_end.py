@@ -69,6 +69,15 @@ def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
     assert crawl.stopped == ["store_failed"]
 
 
+def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True)
+    needed = crawl.robots()
+    break_store(crawl)
+    crawl.crawl.record_robots(needed.site_id, 404, None)
+    assert isinstance(crawl.crawl.control.failure, StoreError)
+    assert crawl.stopped == ["store_failed"]
+
+
 def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
     with pytest.raises(BadUrl):
         opened({"roots": ["mailto:x@a.test"]})
@@ -90,6 +99,17 @@ def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatc
     crawl.close()
     assert f"{SITE}/a" in (tmp_path / "common.csv").read_text("utf-8")
     assert isinstance(crawl.crawl.control.failure, StoreError)
+
+
+def test_nothing_is_pending_when_the_page_budget_is_spent(opened):
+    crawl = opened({"page_budget": 1})
+    assert crawl.crawl.has_pending
+    assert not crawl.crawl.is_budget_exhausted
+    crawl.end(crawl.lease(), "/a")
+    assert not crawl.crawl.has_pending
+    assert crawl.crawl.is_budget_exhausted
+    crawl.close()
+    assert crawl.states() == [("interrupted", "finished")]
 
 
 @pytest.mark.parametrize("once", [False, True])
@@ -152,6 +172,16 @@ def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(
     again.close(lambda: written.append("again"))
     assert written[2:] == ["again"]
     assert again.states() == [("finished", "finished")]
+
+
+def test_close_after_a_failure_of_the_store_reports_it_and_frees_the_crawl(opened, monkeypatch):
+    crawl = opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(crawl.crawl.session, "end", lambda **_: (_ for _ in ()).throw(StoreError("the disk is full")))
+        crawl.close()
+    assert str(crawl.crawl.control.failure) == "the disk is full"
+    assert crawl.states()[0][0] == "running"
+    assert opened().lease().url == f"{SITE}/"
 
 
 def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, monkeypatch):

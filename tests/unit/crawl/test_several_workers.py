@@ -105,14 +105,6 @@ def owners(crawl: OpenedCrawl) -> list[int | None]:
 # Sites
 
 
-def test_lone_worker_holds_everything_and_its_rounds_change_nothing(opened):
-    one = opened()
-    rounds(one)
-    assert owners(one) == [one.crawl.worker_id] * 4
-    assert [lease.url for lease in leases(one)] == [f"{site}/" for site in SITES[:4]]
-    assert not one.crawl.has_joined
-
-
 def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     one, two = opened(), opened()
     assert two.crawl.has_joined
@@ -385,16 +377,6 @@ def test_one_of_several_writes_the_outputs_when_nothing_waits(opened):
     assert len(written) == 1
     assert crawls[0].states() == [("finished", "finished")]
     assert sum(crawl.crawl.has_ended for crawl in crawls) == 1
-
-
-def test_last_worker_that_leaves_writes_the_outputs(opened):
-    one, two = opened(), opened()
-    rounds(one, two)
-    written: list[str] = []
-    one.close(lambda: written.append("one"), reason="shutdown")
-    assert (written, one.states()) == ([], [("running", None)])
-    two.close(lambda: written.append("two"), reason="shutdown")
-    assert (written, two.states()) == (["two"], [("interrupted", "shutdown")])
 
 
 def test_worker_that_died_just_now_does_not_keep_the_others_from_writing_the_outputs(opened):

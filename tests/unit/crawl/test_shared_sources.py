@@ -115,19 +115,6 @@ def test_new_site_of_a_source_that_nobody_holds_is_claimed_with_it(opened):
     assert holds(second) == {*LEADERS, NEW}
 
 
-def test_lone_worker_holds_new_sites_of_a_source_and_gives_them_up_with_it(opened):
-    one = opened()
-    end(one, leases(one)[f"{C}/"], f"{NEW}/x")
-    assert holds(one) == {*LEADERS, NEW}
-    for site, lease in leases(one).items():
-        assert site == f"{NEW}/x"
-        end(one, lease)
-    ((leading,),) = one.rows(
-        f"SELECT leading.site FROM site JOIN site leading ON leading.id = site.source_id WHERE site.site = '{NEW}'"
-    )
-    assert leading == A
-
-
 def test_feed_hosts_of_sources_are_sites_from_the_beginning(sqlite_url):
     mission = {"sites": [SiteLimits(A)], "roots": ["http://feeds.test/a"], "scope": Scope("feeds.test", [A])}
     crawl = OpenedCrawl(sqlite_url, mission=mission)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.crawl.site_policies import RobotsNeeded
-from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapContent, SitemapNeeded, SitemapResponse
+from crawlers.crawl.site_sitemaps import MAX_SILENT, SitemapNeeded, SitemapResponse
 from crawlers.extraction.response import WebResponse
 from crawlers.items import SiteLimits, State
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
@@ -204,13 +204,6 @@ def test_names_in_a_stored_robots_txt_are_those_that_are_read(reads, opened):
     later = Reads(opened, ROBOTSTXT_OBEY=True)
     later.reads("/a.xml", urlset("/x"))
     assert later.opened.lease().url == f"{SITE}/"
-
-
-def test_a_result_after_the_end_of_the_crawl_is_ignored(reads):
-    crawl = reads()
-    needed = crawl.needs("/sitemap.xml")
-    crawl.opened.close(reason="shutdown")
-    crawl.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(200, content=SitemapContent("sitemap")))
 
 
 # Addresses -----------------------------------------------------------------------------------------------

@@ -8,10 +8,3 @@ def test_start_pages_and_roots_are_leased_first(opened):
     crawl = opened({"sites": [SiteLimits(SITE, start_url=f"{SITE}/ru/")], "roots": [f"{SITE}/map"]})
     assert [crawl.lease().url, crawl.lease().url] == [f"{SITE}/ru/", f"{SITE}/map"]
     assert crawl.crawl.next(NOW) is None
-
-
-def test_urls_that_the_policy_finds_in_robots_txt_are_queued(opened):
-    crawl = opened(ROBOTSTXT_OBEY=True)
-    text = "Sitemap: /map"
-    crawl.crawl.record_robots(crawl.robots().site_id, 200, text)
-    assert {crawl.lease().url, crawl.lease().url} == {f"{SITE}/", f"{SITE}/map"}

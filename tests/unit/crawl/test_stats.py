@@ -60,12 +60,6 @@ def test_errors_are_counted_by_their_class(state: State, status: int, counted: s
     assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
 
 
-def test_revisits_and_new_urls_are_counted() -> None:
-    crawl_stats, counts = stats()
-    crawl_stats.count_page(lease(is_revisit=True), Page(1, URL, 0, State.DONE, 200), 3, 0.0)
-    assert counts == {"pages/done": 1, "pages/again": 1, "pages/found": 3}
-
-
 @pytest.mark.parametrize(
     ("warns", "level", "is_revisit", "news", "is_warned"),
     [

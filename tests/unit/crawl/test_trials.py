@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,13 +65,6 @@ def test_page_that_is_rejected_in_flight_makes_room_and_says_nothing_about_its_s
     trials.record_result(1, 2, responded=True)
     trials.record_result(1, 9, responded=None)
     assert trials.admits(1, 0)
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_few_downloads_leave_room_for_one_site(most):
-    trials = Trials(most)
-    assert start(trials, 1, 1, robots=most - 1)
-    assert not trials.admits(2, 0)
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=60))

@@ -29,10 +29,6 @@ def test_other_urls_are_admitted(path):
     assert reason(path, ["pdf"]) is None
 
 
-def test_extensions_may_be_written_with_a_dot_and_in_capitals():
-    assert reason("/x.jpg", [".JPG"]) == "extension jpg"
-
-
 def test_shapes_of_traps_are_a_reason_unless_switched_off():
     assert reason(GROWN) is not None
     assert reason(GROWN, traps=False) is None

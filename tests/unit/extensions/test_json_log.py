@@ -69,6 +69,15 @@ def test_objects_of_scrapy_are_left_out_and_fields_of_users_stay(log):
     assert "item" not in line
 
 
+def test_root_logger_has_its_level_again_afterwards():
+    level = logging.root.level
+    for _ in range(2):
+        json_log.install(Settings({"LOG_ENABLED": False}), {})
+    assert logging.root.level == logging.NOTSET
+    json_log.remove()
+    assert logging.root.level == level
+
+
 def test_broken_text_is_escaped(log, monkeypatch):
     root = logging.getLogger()
     ours = [handler for handler in root.handlers if not type(handler).__module__.startswith("_pytest")]
@@ -87,18 +96,6 @@ def test_every_line_of_a_crawl_is_an_object_without_users_and_passwords(tmp_path
     assert {line["worker"] for line in lines[-5:]} == {1}
     assert any(line["message"].startswith("Crawl night is finished") and "\n" in line["message"] for line in lines)
     assert "secret" not in ended.log
-
-
-def test_log_file_is_begun_anew_if_wanted(tmp_path):
-    project = Project(tmp_path, LOG_JSON=1, LOG_FILE="log.jsonl")
-    with Web(site=SITE) as web:
-        assert project.crawl(web.hosts()).log == ""
-        first = len(objects((tmp_path / "log.jsonl").read_text("utf-8")))
-        project.crawl(web.hosts())
-        assert len(objects((tmp_path / "log.jsonl").read_text("utf-8"))) >= 2 * first - 1
-        project.crawl(web.hosts(), LOG_FILE_APPEND=0)
-    lines = objects((tmp_path / "log.jsonl").read_text("utf-8"))
-    assert [line["message"].partition(" ")[0] for line in lines].count("Scrapy") == 1
 
 
 @pytest.mark.parametrize("file", [None, "log.jsonl"])

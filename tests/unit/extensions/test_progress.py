@@ -120,12 +120,3 @@ def test_killed_process_leaves_a_cursor(tmp_path):
     ended, screen = crawl_on_terminal(tmp_path, lambda run, terminal: run.kill())
     assert ended.status == -signal.SIGKILL
     assert screen.shows_cursor
-
-
-def test_error_of_a_crash_stays_on_the_screen(tmp_path):
-    def crash(run, terminal):
-        (tmp_path / "result").touch()  # where the folder of the graphs would be
-
-    ended, screen = crawl_on_terminal(tmp_path, crash)
-    assert ended.status == 1
-    assert any(line.startswith("Error: ") and "result" in line for line in screen.lines), screen.lines

@@ -119,6 +119,16 @@ def test_redirects_of_robots_txt_are_followed(monkeypatch):
     assert world.answers(f"{OTHER}/x.js", kind="script") == [None]
 
 
+def test_number_of_hosts_in_memory_is_limited(monkeypatch):
+    monkeypatch.setattr(sub_requests, "MAX_HOSTS", 2)
+    world = World(monkeypatch, {})
+    locks = [world.hosts.lock(f"http://{name}.test") for name in "aba"]
+    assert locks[0] is locks[2]
+    world.hosts.lock("http://c.test")
+    assert world.hosts.lock("http://a.test") is locks[0]
+    assert world.hosts.lock("http://b.test") is not locks[1]
+
+
 def test_crawl_delay_of_another_host_is_kept(monkeypatch):
     robots = found(f"{OTHER}/robots.txt", b"User-agent: *\nCrawl-delay: 1e308")
     world = World(monkeypatch, {**robots, **found(f"{OTHER}/1"), **found(f"{OTHER}/2")}, ROBOTS_MAX_DELAY_SECONDS=9)

@@ -115,13 +115,6 @@ def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes() -> None
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [wished, wished]
 
 
-def test_page_below_the_root_does_not_affect_availability() -> None:
-    crawl = Crawl("/")
-    crawl.end(crawl.leases()["/"], State.DONE, link="/x")
-    crawl.end(crawl.leases()["/x"], State.FAILED, "timeout")
-    assert crawl.store.availability == [(1, None)]
-
-
 def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has() -> None:
     crawl = Crawl("/")
     ids = {}

@@ -55,35 +55,6 @@ def lease(page_id: int) -> Lease:
     return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0)
 
 
-def test_pulls_in_flight_count_against_the_budget_until_they_are_cancelled():
-    pulls = PullBudget(Heard(), 9, records=False)
-    assert not pulls.has_room, "nothing is granted yet"
-    pulls.grant(2)
-    pulls.record_pull(SITE, lease(10))
-    pulls.record_pull(SITE, lease(11))
-    assert not pulls.has_room
-    assert not pulls.is_exhausted
-    pulls.cancel_pull(SITE, lease(11))
-    assert pulls.has_room
-    pulls.record_pull(SITE, lease(12))
-    assert not pulls.has_pulled
-    pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
-    assert pulls.has_pulled
-    assert not pulls.is_exhausted
-    pulls.record_reward(SITE, lease(12), NO_REWARD, 0.0, ChangeSet())
-    assert pulls.is_exhausted
-    assert not pulls.has_room
-
-
-def test_without_a_budget_there_is_always_room():
-    pulls = PullBudget(Heard(), 0, records=False)
-    for _ in range(1000):
-        pulls.record_pull(SITE, lease(1))
-        pulls.record_reward(SITE, lease(1), NO_REWARD, 0.0, ChangeSet())
-    assert pulls.has_room
-    assert not pulls.is_exhausted
-
-
 def test_ended_pull_is_written_with_its_rewarded_keys():
     changes = ChangeSet()
     pulls = PullBudget(Heard(), 0, records=True, worker_id=3)
@@ -105,14 +76,6 @@ def test_failed_download_is_written_as_a_pull_without_reward():
     assert [pull for changes in written for pull in changes[PullRow]] == [(7, leased.id, 0.0, 5.0, None)]
 
 
-def test_pulls_are_not_written_without_recording():
-    changes = ChangeSet()
-    pulls = PullBudget(Heard(), 0, records=False)
-    pulls.record_pull(SITE, lease(42))
-    pulls.record_reward(SITE, lease(42), Reward(2.0, {9}), 5.5, changes)
-    assert list(changes) == []
-
-
 def test_rule_receives_the_pulls_of_others_as_its_own():
     before, after = Heard(), Heard()
     past = [Pull(1, 3.0), Pull(2, 0.0), Pull(1, 1.0)]
@@ -123,37 +86,6 @@ def test_rule_receives_the_pulls_of_others_as_its_own():
         pulls.record_reward(sites[number], lease(1), Reward(reward), 0.0, ChangeSet())
     assert PullBudget(after, 3, records=False).learn(past) == 3
     assert after.told == before.told
-
-
-def test_grants_never_shrink_and_limits_never_grow():
-    pulls = PullBudget(Heard(), 100, records=False)
-    pulls.grant(10)
-    pulls.grant(7)
-    pulls.record_pull(SITE, lease(10))
-    pulls.record_pull(SITE, lease(11))
-    pulls.record_reward(SITE, lease(10), NO_REWARD, 0.0, ChangeSet())
-    assert pulls.limit(20) == 10
-    assert pulls.limit(1) == 3
-    pulls.grant(-1)
-    for _ in range(100):
-        assert pulls.has_room
-        pulls.record_pull(SITE, lease(12))
-    assert pulls.limit(0) == 102
-    assert not pulls.has_room
-
-
-def test_crawl_without_a_budget_is_not_patient():
-    pulls = PullBudget(Heard(), 0, Patience(0.9, 60.0), records=False)
-    assert pulls.patient_until(5.0) == pulls.awaited_until(5.0) == float("-inf")
-
-
-def test_crawl_with_a_budget_is_patient():
-    rule = Heard()
-    pulls = PullBudget(rule, 10, Patience(0.9, 60.0), records=False)
-    assert pulls.patient_until(5.0) == float("inf")
-    assert pulls.awaited_until(5.0) == 65.0
-    assert not pulls.is_close_to_best(7)
-    assert rule.told == [("is_close_to_best", 7, 0.9)]
 
 
 def test_pace_of_a_run_counts_its_own_pulls_and_what_was_left_of_the_budget():

@@ -8,13 +8,10 @@ import pytest
 from crawlers.algorithms.ranking.link_features import features_of, link_features, text_of
 from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.link_learning import NO_PLACE, LinkLearning
-from crawlers.frontier.queues.value_queue import ValueQueue
+from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace, Target
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
-from tests.support.frontier_scores import entry
 from tests.support.memory_frontier import MemoryFrontierStore
 
 SITE = "http://a.test"
@@ -55,11 +52,6 @@ def test_page_that_was_found_by_a_link_has_its_features_and_a_row(learning):
     assert learning.pop_features(3) is None, "its queue has them now"
 
 
-def test_page_without_a_place_has_the_features_of_its_url(learning):
-    [stored] = learning.add_link(3, SITE, NEWS, Origin(1))
-    assert features_of(stored.features).tolist() == row(NO_PLACE, 0)
-
-
 def test_home_page_and_what_it_redirects_to_have_none(learning, values):
     assert learning.add_link(1, SITE, target("/"), Origin(0)) == []
     assert learning.add_link(2, SITE, target("/en/"), Origin(0, 1, 1, follows=1)) == []
@@ -86,28 +78,12 @@ def test_reward_of_a_leased_page_teaches_and_that_of_a_forgotten_one_does_not(le
     assert values.parts(row()) == learnt
 
 
-def test_queue_takes_the_features_and_gives_them_back_with_the_page(learning, store):
-    queue = ValueQueue(1, 0, learning, store, set())
-    learning.add_link(3, SITE, NEWS, FOUND)
-    queue.push(entry(3), 10)
-    assert learning.pop_features(3) is None
-    assert queue.pop().id == 3
-    assert learning.pop_features(3).tolist() == row()
-
-
 def test_revived_page_has_the_features_of_the_link_by_which_it_waits(learning):
     learning.add_link(3, SITE, NEWS, FOUND._replace(level=9))
     learning.forget([3])  # it was too deep
     [stored] = learning.add_link(3, SITE, NEWS, FOUND._replace(found_on=8))
     assert features_of(stored.features).tolist() == row(found_on=8)
     assert learning.pop_features(3).tolist() == row(found_on=8)
-
-
-def test_features_of_waiting_pages_are_read_from_the_store(learning, store):
-    store.submit(ChangeSet(*LinkLearning(LinkValues(), store).add_link(3, SITE, NEWS, FOUND)))
-    learning.load_features([3, 4])
-    assert learning.pop_features(3).tolist() == row()
-    assert learning.pop_features(4) is None, "it is a home page"
 
 
 def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):

@@ -32,13 +32,6 @@ def test_target_is_received_as_it_was_sent(target: Target) -> None:
     assert link_messages.target_of(message, link_messages.details_of(message)) == target
 
 
-def test_normal_form_is_sent_only_if_it_differs() -> None:
-    assert link_messages.details_of(received(TARGET, Details())) == Details(normalized=TARGET.normalized)
-    same = received(TARGET._replace(url=TARGET.normalized), Details())
-    assert same.details is None
-    assert link_messages.details_of(same) == Details()
-
-
 def test_all_details_are_received() -> None:
     found = link_messages.details_of(received(TARGET, FULL))
     lists = {"slot": tuple(found.slot), "contexts": tuple(found.contexts), "place": LinkPlace(*found.place)}

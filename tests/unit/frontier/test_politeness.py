@@ -9,24 +9,6 @@ from hypothesis import strategies as st
 from crawlers.frontier.politeness import FIRST_DELAY_S, MAX_DELAY_S, MAX_REST_S, HostGate
 
 
-def test_gate_is_full_at_its_number_of_downloads() -> None:
-    gate = HostGate(2, 0.0)
-    gate.record_start(0.0)
-    assert not gate.is_full
-    gate.record_start(0.0)
-    assert gate.is_full
-    gate.record_end()
-    assert not gate.is_full
-
-
-def test_next_start_is_a_delay_after_the_last() -> None:
-    gate = HostGate(9, 2.0)
-    gate.record_start(10.0)
-    assert gate.next_at == 12.0
-    gate.record_start(15.0)
-    assert gate.next_at == 17.0
-
-
 def test_request_for_robots_txt_counts_with_the_delay_that_it_names() -> None:
     gate = HostGate(1, 0.0)
     gate.record_start(10.0)
@@ -59,16 +41,6 @@ def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     for _ in range(100):
         gate.relax()
     assert gate.delay_s == 5.0, "it is not forgotten"
-
-
-def test_cancelled_start_leaves_no_trace() -> None:
-    gate = HostGate(1, 2.0)
-    gate.record_start(0.0)
-    gate.record_end()
-    gate.record_start(7.0)
-    gate.ask_for_delay(60.0)
-    gate.cancel_start(7.0)
-    assert (gate.next_at, gate.in_flight) == (2.0, 0)
 
 
 def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest() -> None:

@@ -66,20 +66,6 @@ def test_page_that_is_still_missing_is_unchanged() -> None:
     assert not is_unchanged(page(content_hash=HASH), previous)
 
 
-def test_unchanged_page_was_seen_when_it_was_requested() -> None:
-    changes = ChangeSet()
-    add_unchanged(changes, LEASE, page(status=304, is_unchanged=True), PREVIOUS)
-    assert list(changes) == [UnchangedPage]
-    assert changes[UnchangedPage] == [(3, None, 90.0, '"1"', "yesterday")]
-
-
-def test_page_that_could_not_be_fetched_keeps_the_time_of_its_previous_visit() -> None:
-    changes = ChangeSet()
-    add_unchanged(changes, LEASE, page(State.FAILED, 0, reason="no_response"), PREVIOUS)
-    assert list(changes) == [UnchangedPage]
-    assert changes[UnchangedPage] == [(3, "no_response", 50.0, '"1"', "yesterday")]
-
-
 def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
     missing = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
     for status, seen_at in ((404, 90.0), (503, 50.0)):

@@ -77,34 +77,6 @@ def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> No
     assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 0), (2, SITE, GONE), (3, 99, 0)]
 
 
-def test_page_that_moved_is_written_with_its_target() -> None:
-    store = MemoryFrontierStore()
-    one, _ = scoring(store)
-    one.add_waiting(SITE, 1, 0)
-    one.add_waiting(SITE, 2, 0)
-    written(one, store)
-    one.record_alias(1, 2)
-    changes = written(one, store)
-    assert [(row.page_id, row.queue, row.alias) for row in changes[ImportanceRow]] == [(1, GONE, 2), (2, 0, 0)]
-
-
-def test_scoring_resumes_from_the_written_rows() -> None:
-    store = MemoryFrontierStore()
-    one, _ = scoring(store)
-    for page in (1, 2, 3):
-        stored(store, page, 1 if page == 1 else 0)
-        one.add_waiting(SITE, page, 0)
-    one.read(1, {3: 1.0})
-    written(one, store)
-    two, _ = scoring(store)
-    assert two.scores.totals() == one.scores.totals()
-    for page in (1, 2, 3):
-        assert two.scores.record(page) == one.scores.record(page)
-        assert two.scores.queue(page) == one.scores.queue(page)
-    assert two.recalled(SITE) == ([0, 1], 1)
-    assert two.recalled(99) == ([], 0)
-
-
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
 def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -> None:
     store = MemoryFrontierStore()

@@ -41,36 +41,6 @@ def queue(
     return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]
 
 
-def test_queue_of_a_resumed_site_starts_in_the_store() -> None:
-    site = queue(waiting=[0])
-    assert site.needs_refill == {0}
-    site.push(entry(0.0, 9), 16)
-    assert not site.ready, "a refill reads it from the store"
-    assert not queue().needs_refill
-
-
-def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
-    site = queue()
-    for number in (5, 3, 1, 4, 2):
-        site.push(entry(number, number), 16)
-    site.discard(3)
-    site.discard(99)
-    assert [site.pop().id for _ in range(4)] == [1, 2, 4, 5]
-    assert not site.ready
-
-
-def test_shares_choose_among_the_queues_that_are_ready() -> None:
-    site = queue(QueueShares(explore=0.5, archive=0.0), numbers={1: FIT, 2: OTHER, 3: FIT, 4: FIT})
-    for number in (1, 2, 3, 4):
-        site.push(entry(0.0, number), 16)
-    popped = []
-    for _ in range(4):
-        popped.append(site.pop())
-        assert site.shares is not None
-        site.shares.record_request(popped[-1].queue)
-    assert [(one.id, one.queue) for one in popped] == [(2, OTHER), (1, FIT), (3, FIT), (4, FIT)]
-
-
 def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more() -> None:
     site = queue(QueueShares(explore=0.0, archive=0.0), numbers={**dict.fromkeys(range(1, 8), FIT), 20: OTHER})
     for number in range(1, 8):
@@ -81,15 +51,3 @@ def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more() -> None:
     assert (site.needs_refill, site.ready) == ({FIT}, {OTHER})
     site.pop()
     assert (site.needs_refill, site.ready) == ({FIT}, set())
-
-
-def test_farther_priorities_wait_for_all_responses_of_nearer_ones() -> None:
-    site = queue()
-    assert not site.must_wait(1.0)
-    for priority in (1.0, 1.0, 2.0):
-        site.add_outstanding(priority)
-    assert (site.must_wait(1.0), site.must_wait(1.5)) == (False, True)
-    site.remove_outstanding(1.0)
-    assert site.must_wait(1.5)
-    site.remove_outstanding(1.0)
-    assert (site.must_wait(1.5), site.must_wait(3.0)) == (False, True)

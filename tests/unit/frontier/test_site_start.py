@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import FIT
-from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST, ORDERS, OrderOptions
+from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
@@ -60,22 +60,7 @@ def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch: pytest.M
     assert read(room=5).known is not None
 
 
-def test_queue_begins_with_the_first_urls_that_wait() -> None:
-    start = read(head_urls=1)
-    assert {number: ([entry.id for entry in head.entries], head.limit) for number, head in start.heads.items()} == {
-        0: ([1], 1)
-    }
-    assert start.shares is None
-
-
 def test_shares_count_the_pulls_of_earlier_runs() -> None:
     shares = read(order="fit").shares
     assert shares is not None
     assert shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"
-
-
-def test_nothing_is_known_of_an_empty_site() -> None:
-    (start,) = read_starts(store(), BREADTH_FIRST, [SITE + 1], room=0, head_urls=9, has_pulls=False)
-    assert start.counts == start.heads == {}
-    assert start.known is not None
-    assert len(start.known.keys) == 0

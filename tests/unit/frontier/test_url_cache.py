@@ -58,39 +58,6 @@ def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[i
     assert seen.is_complete
 
 
-def test_few_urls_stay_in_the_dict_and_many_move_to_the_arrays() -> None:
-    seen = _with({key: 2 * key for key in range(MIN_SETTLED - 1)})
-    seen.merge_if_large()
-    assert len(seen.lately) == MIN_SETTLED - 1
-    seen.lately[1000] = 5
-    seen.merge_if_large()
-    assert not seen.lately
-    assert len(seen) == MIN_SETTLED
-    assert seen.merged_values([1000, 3, 999]) == {1000: 5, 3: 6}
-
-
-def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> None:
-    seen = _with(dict.fromkeys(range(MIN_SETTLED), 7))
-    seen.merge_if_large()
-    seen.lately[3] = 8
-    assert seen.values_of([3, 4]) == {3: 8, 4: 7}
-    seen.lately.update(dict.fromkeys(range(1000, 1000 + MIN_SETTLED), 9))
-    seen.merge_if_large()
-    assert not seen.lately
-    assert seen.merged_values([3, 4]) == {3: 8, 4: 7}
-
-
-def test_urls_that_were_not_found_between_two_calls_are_forgotten() -> None:
-    seen = _with({1: 10, 2: 20})
-    seen.forget()
-    assert seen.is_complete
-    assert seen.values_of([1, 2]) == {1: 10, 2: 20}
-    seen.lately.update({1: 11, 3: 30})
-    seen.forget()
-    assert not seen.is_complete
-    assert seen.values_of([1, 2, 3]) == {1: 11, 3: 30}
-
-
 def test_variant_is_forgotten_with_its_url() -> None:
     seen = _with({1: 1, 2: 2})
     seen.urls.update({1: "http://a.test/1", 2: "http://a.test/2"})

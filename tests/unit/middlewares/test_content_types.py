@@ -115,8 +115,3 @@ def test_large_bodies_of_other_types_are_not_read(content_type, length, stopped)
 def test_feeds_are_read_if_their_types_are_configured():
     assert not is_stopped("application/rss+xml; charset=utf-8", 1_000_000, FEEDS, lease=lease())
     assert is_stopped("video/mp4", 1_000_000, FEEDS, lease=lease())
-
-
-@pytest.mark.parametrize("meta", [{}, {"lease": lease("{}")}, {"robots": (1, 1, 0)}])
-def test_bodies_of_other_requests_are_read_whatever_their_type(meta):
-    assert not is_stopped("image/png", 1_000_000, **meta)

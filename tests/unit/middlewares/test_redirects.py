@@ -21,11 +21,6 @@ def seen(middleware, status, headers, **meta):
     return request.meta.get("redirect")
 
 
-def test_target_is_resolved_against_the_response(middleware):
-    redirect = seen(middleware, 301, {"Location": "y?b=1#z"}, dont_redirect=True)
-    assert redirect.target.url == "http://a.example/y?b=1"
-
-
 def test_redirect_without_location_says_so(middleware):
     assert seen(middleware, 302, {}, dont_redirect=True) == (None, "redirect_without_location 302")
 

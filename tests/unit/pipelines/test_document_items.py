@@ -60,11 +60,6 @@ def test_page_that_became_a_document_is_one(pipeline):
     )
 
 
-def test_document_that_changed_is_its_new_version(pipeline):
-    found = pipeline.process_item(page("changed", version=2, stored_at=1e9 + 60))
-    assert (found.version, found.stored_at) == (2, "2001-09-09T01:47:40+00:00")
-
-
 @pytest.mark.parametrize("item", [page("duplicate"), page(""), Page(1, "http://a.example/", 0, State.DONE), {"a": 1}])
 def test_other_items_pass(pipeline, item):
     assert pipeline.process_item(item) is item

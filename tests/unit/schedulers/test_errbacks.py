@@ -11,6 +11,7 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
+from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.errbacks import ErrorHandlers
@@ -110,10 +111,24 @@ def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielde
     assert handled.page() == (State.FAILED, "spider_failed error ValueError a bug")
 
 
+def test_robots_txt_that_can_not_be_parsed_makes_its_site_unreachable(handled):
+    handled.robots.enqueue(5, "http://a.test")
+    request = handled.robots.next_request(handled.opened.now)
+    handled.spider_error(request)
+    assert handled.rules == [(5, UNREACHABLE, "spider_failed error ValueError a bug")]
+    assert handled.robots.in_flight == 0
+
+
 def test_page_that_a_pipeline_loses_has_failed_with_the_reason(handled):
     page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
     handled.send(signals.item_error, item=page, response=None, failure=Failure(BUG))
     assert handled.page() == (State.FAILED, "pipeline_failed error ValueError a bug")
+
+
+def test_page_that_a_pipeline_drops_has_failed_with_the_reason(handled):
+    page = Page(handled.lease.id, handled.lease.url, 0, State.DONE, 200)
+    handled.send(signals.item_dropped, item=page, response=None, exception=scrapy_errors.DropItem("no title"))
+    assert handled.page() == (State.FAILED, "pipeline_dropped error DropItem no title")
 
 
 def test_other_items_and_pages_whose_leases_have_ended_are_ignored(handled):

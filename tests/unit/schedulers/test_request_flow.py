@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 
-from crawlers.errors import FrontierError
+from crawlers.errors import FrontierError, StoreError
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.frontier.values import Candidate
 from crawlers.items import LEASE, REQUEST_SENT, State
@@ -92,15 +92,6 @@ def test_requests_for_robots_txt_count_as_downloads(flows):
     assert flow.flow.next() is not None
 
 
-def test_engine_is_woken_when_the_delay_of_the_site_is_over(flows):
-    flow = flows(SITE_DELAY_SECONDS=5.0)
-    flow.opened.end(flow.next().meta[LEASE], "/a")
-    assert flow.flow.next() is None
-    assert flow.timer.times == [NOW + 5.0]
-    flow.opened.now += 5.0
-    assert flow.paths() == ["/a"]
-
-
 @pytest.mark.parametrize("signal", [signals.request_reached_downloader, REQUEST_SENT])
 def test_delay_counts_from_the_time_at_which_the_request_was_sent(flows, signal):
     flow = flows(SITE_DELAY_SECONDS=5.0)
@@ -159,3 +150,11 @@ def test_lease_whose_replacement_is_refused_ends_at_the_next_call(flows):
     flow.crawler.signals.send_catch_log(signals.request_scheduled, request=replacement, spider=None)
     assert flow.flow.next() is None
     assert flow.opened.pages()["/x"][0] is State.REFUSED
+
+
+def test_store_that_fails_while_a_request_is_added_ends_the_crawl(flows):
+    flow = flows({"is_foreign": True, "sites": ()})
+    flow.opened.crawl.session.writer.close()
+    assert not flow.flow.add(Request(f"{SITE}/x"))
+    assert isinstance(flow.opened.crawl.control.failure, StoreError)
+    assert flow.opened.stopped == ["store_failed"]

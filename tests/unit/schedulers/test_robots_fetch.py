@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES = RetryPolicy(0, 0, 1.0)
-DISALLOW = "User-agent: *\nDisallow: /x"
 
 
 class Fetch:
@@ -107,6 +106,10 @@ def test_download_of_a_large_file_stops_after_the_part_that_is_read(fetch):
     assert request.meta["download_maxsize"] == MAX_DECOMPRESSED  # of a body that is compressed nevertheless
 
 
+def test_downloads_of_pages_are_not_stopped(fetch):
+    fetch().robots.bytes_received(b"#" * (MAX_BYTES + 1), Request(SITE))
+
+
 def test_redirects_are_followed_up_to_a_limit_and_then_the_file_is_missing(fetch):
     one = fetch()
     for number in range(MAX_REDIRECTS + 1):
@@ -136,10 +139,10 @@ def test_overloaded_server_is_left_alone_as_long_as_it_demands_up_to_a_limit(fet
     assert one.result() == (429, None)
 
 
-def test_file_that_can_not_be_parsed_makes_its_site_unreachable(fetch):
-    one = fetch()
-    assert one.robots.failed_to_parse(one.next_request(), "spider_failed timeout")
-    assert one.result() == (UNREACHABLE, "spider_failed timeout")
+def test_permanent_failure_is_reported_at_once(fetch):
+    one = fetch(RetryPolicy(times=9, rest_times=9, backoff_s=3.0))
+    one.fail(scrapy_errors.DownloadCancelledError("x"))
+    assert one.result() == (UNREACHABLE, "too_large")
 
 
 @pytest.mark.parametrize(("timeout_s", "used_s"), [(60.0, MAX_TIMEOUT_S), (5.0, 5.0)])
@@ -185,25 +188,6 @@ def test_site_is_requested_again_after_growing_rests_and_then_given_up(fetch, ca
         f"{SITE} rests: its robots.txt could not be read (timeout); it is requested again in 60 s, or earlier if "
         "nothing else is left to do",
     ]
-
-
-ERRORS = [
-    scrapy_errors.DownloadTimeoutError,
-    scrapy_errors.CannotResolveHostError,
-    scrapy_errors.DownloadConnectionRefusedError,
-    scrapy_errors.ResponseDataLossError,
-    scrapy_errors.DownloadFailedError,
-]
-
-
-@pytest.mark.parametrize("error", ERRORS)
-def test_site_without_a_response_rests_and_is_read_when_it_is_back(fetch, error):
-    one = fetch(rests=RESTS)
-    one.fail(error("x"))
-    one.now += 60.0
-    one.respond(200, DISALLOW.encode())
-    assert one.rests == [60.0, None]
-    assert one.known[-1] == (7, 200, DISALLOW)
 
 
 @pytest.mark.parametrize(("status", "asked_s", "rest_s"), [(500, None, 60.0), (599, None, 60.0), (503, "100", 100.0)])

@@ -128,6 +128,12 @@ def test_errors_are_retried_after_a_while(fetch):
     assert one.stored() == ("/sitemap.xml", None, "timeout")
 
 
+def test_other_failures_are_not_retried(fetch):
+    one = fetch()
+    one.fail(scrapy_errors.DownloadCancelledError())
+    assert one.stored() == ("/sitemap.xml", None, "too_large")
+
+
 def test_host_that_asks_for_a_rest_gets_it(fetch):
     one = fetch()
     one.respond(503, Retry_After="30")

@@ -118,6 +118,14 @@ def test_missing_file_is_one_sentence_that_says_where_it_was_looked_for(name, tm
     assert (str(tmp_path) in str(told.value)) == (not name.startswith("/"))
 
 
+def test_folder_is_no_hosts_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts").mkdir()
+    for name in ("hosts", str(tmp_path / "hosts")):
+        with pytest.raises(ConfigError, match=f"hosts={name} is a folder; name a file in it"):
+            read_hosts(name)
+
+
 def test_file_that_is_not_utf_8_is_one_sentence(tmp_path):
     file = tmp_path / "hosts.txt"
     file.write_bytes("http://a.example # Köln".encode("latin-1"))

@@ -93,18 +93,6 @@ def test_missing_store_is_said_without_its_own_remedy(tmp_path, monkeypatch, rea
     assert "crawl first" not in str(told.value)
 
 
-def test_seeds_of_the_store_are_harvested(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages({"/ru/": links("http://b.example/"), "/": ""}), b=pages({"/": ""})) as web:
-        a, b = web["a"].origin, web["b"].origin
-        assert project.run("sites", "add", f"{a}/ru/").status == 0
-        assert project.run("sites", "add", b).status == 0
-        assert project.run("sites", "disable", b).status == 0
-        assert harvest(project).status == 0
-    assert project.pages() == {f"{a}/ru/": (State.DONE, "")}
-    assert project.query(FOUND) == [("http://b.example/",)]
-
-
 def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
     project = Project(tmp_path)
     with Web(a=pages(rich(2, 1)), b=pages(rich(2, 1))) as web:
@@ -241,14 +229,6 @@ def test_crawl_can_not_change_its_order_or_reward_on_its_way(tmp_path, setting, 
         assert "-s CRAWL=another" in ended.errors[0]
         assert harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, **{setting: first}).status == 0
     assert len(project.query(PULLS)) == 9
-
-
-def test_rule_may_change_on_the_way_and_the_report_tells_of_the_new_one(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 4))) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, RULE="ucb1")
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, RULE="gittins")
-    assert "RULE=gittins, ORDER=learnt: 9 pages" in project.run("lab", "report").output
 
 
 def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):

@@ -239,13 +239,6 @@ def test_scope_of_the_file_says_where_the_crawl_goes(three, crawl, scope, cross_
     assert outside == (set() if cross_site_links else {"b/m", "b/pop", "c/"})
 
 
-def test_roots_beside_each_other_on_one_site_are_all_on_level_0(three, crawl):
-    origin = three.web["c"].origin
-    crawl(roots=[f"{origin}/end", f"{origin}/deep"], scope="sites", strategy="breadth")
-    assert three.order == ["c/end", "c/deep"]
-    assert set(crawl.project.query("SELECT level FROM page WHERE state = 1")) == {(0,)}
-
-
 # How long it goes -----------------------------------------------------------------------------------
 
 

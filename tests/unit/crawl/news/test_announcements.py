@@ -14,8 +14,7 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
 from crawlers.items import Announced, QueueSlot, State, Target
-from crawlers.storage.schema.news_tables import FeedItemRow
-from tests.support.news_store import OTHER, SITE, NewsStore
+from tests.support.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
@@ -88,13 +87,6 @@ def read_again(announcements: Announcements, items: Sequence[Announced]) -> None
     announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
 
 
-def test_later_poll_announces_what_the_feed_did_not_before(announcements: Announcements, store: NewsStore) -> None:
-    store.write(FeedItemRow(7, key("/a1"), None, NOW, ""), FeedItemRow(8, key("/a2"), None, NOW, ""))
-    shown = [item("/a1"), item("/a2")]
-    assert new_of(announcements, shown, lease(is_revisit=True)) == [item("/a2")]
-    assert key("/a1") in announcements, "although it is not new"
-
-
 @pytest.mark.parametrize(
     ("queue", "place", "led_to"),
     [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
@@ -113,19 +105,6 @@ def test_the_latest_announcements_are_remembered(announcements: Announcements) -
     new_of(announcements, items[:1], lease())  # once more: it is the latest
     new_of(announcements, [item("/a1")], lease())
     assert (0 in announcements, 1 in announcements, 2 in announcements) == (True, False, True)
-
-
-def test_page_that_was_read_in_vain_is_fetched_again_when_it_is_announced(
-    announcements: Announcements, frontier: Recorder, store: NewsStore
-) -> None:
-    here = store.page("/a1", NOW - 9.0, reason="unsure")
-    there = store.page("/a1", NOW - 8.0, site=OTHER)
-    store.document("/a2", NOW)
-    read_again(announcements, [item("/a1"), item("/a2"), item("/a1", OTHER), item("/a3")])
-    assert frontier.again == [
-        (SITE, [(here, "unsure", NOW - 9.0)], NOW),
-        (OTHER, [(there, None, NOW - 8.0)], NOW),
-    ]
 
 
 def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(

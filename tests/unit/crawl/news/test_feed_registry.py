@@ -8,7 +8,7 @@ from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
-from crawlers.items import FEED, SITEMAP, Page, State, Target
+from crawlers.items import FEED, Page, State, Target
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FoundFeed
@@ -38,20 +38,6 @@ def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
     return changes[FoundFeed]
 
 
-def test_moved_pages_keep_their_kinds() -> None:
-    feeds = places(known={f"{HERE}/rss": FEED})
-    feeds.move(key(f"{HERE}/"), key(f"{HERE}/en/"))
-    feeds.move(key(f"{HERE}/rss"), key(f"{HERE}/feed"))
-    feeds.move(key(f"{HERE}/a"), key(f"{HERE}/b"))
-    assert [feeds.is_start_page(key(f"{HERE}{path}")) for path in ("/", "/en/", "/feed", "/b")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-    assert [feeds.kind(key(f"{HERE}{path}")) for path in ("/rss", "/feed", "/en/", "/b")] == [FEED, FEED, "", ""]
-
-
 def test_other_usual_places_are_tried_when_documents_show_that_the_site_is_worth_it() -> None:
     feeds = places()
     feeds.of_home(f"{HERE}/", [])
@@ -78,15 +64,6 @@ def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
         feeds.recall([(HERE, WORTH - 2)])
     assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
     assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
-
-
-def test_usual_places_are_not_tried_if_a_feed_is_known_named_or_found() -> None:
-    assert places(known={f"{HERE}/rss": FEED}).of_home(f"{HERE}/", []) == []
-    feeds = places()
-    assert feeds.of_home(f"{HERE}/", [target(f"{HERE}/rss")]) == [target(f"{HERE}/rss")]
-    assert feeds.of_home(f"{HERE}/", []) == []
-    assert feeds.add(f"{THERE}/map.xml")
-    assert feeds.of_home(f"{THERE}/", []) == []
 
 
 def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
@@ -132,10 +109,3 @@ def test_feed_of_two_sources_belongs_to_the_first_one_that_names_it() -> None:
     for site in (THERE, HERE):
         feeds.wanted(f"{site}/", [target(f"{UNOWNED}/rss")])
     assert feeds.owner(f"{UNOWNED}/rss", key(f"{UNOWNED}/rss")) == THERE
-
-
-def test_feed_is_stored_once_and_a_given_one_is_stored_already() -> None:
-    feeds = places(known={f"{HERE}/rss": FEED})
-    assert kept(feeds, f"{HERE}/rss") == []
-    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == [(HERE, f"{HERE}/map.xml", SITEMAP)]
-    assert kept(feeds, f"{HERE}/map.xml", SITEMAP) == []

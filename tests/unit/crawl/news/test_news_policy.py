@@ -6,6 +6,7 @@ from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
+from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES
 from crawlers.crawl.news.news_policy import MAX_SITEMAPS
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
@@ -13,7 +14,7 @@ from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, SITEMAP, Article, News, State
 from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FeedItemRow
-from tests.support.news_run import HOUR, NOW, RULE, SITE, Crawl, feed, target
+from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -145,6 +146,20 @@ def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     assert {again.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
 
 
+def test_documents_of_an_earlier_run_count_for_the_search_for_feeds(runs, monkeypatch):
+    for module in (feed_registry, news_sites):
+        monkeypatch.setattr(module, "WORTH", 3)
+    crawl = runs()
+    crawl.end(crawl.lease())
+    for lease in crawl.leases().values():
+        crawl.end(lease, state=State.REFUSED, status=404, reason="status 404")
+    read_article(crawl, "/a1", words=("one",))
+    read_article(crawl, "/a2", words=("two",))
+    again = runs()
+    read_article(again, "/a3", words=("three",))
+    assert all(again.slot(path) is not None for path in USUAL_PLACES[FIRST_PLACES:])
+
+
 def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     crawl = runs()
     crawl.end(crawl.lease(), "/link-to-feed", news=News(feeds=[target("/feed"), target("/rss")]))
@@ -161,6 +176,12 @@ def test_removed_feed_is_not_asked_for_however_it_is_found(runs):
     assert again.rows("SELECT reason FROM page WHERE key", "/atom") == [(Reason.FEED_REMOVED,)]
     third = runs(removed=("/feed", "/rss", "/atom"))
     assert set(third.leases(NOW + 99 * HOUR)) == {"/", "/a1", "/link-to-feed"}
+
+
+def test_sitemaps_of_robots_txt_are_those_of_the_crawl_s_sites_that_nobody_removed(runs):
+    crawl = runs(removed=("/gone.xml",))
+    names = [f"{SITE}/map.xml", f"{SITE}/gone.xml", f"{OUT}/map.xml"]
+    assert crawl.policy.found_by_robots(names) == [f"{SITE}/map.xml"]
 
 
 def test_page_that_was_read_before_it_was_announced_is_read_again(runs):

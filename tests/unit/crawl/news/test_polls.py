@@ -19,16 +19,6 @@ def polls() -> Polls:
     return Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
 
 
-def test_busy_feed_comes_back_sooner():
-    polls = Polls(PollPlan(2 / 3600.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    changes, gaps = ChangeSet(), {}
-    for hour in range(12):
-        now = NOW + hour * 3600.0
-        for page_id, new_items in ((1, 0), (2, 8)):
-            gaps[page_id] = polls.record_poll(page_id, page_id, FEED, now, changes, new_items=new_items, shown=20) - now
-    assert gaps[2] < gaps[1]
-
-
 def test_failure_is_tried_again_and_a_hub_given_up_at_last(polls):
     changes = ChangeSet()
     polls.record_poll(7, 1, PAGE, NOW, changes, new_items=3, shown=30)
@@ -63,16 +53,6 @@ def test_a_site_has_so_many_hubs_and_any_number_of_feeds(polls):
     assert polls.has_room(2)
     polls.forget(4)
     assert polls.has_room(1)
-
-
-def test_what_was_learnt_is_taken_up_again(polls):
-    changes = ChangeSet()
-    for hour in range(6):
-        polls.record_poll(7, 1, FEED, NOW + hour * 3600.0, changes, new_items=5, shown=20)
-    again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
-    again.recall([changes[PollRow][-1]], NOW + 6 * 3600.0)
-    due = [one.record_poll(7, 1, FEED, NOW + 6 * 3600.0, ChangeSet(), new_items=5, shown=20) for one in (polls, again)]
-    assert due[0] == pytest.approx(due[1])
 
 
 @pytest.mark.parametrize("kind", [FEED, PAGE])

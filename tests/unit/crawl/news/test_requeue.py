@@ -12,7 +12,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import frontier as frontier_module
-from crawlers.frontier.values import BEFORE_ALL, Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision, SiteState
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import QueuedSite
@@ -75,19 +75,6 @@ def queues(frontier: MemoryFrontier, *pages: int) -> list[int]:
 @pytest.fixture
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
-
-
-@pytest.mark.usefixtures("small_slices")
-def test_waiting_pages_are_placed_some_at_a_time_and_all_in_the_end():
-    frontier, rules = frontier_of(), Rules()
-    add(frontier, *(f"/old{n}" for n in range(5)))
-    steps, after = 0, BEFORE_ALL
-    while after is not None:
-        after = frontier.requeue(1, NAME, frontier.waiting(1, after)(), rules.slot, NOW)
-        steps += 1
-        assert rules.calls <= 2 * steps
-    assert queues(frontier, 1, 2, 3, 4, 5) == [FIT] * 5
-    assert rules.calls == 5
 
 
 def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
@@ -153,21 +140,6 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_rules_that_change_once_more_begin_anew():
-    frontier, rules = frontier_of(), Rules()
-    requeue = requeue_of(rules, frontier)
-    requeue.add_site(1, NAME)
-    add(frontier, *(f"/new{n}" for n in range(4)))
-    rules.word = "/new"
-    requeue.changed("one.test", ChangeSet())
-    finished(requeue, 1)
-    rules.word = "/newest"
-    requeue.changed("one.test", ChangeSet())
-    assert finished(requeue) == [(1, "/newest")]
-    assert queues(frontier, 1, 2, 3, 4) == [OTHER] * 4
-
-
-@pytest.mark.usefixtures("small_slices")
 def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before():
     frontier, rules = frontier_of(), Rules()
     requeue = requeue_of(rules, frontier)
@@ -210,21 +182,3 @@ def test_failed_look_up_is_repeated():
     assert requeue.look_up() is not None
     requeue.keep(None)
     assert finished(requeue) == [(1, "/old")]
-
-
-class Unwalked(list):
-    """A list that nobody may walk through."""
-
-    def __iter__(self):
-        raise AssertionError("walked through all pages that rest")
-
-
-def test_pages_that_do_not_rest_are_fetched_again_without_a_look_at_those_that_do():
-    frontier = frontier_of()
-    add(frontier, "/a", "/b")
-    for lease, revisit_at in zip(frontier.lease(NOW, 2), (None, NOW + 60.0), strict=True):
-        page = Page(lease.id, lease.url, 0, State.DONE, 200)
-        frontier.acknowledge(lease, Decision(page, revisit_at=revisit_at), NOW)
-    frontier._schedule._resting = Unwalked(frontier._schedule._resting)
-    frontier.fetch_again(NAME, [(1, None, NOW)], NOW)
-    assert [lease.id for lease in frontier.lease(NOW, 2)] == [1]

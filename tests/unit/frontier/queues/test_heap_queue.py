@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.frontier_store import QueueEntry
-from crawlers.frontier.queues.heap_queue import NONE, HeapQueue
+from crawlers.frontier.queues.heap_queue import HeapQueue
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,11 +49,3 @@ def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list
             assert queue.first == queue.first
             out.append(queue.pop())
     assert out == sorted(entries)
-
-
-def test_held_urls_are_not_read_from_the_store_again() -> None:
-    queue = queue_of([entry(0.0, 1), entry(0.0, 2), entry(0.0, 3), entry(0.0, 4)], {1, 3}, spill_limit=NONE)
-    queue.refill(3)
-    assert (queue.pop().id, queue.first, queue.has_more) == (2, None, True)
-    queue.refill(3)
-    assert (queue.pop().id, queue.has_more) == (4, False)

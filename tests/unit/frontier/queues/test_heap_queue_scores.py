@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,15 +105,6 @@ def test_pop_returns_the_best_page_after_any_rise_fall_or_release(events: list[t
     assert len(out) == len(set(out))
 
 
-def test_queue_of_a_resumed_site_starts_in_the_store() -> None:
-    queue = Queue(2, spill_limit=NONE)
-    for page, score in ((1, 1.0), (2, 3.0), (3, 2.0)):
-        queue.scores.queues[page], queue.scores.scores[page] = 0, score
-    queue.store.write([1, 2, 3])
-    assert (queue.queue.first, queue.queue.has_more, len(queue.queue)) == (None, True, 0)
-    assert [queue.lease(), queue.lease(), queue.lease(), queue.lease()] == [2, 3, 1, None]
-
-
 def test_few_pages_are_never_read_from_the_store() -> None:
     queue = Queue(10)
     for page in range(1, 6):
@@ -154,24 +144,3 @@ def test_score_that_fell_below_the_spill_limit_requires_a_refill() -> None:
     assert queue.queue.first is None
     assert queue.lease() == 2
     assert queue.store.rows[1] == (0, 4.0), "the fallen score was written; otherwise it would be read again and again"
-
-
-@pytest.mark.parametrize("is_held", [True, False])
-def test_item_of_a_page_that_does_not_wait_is_skipped(is_held: bool) -> None:
-    queue = Queue(10)
-    queue.push(1, 9)
-    queue.push(2, 1)
-    if is_held:
-        queue.held.add(1)
-    else:
-        queue.gone(1)
-    assert queue.lease() == 2
-
-
-def test_page_with_several_variants_is_returned_as_the_last_one() -> None:
-    queue = Queue(10)
-    queue.push(1, 1)
-    queue.queue.discard(1)
-    queue.queue.push(entry(1, level=7), 10)
-    assert queue.queue.pop().level == 7
-    assert queue.store.looked_up == []

@@ -91,17 +91,6 @@ class Queue:
         return found
 
 
-def test_greatest_value_is_first():
-    queue = Queue()
-    for page, word in enumerate(WORDS, 1):
-        queue.push(page, word)
-    assert queue.queue.first[1] == 5
-    assert len(queue.queue) == 5
-    assert [queue.pop() for _ in WORDS] == [5, 4, 3, 2, 1]
-    assert queue.queue.is_empty
-    assert queue.queue.first is None
-
-
 def test_of_equal_and_of_close_values_the_oldest_is_first():
     queue = Queue(words={"good": CLOSE * 0.9, "news": CLOSE * 1.1})
     for page in (9, 3, 7):
@@ -124,17 +113,6 @@ def test_unknown_group_is_tried_before_one_that_disappointed():
     expected = queue.values.values(np.stack([features("known"), features("unknown")]))
     assert abs(np.log(expected[0] / expected[1])) < CLOSE
     assert queue.pop() == 2
-
-
-def test_what_is_learnt_counts_for_urls_that_wait_already():
-    queue = Queue()
-    for page, word in enumerate(("fair", "fair", "good", "good"), 1):
-        queue.push(page, word)
-    disappointing = queue.pop()
-    assert disappointing == 3
-    for _ in range(20):
-        queue.learning.learn_reward(disappointing, 0.0)
-    assert queue.pop() == 1
 
 
 def test_home_pages_are_first_in_the_order_of_discovery():
@@ -172,28 +150,6 @@ def test_url_beyond_the_spill_limit_is_in_the_store_only():
     assert queue.pop() == 0, "it was found before"
     assert queue.all() == [1, 2, 3, 4, 5, 6, 10, 7, 8, 9], "the best one is compared when there is room for it"
     assert queue.store.refills
-
-
-def test_only_the_urls_that_were_found_first_are_compared():
-    queue = Queue(most=3)
-    for page in range(1, 7):
-        queue.push(page)
-    queue.store.rows[6] = features("news")
-    queue.queue.discard(6)
-    queue.again(6)
-    assert len(queue.queue) == 6
-    assert not queue.queue.has_more
-    assert [queue.pop() for _ in range(4)] == [1, 2, 3, 6], "it is one of the first three from then on"
-
-
-def test_held_urls_are_not_read_again_from_the_store():
-    queue = Queue(most=2)
-    for page in range(1, 7):
-        queue.push(page)
-    found = [queue.pop() for _ in range(6)]
-    assert sorted(found) == [1, 2, 3, 4, 5, 6]
-    queue.queue.refill(10)
-    assert queue.queue.is_empty
 
 
 def test_more_than_ten_thousand_urls_wait():

@@ -105,21 +105,6 @@ class Queue:
         return min((-value, page) for value, page in zip(values, pages, strict=True))[1]
 
 
-def test_links_like_those_to_relevant_pages_come_first():
-    queue = Queue()
-    for page in range(1, 9):
-        queue.push(page, "news" if page % 2 else "old")
-    assert queue.pop() == 1, "of equals, the oldest"
-    queue.end(1, 0.9)
-    assert queue.pop() == 2, "as far as is known, every link leads to such pages"
-    queue.end(2, 0.0)
-    assert queue.pop() == 3
-    queue.end(3, 0.9)
-    queue.raise_to(4, 1.0)
-    assert [queue.pop() for _ in range(3)] == [4, 5, 7]
-    assert queue.queue.first == (-queue.relevance.values(np.array([6]), features("old")[None])[0], 6)
-
-
 def test_first_is_computed_again_only_if_something_was_learnt_or_queued(monkeypatch):
     queue = Queue()
     queue.push(1, "news")
@@ -146,16 +131,6 @@ def test_url_that_rises_over_the_spill_limit_is_read_with_its_features():
     assert queue.queue.first[1] == 19
     assert queue.pop() == 19
     assert queue.learning._features[19].tolist() == features("fair").tolist()
-
-
-def test_queue_of_a_site_with_many_held_pages_is_read_on():
-    queue = Queue(most=2)
-    for page in range(1, 20):
-        queue.push(page, "fair")
-    assert [queue.pop() for _ in range(19)] == list(range(1, 20))
-    assert queue.queue.is_empty
-    queue.again(7)
-    assert queue.pop() == 7
 
 
 def test_memory_is_bounded(monkeypatch):

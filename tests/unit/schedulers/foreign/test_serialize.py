@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 
 from crawlers.algorithms.urls.normalization import Normalization
+from crawlers.errors import BadUrl
 from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
 
 URL = "http://a.example/x"
@@ -129,3 +130,8 @@ def test_requests_are_equal_by_normal_form_method_and_body():
         key(URL + "?y=1"),
     ]
     assert len(set(others)) == len(others)
+
+
+def test_invalid_url_is_refused():
+    with pytest.raises(BadUrl):
+        key("ftp://a.example/x")
