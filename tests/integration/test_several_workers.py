@@ -134,23 +134,6 @@ def _lines(path):
     return path.read_text("utf-8").splitlines()
 
 
-def test_signal_stops_all_workers_and_the_same_command_resumes(web, gate, crawl, undisturbed):
-    run = started(crawl)
-    run.signal(signal.SIGTERM)  # to the command only
-    ended = run.wait()
-    assert ended.status == 0, ended.log
-    assert "Received SIGTERM; stopping 2 workers gracefully" in ended.log
-    assert "Traceback" not in ended.log
-    assert crawl.states == ["interrupted"]
-    assert crawl.query("SELECT reason FROM crawl") == [("shutdown",)]
-    assert active(crawl) == {}
-    assert ended.log.count("To resume: run the same command again") == 1
-    gate.set()
-    assert crawl.run().status == 0
-    assert_result(crawl, undisturbed)
-    assert set(requests(web).values()) == {1}
-
-
 def test_signal_to_one_command_lets_the_workers_of_another_one_go_on(web, gate, crawl, undisturbed):
     run = started(crawl)
     other = crawl.start(WORKERS=1)
@@ -193,9 +176,10 @@ def test_graphs_that_a_killed_worker_could_not_write_when_it_stopped_are_written
     web, gate, crawl, undisturbed
 ):
     run = started(crawl, ADDONS=add_on("KillFirstAtStatement"), KILL_AT_STATEMENT=GRAPH)
-    run.signal(signal.SIGTERM)
+    run.signal(signal.SIGTERM)  # to the command only
     ended = run.wait()
     assert ended.status == 1, ended.log
+    assert "Received SIGTERM; stopping 2 workers gracefully" in ended.log
     assert ended.log.count("was ended by SIGKILL while the crawl was stopping; the same command resumes it") == 1
     assert ended.log.count("one more is started to write them") == 1
     assert crawl.states == ["interrupted"]
@@ -226,7 +210,7 @@ def test_workers_stop_when_the_command_is_killed(web, gate, crawl, undisturbed):
     assert_result(crawl, undisturbed)
 
 
-def test_people_pause_and_stop_a_crawl_on_all_its_workers(crawl):
+def test_people_pause_and_stop_a_crawl_on_all_its_workers_and_the_same_command_resumes(web, gate, crawl, undisturbed):
     run = started(crawl)
     assert "paused: 2 workers" in Run(crawl.folder, ["workers", "pause"]).wait().output
     shown = Run(crawl.folder, ["workers"]).wait().output
@@ -234,7 +218,15 @@ def test_people_pause_and_stop_a_crawl_on_all_its_workers(crawl):
     assert "Crawl sitegraph is stopping" in Run(crawl.folder, ["workers", "stop"]).wait().output
     ended = run.wait()
     assert ended.status == 0, ended.log
+    assert "Traceback" not in ended.log
     assert crawl.states == ["interrupted"]
+    assert crawl.query("SELECT reason FROM crawl") == [("shutdown",)]
+    assert active(crawl) == {}
+    assert ended.log.count("To resume: run the same command again") == 1
+    gate.set()
+    assert crawl.run().status == 0
+    assert_result(crawl, undisturbed)
+    assert set(requests(web).values()) == {1}
 
 
 def test_bad_input_is_reported_once(crawl_in):

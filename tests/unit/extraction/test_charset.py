@@ -93,12 +93,12 @@ def test_accented_text_is_not_detected_as_russian_or_japanese() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"a" * 3_000_000 + b"\xe9",
-        b"<" * 1_000_000 + b"\xff" * 9,
+        b"a" * 600_000 + b"\xe9",
+        b"<" * 200_000 + b"\xff" * 9,
         b"<meta charset=" * 50_000 + b"\xe9",
-        b"\xe9" * 3_000_000,
-        b"\xa9\xa1<" * 1_000_000,
-        b"\x1b(B" * 1_000_000,
+        b"\xe9" * 600_000,
+        b"\xa9\xa1<" * 200_000,
+        b"\x1b(B" * 200_000,
     ],
     ids=["text", "brackets", "metas", "high", "missing", "shifts"],
 )
@@ -106,7 +106,7 @@ def test_accented_text_is_not_detected_as_russian_or_japanese() -> None:
 def test_large_garbage_takes_linear_time(body: bytes, charset: str) -> None:
     start = time.process_time()
     decode(body, f"text/html; charset={charset}")
-    assert time.process_time() - start < 2  # it is 0.05 s; quadratic would be minutes
+    assert time.process_time() - start < 2  # it is 0.01 s; quadratic would be minutes
 
 
 @given(

@@ -58,6 +58,17 @@ def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[i
     assert seen.is_complete
 
 
+def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> None:
+    seen = _with(dict.fromkeys(range(MIN_SETTLED), 7))
+    seen.merge_if_large()
+    seen.lately[3] = 8
+    assert seen.values_of([3, 4]) == {3: 8, 4: 7}
+    seen.lately.update(dict.fromkeys(range(1000, 1000 + MIN_SETTLED), 9))
+    seen.merge_if_large()
+    assert not seen.lately
+    assert seen.merged_values([3, 4]) == {3: 8, 4: 7}
+
+
 def test_variant_is_forgotten_with_its_url() -> None:
     seen = _with({1: 1, 2: 2})
     seen.urls.update({1: "http://a.test/1", 2: "http://a.test/2"})

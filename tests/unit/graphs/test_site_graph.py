@@ -148,7 +148,7 @@ def gexf(database: Database, folder: Path, pages: list[Stored], order: list[int]
 def test_file_is_byte_identical_for_any_order_of_pages_and_any_database(tmp_path: Path, postgresql_url: str) -> None:
     databases = [Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}"), Database(postgresql_url)]
 
-    @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
     @given(pages=sites(), rng=st.randoms(use_true_random=False))
     def check(pages: list[Stored], rng: random.Random) -> None:
         order = list(range(len(pages)))

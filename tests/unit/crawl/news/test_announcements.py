@@ -9,7 +9,8 @@ import pytest
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.urls.keys import url_key
-from crawlers.crawl.news.announcements import MAX_REMEMBERED, MAX_UNSURE, Announcements
+from crawlers.crawl.news import announcements as announcements_module
+from crawlers.crawl.news.announcements import MAX_UNSURE, Announcements
 from crawlers.crawl.news.polls import Polls
 from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
@@ -98,8 +99,9 @@ def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
     assert announcements.led_to(lease(queue=queue)) == led_to
 
 
-def test_the_latest_announcements_are_remembered(announcements: Announcements) -> None:
-    items = numbered(MAX_REMEMBERED)
+def test_the_latest_announcements_are_remembered(announcements: Announcements, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announcements_module, "MAX_REMEMBERED", 100)
+    items = numbered(100)
     new_of(announcements, items, lease())
     assert 0 in announcements
     new_of(announcements, items[:1], lease())  # once more: it is the latest

@@ -99,7 +99,7 @@ LINKS = st.lists(st.tuples(SITES, st.sampled_from("xy"), st.integers(0, 1), st.i
 PAGES = st.lists(st.tuples(st.sampled_from([A, B, "https://a.example"]), LINKS), max_size=6)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PAGES)
 def test_the_counts_are_those_of_a_plain_loop(tmp_path, drawn):
     database = Database(f"sqlite:///{tmp_path / 'counts.sqlite'}")
