@@ -1,4 +1,4 @@
-"""What `scrapy graph` writes: graphs of sites, tables, pictures, and the model of a web fragment."""
+"""What `scrapy graph` writes: graphs of sites, tables, pictures, the model of a web fragment, and what changed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.urls.domains import GROUPS
-from crawlers.cli.crawl_comparison import check_has_links, chosen_sites
-from crawlers.cli.read_crawl import read_crawl
+from crawlers.cli.project_command import read_crawl
 from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import analyse
+from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
+from crawlers.graphs.comparison.crawl_changes import CHANGES
 from crawlers.graphs.dataset.dataset_export import DATASET, write_dataset
 from crawlers.graphs.export import no_graph_of, write_laid_out, write_site_graphs
 from crawlers.graphs.files import PARQUET, graph_paths
@@ -24,18 +25,21 @@ from crawlers.graphs.model import ExtendedGraph
 from crawlers.graphs.page_columns import SEEN
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.graphs.tables.result_tables import DEFAULTS, write_tables
+from crawlers.inputs.seed_names import matching_seeds
 from crawlers.inputs.text_file import shortened_list
+from crawlers.items import Seed
 from crawlers.options.file_kinds import HTML, PICTURE
-from crawlers.reports.map_picture import draw_map
-from crawlers.reports.top_table import write_ranked, write_top
+from crawlers.reports.figures import draw_map
+from crawlers.reports.ranked_tables import PAGERANK, TOP, write_ranked
 from crawlers.storage.crawl_results import has_pages, latest_with_pages
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.parquet_files import check_parquet
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.importance import KEEPERS, top_pages, totals_of
 from crawlers.storage.pagerank import StoredPageRank
-from crawlers.storage.queries import sites_of
+from crawlers.storage.queries import crawl_named, sites_of
 from crawlers.storage.result_folders import free_folder, recorded_folder
+from crawlers.storage.seeds import list_seeds
 
 if TYPE_CHECKING:
     import argparse
@@ -49,9 +53,13 @@ if TYPE_CHECKING:
     from crawlers.storage.queries import CrawledSite, NamedCrawl
 
     PageOf = Callable[[GraphMap], str]
+    from collections import Counter
+
+    from crawlers.graphs.comparison.crawl_changes import Change
 
 # With a single underscore, which file names of hosts contain only before the port: see `names.file_stem`.
 FRAGMENT = "web_fragment"
+NO_NUMBER = -1  # of a site that is not a seed any more
 
 
 def write_results(
@@ -194,7 +202,7 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
             f"the crawl {crawl.name} (number {crawl.id}) has not measured the importance of pages; crawls with ORDER="
             f"{', '.join(KEEPERS[:-1])} or {KEEPERS[-1]} do; --pagerank ranks the pages of any crawl"
         )
-    written = write_top(path, top_pages(database, crawl.id, totals, number, sites))
+    written = write_ranked(path, TOP, top_pages(database, crawl.id, totals, number, sites))
     print(f"{path}: the {written:,} most important {plural(written, 'page')}")
 
 
@@ -204,7 +212,7 @@ def _write_ranked(
     ranks = StoredPageRank(database, crawl.id, 1.0 - share)
     if not ranks:
         raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
-    written = write_ranked(path, ranks.top(number, sites))
+    written = write_ranked(path, (PAGERANK, *TOP), ((rank, *page) for rank, page in ranks.top(number, sites)))
     pages = f"the {counted(written, 'page')} of the highest PageRank"
     print(f"{path}: {pages} (bound on the total error: {ranks.error_bound:.1e})")
 
@@ -238,3 +246,59 @@ def _write_fragment(
         sizes = ((class_.sites, "site"), (class_.urls, "URL"), (class_.links, "link"))
         numbers = ", ".join(counted(number, noun) for number, noun in sizes)
         print(f"  linked to by {class_.name} of the {len(counts.targets)} target sites: {numbers}")
+
+
+def check_has_links(crawl: NamedCrawl) -> None:
+    """Raise `ConfigError` if the links of *crawl* are not in the store."""
+    if crawl.is_foreign:
+        raise ConfigError(
+            f"the crawl {crawl.name} (number {crawl.id}) is of a plain Scrapy spider, whose links are not stored, "
+            "so it has no graph; name another with --crawl"
+        )
+
+
+def compare_crawls(
+    database: Database, names: Sequence[str], wanted: Sequence[str], folder: Path, formats: Sequence[str]
+) -> None:
+    """Write what changed from the first of two crawls to the second on all sites, or on those that *wanted* names."""
+    before, after = (crawl_named(database, name) for name in names)
+    for crawl in (before, after):
+        check_has_links(crawl)
+    if before.id == after.id:
+        raise ConfigError(f"both are the {after}; give the numbers of two crawls, which crawls print at their end")
+    print(f"Comparing the {before} with the {after}", file=sys.stderr)
+    firsts, seconds = (sites_of(database, crawl.id) for crawl in (before, after))
+    by_name = {site.site: site for site in (*firsts, *seconds)}
+    meant = {site.site for site in chosen_sites(database, list(by_name.values()), wanted, after.name)}
+    sites = [site for site in compared_sites(firsts, seconds) if site.site in meant]
+    about = f"crawls {before.name} (number {before.id}) and {after.name} (number {after.id})"
+    for found in write_comparisons(database, sites, list(by_name), folder, formats, about):
+        print(f"{found.site}: {', '.join(str(path) for path in found.paths)}")
+        if "csv" in formats:
+            print(f"  pages: {_numbers(found.pages)}")
+            print(f"  links: {_numbers(found.links)}")
+
+
+def _numbers(counts: Counter[Change]) -> str:
+    return ", ".join(f"{counts[change]:,} {change}" for change in CHANGES)
+
+
+def chosen_sites(
+    database: Database, sites: Sequence[CrawledSite], wanted: Sequence[str], crawl: str
+) -> Sequence[CrawledSite]:
+    """Return those of *sites* that *wanted* names, as `scrapy sites` does; all if it is empty. Raises `ConfigError`."""
+    if not wanted:
+        return sites
+    by_name = {site.site: site for site in sites}
+    seeds = {seed.site: seed for seed in list_seeds(database)}
+    known = [seeds.get(name) or Seed(NO_NUMBER, name, f"{name}/") for name in by_name]  # a seed may have been removed
+    found = {name: [seed.site for seed in matching_seeds(known, name)] for name in wanted}
+    unknown = [name for name, matches in found.items() if not matches]
+    if unknown:
+        raise ConfigError(
+            f"{', '.join(unknown)}: not a site of the crawl {crawl}; its sites are {', '.join(sorted(by_name)[:20])}"
+        )
+    for name, matches in found.items():
+        if len(matches) > 1:
+            raise ConfigError(f"{name} matches several sites of the crawl {crawl}: {', '.join(matches)}; name one")
+    return [by_name[name] for name in dict.fromkeys(matches[0] for matches in found.values())]

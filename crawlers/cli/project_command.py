@@ -1,26 +1,35 @@
-"""The common base of this project's commands: it reads a file of settings, and checks the names of settings."""
+"""What commands share: a file of settings, checked names of settings, errors in one sentence, the crawl to read."""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from scrapy.commands import ScrapyCommand
 
 from crawlers.cli.setting_checks import CMDLINE, check_settings, check_typed, kinds_of_settings
-from crawlers.errors import ConfigError
+from crawlers.errors import ConfigError, CrawlersError, UnreachedError
+from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.program import suggested
 from crawlers.inputs.settings_file import read_settings
+from crawlers.inputs.text_file import shortened_list
 from crawlers.options.file_kinds import LOG, PROCESS_NUMBER, PROFILE
+from crawlers.reasons import sentence
 from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
 
+    from crawlers.inputs.setting_values import SettingValues
     from crawlers.options.file_kinds import FileKind
+    from crawlers.storage.database import Database
+    from crawlers.storage.queries import NamedCrawl
 
 MOST = 10_000_000  # of anything that is counted on the command line: the oracle of `scrapy lab` takes 24 bytes per page
 
@@ -70,6 +79,30 @@ class ProjectCommand(ScrapyCommand):
             raise ConfigError("\n".join(mistakes))
 
 
+class StoreCommand(ProjectCommand):
+    """A command that is no crawl: it reports errors in one sentence, and logs nothing."""
+
+    requires_project = True
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        with reporting_errors(self):
+            self.check_settings()
+            self.run_checked(args, opts, self.settings)
+
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
+        """Run with settings that were checked. Raises `UsageError` or `CrawlersError`."""
+        raise NotImplementedError
+
+
+def opened_store(settings: BaseSettings) -> closing[Database]:
+    """Return the store, for a with statement. Raises `ConfigError` if it does not exist."""
+    from crawlers.storage.database import Database
+
+    return closing(Database(settings.get("DATABASE_URL"), create=False))
+
+
 def _refuse(error: ConfigError) -> NoReturn:
     print(suggested(f"Error: {error}"), file=sys.stderr)
     sys.exit(2)
@@ -100,3 +133,51 @@ def whole_number(name: str, value: int, least: int) -> int:
     if value > MOST:
         raise ConfigError(f"{name} {value:,} is too large; expected at most {MOST:,}")
     return value
+
+
+def read_crawl(database: Database, option: str | None, settings: SettingValues) -> NamedCrawl:
+    """Return the crawl that *option* or the setting CRAWL names, and name it on standard error; see `crawl_named`.
+
+    Standard output is left to the results, so that they can be piped. Raises `ConfigError`.
+    """
+    from crawlers.storage.queries import crawl_named
+
+    crawl = crawl_named(database, named_by(option, settings))
+    print(f"Reading the {crawl}", file=sys.stderr)
+    return crawl
+
+
+@contextmanager
+def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
+    """Print a `CrawlersError` that the block raises, and set the exit status of *command* to 2.
+
+    A closed standard output, as with `head`, is not an error.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except CrawlersError as error:
+        print(suggested(f"Error: {error}"), file=sys.stderr)
+        command.exitcode = 2
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # otherwise Python flushes again at exit, and reports an error
+        os.close(nowhere)
+
+
+def check_reach(database: Database, crawl_id: int, *, needs_all: bool) -> None:
+    """Raise `UnreachedError` if a crawl that has ended read no page, unless its user stopped it.
+
+    With *needs_all*, also if any site that a person named is not available.
+    """
+    from crawlers.storage.crawl_results import STOPPED_BY_USER, crawl_end, has_pages, unavailable_sites
+
+    with database.read() as connection:
+        missing = [f"{site}: {sentence(why)}" for site, why in unavailable_sites(connection, crawl_id)]
+        is_empty = not has_pages(connection, crawl_id)
+        stopped = crawl_end(connection, crawl_id).reason in STOPPED_BY_USER
+    reasons = f" ({'; '.join(shortened_list(missing))})" if missing else ""
+    if is_empty and not stopped:
+        raise UnreachedError(f"no page could be read{reasons}; check the addresses, then run the same command again")
+    if needs_all and missing:
+        raise UnreachedError(f"FAIL_ON_UNAVAILABLE: sites are not available{reasons}; everything else is stored")

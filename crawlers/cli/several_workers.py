@@ -68,7 +68,7 @@ def check_workers(settings: BaseSettings, spider: type[Spider], options: argpars
 def run_workers(settings: BaseSettings) -> int:
     """Run a crawl with WORKERS processes of this command; return the exit status."""
     number = settings.getint("WORKERS")
-    events, display = Events(), _Terminal(settings)
+    events, display = Events(), WorkersDisplay(settings)
     with tempfile.TemporaryDirectory(prefix="crawlers-") as folder, _signals(events):
         summary = Path(folder) / "summary.txt"
 
@@ -89,7 +89,7 @@ def run_workers(settings: BaseSettings) -> int:
     return status
 
 
-class _Terminal:
+class WorkersDisplay:
     """Lines of workers above one live display, if one is wanted; in LOG_FILE, if there is one."""
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -99,6 +99,7 @@ class _Terminal:
         self._is_error = False  # the last line was part of a message for the user
 
     def write(self, line: str, *, is_output: bool) -> None:
+        """Show a line that a worker wrote in its log or, if *is_output*, on its standard output."""
         if is_output:
             print(line, file=sys.stderr if self._display is not None and sys.stdout.isatty() else sys.stdout)
             return
@@ -113,6 +114,7 @@ class _Terminal:
             print(line, file=sys.stderr)
 
     def refresh(self, crawl_id: int) -> None:
+        """Show the progress of a crawl."""
         if self._display is None and self._is_wanted:
             with suppress(CrawlersError):
                 self._display = LiveDisplay(self._settings.get("DATABASE_URL"), str(crawl_id))
@@ -120,11 +122,13 @@ class _Terminal:
             self._display.refresh()
 
     def fail(self, message: str) -> None:
+        """Show why the command ends."""
         print(f"Error: {suggested(message)}", file=sys.stderr)
         if self._settings.get("LOG_FILE"):
             logger.error("%s", message)
 
     def close(self) -> None:
+        """Give the terminal back."""
         if self._display is not None:
             self._display.close()
             self._display = None

@@ -8,7 +8,7 @@ import platform
 import threading
 import time
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.cli.worker_processes import Looked
 from crawlers.errors import CrawlersError
@@ -18,19 +18,12 @@ from crawlers.storage.worker_queries import Course, course, processes_of, time_o
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from crawlers.cli.several_workers import WorkersDisplay
     from crawlers.cli.worker_processes import Events
 
 logger = logging.getLogger(__name__)
 
 CLOSING_FAILED_S = 0.5  # to give the terminal back; otherwise that happens at the exit
-
-
-class ProgressDisplay(Protocol):
-    """Shows the progress of a crawl; it reads the store as well."""
-
-    def refresh(self, crawl_id: int) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class _Request(NamedTuple):
@@ -41,7 +34,7 @@ class _Request(NamedTuple):
 class StoreWatch:
     """Looks at the store *url* when it is asked to, and then refreshes the *display*, until `close`."""
 
-    def __init__(self, url: str, display: ProgressDisplay, events: Events) -> None:
+    def __init__(self, url: str, display: WorkersDisplay, events: Events) -> None:
         self._url = url
         self._display = display
         self._events = events

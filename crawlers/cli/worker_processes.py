@@ -14,14 +14,17 @@ import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Semaphore
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted
 from crawlers.storage.worker_queries import Course
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
+    from crawlers.cli.child_process import ChildProcess
+    from crawlers.cli.several_workers import WorkersDisplay
+    from crawlers.cli.store_watch import StoreWatch
     from crawlers.storage.worker_queries import SeenProcess
 
 logger = logging.getLogger(__name__)
@@ -58,7 +61,7 @@ class Asked(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What the store said after `Store.look`."""
+    """What the store said after `StoreWatch.look`."""
 
     workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
     course: Course = Course()  # of the crawl
@@ -89,42 +92,6 @@ class Events:
         return event
 
 
-class Process(Protocol):
-    """The process of a worker."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def stop(self) -> None:
-        """Let it stop gracefully."""
-
-    def kill(self) -> None:
-        """End it at once, with all programs that it started."""
-
-    def send(self, number: int) -> None:
-        """Send it a signal."""
-
-
-class Store(Protocol):
-    """What the store knows of the workers of this machine."""
-
-    def look(self, processes: Collection[int], crawl_id: int | None) -> None:
-        """Read what is known of *processes* and of the crawl, and put a `Looked` into the events; return at once.
-
-        Then show the progress of the crawl.
-        """
-
-
-class Display(Protocol):
-    """What people see."""
-
-    def write(self, line: str, *, is_output: bool) -> None:
-        """Show a line that a worker wrote in its log or, if *is_output*, on its standard output."""
-
-    def fail(self, message: str) -> None:
-        """Show why the command ends."""
-
-
 class WorkerProcesses:
     """Starts *number* workers, the first one alone until it has joined, and runs until all have ended.
 
@@ -136,9 +103,9 @@ class WorkerProcesses:
     def __init__(
         self,
         number: int,
-        start: Callable[[int, int | None], Process],
-        store: Store,
-        display: Display,
+        start: Callable[[int, int | None], ChildProcess],
+        store: StoreWatch,
+        display: WorkersDisplay,
         events: Events,
         interval_s: float = INTERVAL_S,
     ) -> None:
@@ -151,8 +118,10 @@ class WorkerProcesses:
         self._look_at = 0.0
         self._is_looking = False
         self._looked = Looked({})  # the last result
-        self._running: dict[int, Process] = {}  # by place
-        self._ended: dict[int, tuple[Process, int]] = {}  # with their statuses: what follows depends on the next look
+        self._running: dict[int, ChildProcess] = {}  # by place
+        self._ended: dict[
+            int, tuple[ChildProcess, int]
+        ] = {}  # with their statuses: what follows depends on the next look
         self._asked_for: frozenset[int] = frozenset()  # places whose workers had ended when the look began
         self._seen: dict[int, SeenProcess] = {}  # what the last looks that succeeded said of the workers, by place
         self._held: dict[int, list[str]] = {}  # lines of workers without a number, by place
@@ -264,7 +233,7 @@ class WorkerProcesses:
         seen = self._seen.get(place)
         return line if seen is None or line.startswith("{") else f"[{seen.worker}] {line}"
 
-    def _end(self, place: int, process: Process, status: int, looked: Looked) -> None:
+    def _end(self, place: int, process: ChildProcess, status: int, looked: Looked) -> None:
         if process.pid in looked.workers:
             self._seen[place] = looked.workers[process.pid]
         self._release(place)
@@ -288,7 +257,7 @@ class WorkerProcesses:
     def _note(self, status: int) -> None:
         self._status = max(self._status, status, key=SEVERITY.index)
 
-    def _replace(self, place: int, process: Process, status: int, *, goes_on: bool) -> None:
+    def _replace(self, place: int, process: ChildProcess, status: int, *, goes_on: bool) -> None:
         seen = self._seen.get(place)
         self._deaths[place] = 0 if seen is not None and seen.pages else self._deaths[place] + 1
         how = f"was ended by {_name(-status)}" if status < 0 else f"ended with status {status}"

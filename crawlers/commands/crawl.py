@@ -17,8 +17,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from twisted.internet.defer import Deferred
 
-from crawlers.cli.outcome import check_reach
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import ProjectCommand, check_reach
 from crawlers.cli.setting_checks import check_effects
 from crawlers.crawl.control import PASSING
 from crawlers.errors import ConfigError, CrawlEnded, CrawlersError, StoreError, StoreUnreachable, UnreachedError

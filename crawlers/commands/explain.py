@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand, whole_number
-from crawlers.cli.read_crawl import read_crawl
+from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.text_file import shortened
@@ -19,6 +16,8 @@ from crawlers.storage.files.cells import clean
 if TYPE_CHECKING:
     import argparse
 
+    from scrapy.settings import BaseSettings
+
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
 
@@ -26,10 +25,7 @@ REPLAY_S = 10.0  # for replaying the site rule up to the decision that chose the
 SEARCH_S = 20.0  # for searching the pages that link to it
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return "[options] <url> | --search <words>"
 
@@ -45,22 +41,18 @@ class Command(ProjectCommand):
         )
         parser.add_argument("--site", help="--search: only documents of this site, host or domain")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawlers.storage.database import Database
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
 
-        assert self.settings is not None
         if len(args) != (opts.search is None):
             raise UsageError("expected one URL, or words with --search")
-        with reporting_errors(self):
-            self.check_settings()
-            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                if opts.search is None:
-                    lines = self._lines(database, read_crawl(database, opts.crawl, self.settings), args[0])
-                elif named_by(opts.crawl, self.settings):
-                    lines = self._found(database, read_crawl(database, opts.crawl, self.settings).id, opts)
-                else:
-                    lines = self._found(database, None, opts)
-            print(clean("\n".join(lines)))
+        with opened_store(settings) as database:
+            if opts.search is None:
+                lines = self._lines(database, read_crawl(database, opts.crawl, settings), args[0])
+            elif named_by(opts.crawl, settings):
+                lines = self._found(database, read_crawl(database, opts.crawl, settings).id, opts)
+            else:
+                lines = self._found(database, None, opts)
+        print(clean("\n".join(lines)))
 
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
@@ -83,7 +75,7 @@ class Command(ProjectCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         from crawlers.cli.sites.site_parts import seed_named
-        from crawlers.reports.history_wording import when
+        from crawlers.reports.histories.history_text import when
         from crawlers.reports.search import search, sites_named
 
         most = whole_number("--limit", opts.limit, 1)

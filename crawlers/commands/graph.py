@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import StoreCommand, opened_store
 from crawlers.graphs.files import ALL_FORMATS, PARQUET
 
 if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
     from crawlers.algorithms.maps.graph_map import GraphMap
 
 NOT_COMPARED = (
@@ -32,10 +32,7 @@ NOT_COMPARED = (
 MAX_DIGITS = 12  # of a number of pages
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return "[options] [site ...]"
 
@@ -106,14 +103,11 @@ class Command(ProjectCommand):
         )
         parser.add_argument("--folder", help="where to write (default: RESULT_FOLDER)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawlers.cli.crawl_comparison import compare_crawls
-        from crawlers.cli.graph_results import write_results
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
+        from crawlers.cli.graph_results import compare_crawls, write_results
         from crawlers.graphs.comparison.comparison_files import COMPARISON_FORMATS
         from crawlers.graphs.page_columns import SEEN
-        from crawlers.storage.database import Database
 
-        assert self.settings is not None
         if opts.top and (opts.picture or opts.html):
             option = "--picture" if opts.picture else "--html"
             raise UsageError(f"--top writes a table; leave out {option}", print_help=False)
@@ -134,14 +128,12 @@ class Command(ProjectCommand):
             raise UsageError(f"--diff compares pages and links; leave out --{option}", print_help=False)
         if opts.diff and (strange := set(opts.format or ()) - set(COMPARISON_FORMATS)):
             raise UsageError(f"--diff writes csv and gexf; leave out --format {min(strange)}", print_help=False)
-        with reporting_errors(self):
-            self.check_settings()
-            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                if opts.diff:
-                    folder = Path(opts.folder or self.settings.get("RESULT_FOLDER"))
-                    compare_crawls(database, opts.diff, args, folder, opts.format or COMPARISON_FORMATS)
-                else:
-                    write_results(database, args, opts, self.settings, _page_of)
+        with opened_store(settings) as database:
+            if opts.diff:
+                folder = Path(opts.folder or settings.get("RESULT_FOLDER"))
+                compare_crawls(database, opts.diff, args, folder, opts.format or COMPARISON_FORMATS)
+            else:
+                write_results(database, args, opts, settings, _page_of)
 
 
 def _number(text: str) -> int:

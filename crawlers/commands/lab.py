@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import StoreCommand
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
 
     from crawlers.lab.options import LabPart
 
 NAMING = ("learn", "news")  # those that take names of crawls
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     @property
     def _parts(self) -> Mapping[str, LabPart]:
         from crawlers.lab import PARTS  # not with this module: for any command, Scrapy imports those of all
@@ -43,12 +41,9 @@ class Command(ProjectCommand):
         super().add_options(parser)
         self._options = LabOptions(parser, self._parts)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         if not args or args[0] not in self._parts or (len(args) > 1 and args[0] not in NAMING):
             raise UsageError(f"expected one of: {', '.join(self._parts)}")
-        assert self.settings is not None
         opts.names = args[1:]
-        with reporting_errors(self):
-            self.check_settings()
-            self._options.refuse_others(args[0], opts)
-            self._parts[args[0]].run(opts, self.settings)
+        self._options.refuse_others(args[0], opts)
+        self._parts[args[0]].run(opts, settings)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import counted
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand, whole_number
-from crawlers.cli.read_crawl import read_crawl
+from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl, whole_number
 from crawlers.reports.catalogue.report import ComputedReport, in_order, rows_of, total
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.files.parquet_files import check_parquet
@@ -21,9 +18,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from scrapy.settings import BaseSettings
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Report
     from crawlers.reports.catalogue.table import Cells
 
@@ -31,10 +29,7 @@ TABLE = "table"
 TOTALS = (Column("of", "Total of"), Column("number", "Number", Kind.COUNT))
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return "[options] [name]"
 
@@ -49,7 +44,7 @@ class Command(ProjectCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        from crawlers.reports.catalogue.filters import FILTERS
+        from crawlers.reports.catalogue.conditions import FILTERS
         from crawlers.reports.catalogue.renderers import FORMATS
 
         super().add_options(parser)
@@ -69,30 +64,26 @@ class Command(ProjectCommand):
         parser.add_argument("--sort", metavar="COLUMN", default="", help="by this column; -COLUMN: descending")
         parser.add_argument("--total", action="store_true", help="the number of rows, and the sums of their columns")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawlers.reports.catalogue.filters import FILTERS, parsed_filters
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
+        from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
         from crawlers.reports.catalogue.registry import REPORTS, report_named
         from crawlers.reports.catalogue.renderers import PARQUET
-        from crawlers.storage.database import Database
 
-        assert self.settings is not None
         if len(args) > 1:
             raise UsageError(f"expected at most 1 report, got {len(args)}")
-        with reporting_errors(self):
-            if not args:
-                width = max(map(len, REPORTS))
-                print("\n".join(f"{name:{width}}  {report.about}" for name, report in REPORTS.items()))
-                return
-            self.check_settings()
-            if opts.format == PARQUET:
-                check_parquet(f"--format {PARQUET}")
-            report = report_named(args[0])
-            filters = parsed_filters({name: vars(opts)[name] for name in FILTERS}, report.filters)
-            limit = whole_number("--limit", 50 if opts.limit is None and opts.format == TABLE else opts.limit or 0, 0)
-            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                crawl = read_crawl(database, opts.crawl, self.settings)
-                with database.read() as connection:
-                    _print(report, _cells(report, connection, crawl.id, filters, opts.sort), opts, limit)
+        if not args:
+            width = max(map(len, REPORTS))
+            print("\n".join(f"{name:{width}}  {report.about}" for name, report in REPORTS.items()))
+            return
+        if opts.format == PARQUET:
+            check_parquet(f"--format {PARQUET}")
+        report = report_named(args[0])
+        filters = parsed_filters({name: vars(opts)[name] for name in FILTERS}, report.filters)
+        limit = whole_number("--limit", 50 if opts.limit is None and opts.format == TABLE else opts.limit or 0, 0)
+        with opened_store(settings) as database:
+            crawl = read_crawl(database, opts.crawl, settings)
+            with database.read() as connection:
+                _print(report, _cells(report, connection, crawl.id, filters, opts.sort), opts, limit)
 
 
 def _cells(report: Report, connection: Connection, crawl_id: int, filters: Filters, order: str) -> Iterator[Cells]:

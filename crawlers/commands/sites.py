@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import plural
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import StoreCommand
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from scrapy.settings import BaseSettings
+
 OPTIONS = ("name", "short", "parallel", "max_level", "delay", "all", "weight", "site", "sources")
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return " | ".join(f"{name} {action.arguments}".strip() for name, action in ACTIONS.items())
 
@@ -52,16 +50,13 @@ class Command(ProjectCommand):
         parser.add_argument("--weight", metavar="W", help="add-rule: from 0 (never an article) to 1 (the default)")
         parser.add_argument("--site", metavar="SITE", help="test-rule: try it on the pages of the site in the store")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         if not args or args[0] not in ACTIONS:
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
         action, *rest = args
         _check(action, rest, opts)
-        assert self.settings is not None
-        with reporting_errors(self):
-            self.check_settings()
-            module, function = ACTIONS[action].function.split(".")
-            getattr(import_module(f"crawlers.cli.sites.{module}"), function)(self.settings, rest, opts)
+        module, function = ACTIONS[action].function.split(".")
+        getattr(import_module(f"crawlers.cli.sites.{module}"), function)(settings, rest, opts)
 
 
 class Action(NamedTuple):
@@ -97,7 +92,7 @@ ACTIONS = {
     ),
     "add-feed": Action("site_feeds.add", "SITE URL", "poll this feed", 2, 2),
     "remove-feed": Action("site_feeds.remove", "SITE URL", "no longer poll this feed", 2, 2),
-    "alarms": Action("site_alarms.show", "[SITE]", "print the open alarms of news crawls", 0, 1, ("all",)),
+    "alarms": Action("site_feeds.show_alarms", "[SITE]", "print the open alarms of news crawls", 0, 1, ("all",)),
     "rules": Action("site_url_rules.show", "[SITE]", "print the rules that say which URLs are articles", 0, 1),
     "add-rule": Action("site_url_rules.add", "SITE REGEX", "add a rule", 2, 2, ("weight",)),
     "pin-rule": Action("site_url_rules.pin", "N", "keep the rule when rules are learnt again", 1, 1),
@@ -105,7 +100,7 @@ ACTIONS = {
     "forbid-rule": Action("site_url_rules.forbid", "N", "say that URLs that match it are never articles", 1, 1),
     "remove-rule": Action("site_url_rules.remove", "N", "remove a rule; it may be learnt again", 1, 1),
     "test-rule": Action(
-        "site_rule_trial.run",
+        "site_url_rules.run",
         "REGEX|N [URL ...|FILE]",
         "print which URLs a regular expression, or a rule, matches",
         options=("site",),

@@ -6,11 +6,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
+from crawlers.cli.project_command import StoreCommand
 
 if TYPE_CHECKING:
     import argparse
+
+    from scrapy.settings import BaseSettings
 
     from crawlers.storage.database import Database
     from crawlers.web.starting import Starter
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 OWN = ("WEB_", "SCRAPYD_URL")  # settings of the panel that its crawls need not know
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return "[options]"
 
@@ -41,24 +39,21 @@ class Command(ProjectCommand):
         )
         parser.add_argument("--port", type=int, metavar="PORT", default=8060, help="default: %(default)s")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         # Scrapy imports all commands for each of them: the others must not wait for the panel.
         from crawlers.storage.database import Database, is_missing
         from crawlers.web.app import panel
         from crawlers.web.serving import access_on, bound, in_url, serve
 
-        assert self.settings is not None
-        with reporting_errors(self):
-            self.check_settings()
-            names = [name for name in self.settings.getlist("WEB_HOSTS") if name]
-            access = access_on(opts.host, opts.port, str(self.settings.get("WEB_PASSWORD") or ""), names)
-            url = self.settings.get("DATABASE_URL")
-            with closing(Database(url, create=not is_missing(url))) as database:  # whoever looks leaves nothing behind
-                database.follow_file()
-                address = f"http://{in_url(opts.host)}:{opts.port}/"
-                with bound(opts.host, opts.port) as listener:
-                    print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
-                    serve(panel(database, access, self._starter(database, opts), Path.cwd()), listener)
+        names = [name for name in settings.getlist("WEB_HOSTS") if name]
+        access = access_on(opts.host, opts.port, str(settings.get("WEB_PASSWORD") or ""), names)
+        url = settings.get("DATABASE_URL")
+        with closing(Database(url, create=not is_missing(url))) as database:  # whoever looks leaves nothing behind
+            database.follow_file()
+            address = f"http://{in_url(opts.host)}:{opts.port}/"
+            with bound(opts.host, opts.port) as listener:
+                print(f"The panel of {database.name} is at {address}; Ctrl-C ends it", flush=True)
+                serve(panel(database, access, self._starter(database, opts), Path.cwd()), listener)
 
     def _starter(self, database: Database, opts: argparse.Namespace) -> Starter:
         from crawlers.web.scrapyd_starter import ScrapydStarter

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
 from crawlers.algorithms.plurals import counted
-from crawlers.cli.outcome import reporting_errors
-from crawlers.cli.project_command import ProjectCommand
-from crawlers.cli.read_crawl import read_crawl
+from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl
 from crawlers.errors import ConfigError
 from crawlers.inputs.program import suggested
 
 if TYPE_CHECKING:
     import argparse
+
+    from scrapy.settings import BaseSettings
 
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 ACTIONS = ("pause", "resume", "stop")
 
 
-class Command(ProjectCommand):
-    requires_project = True
-    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - Scrapy's convention
-
+class Command(StoreCommand):
     def syntax(self) -> str:
         return f"[options] [{' | '.join(ACTIONS)}]"
 
@@ -46,33 +42,29 @@ class Command(ProjectCommand):
         parser.add_argument("--sites", action="store_true", help="show sites, their workers, and what they wait for")
         parser.add_argument("--all", action="store_true", help="include workers that left or were lost")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
         from crawlers.reports.histories.history_text import sentence
         from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
-        from crawlers.storage.database import Database
         from crawlers.storage.worker_queries import dead_workers, sites_with_workers, workers_of
 
         if len(args) > 1 or (args and args[0] not in ACTIONS):
             raise UsageError(f"expected one of: {', '.join(ACTIONS)}")
         if args and (opts.sites or opts.all):
             raise UsageError(f"workers {args[0]} has no options --sites and --all")
-        assert self.settings is not None
-        with reporting_errors(self):
-            self.check_settings()
-            with closing(Database(self.settings.get("DATABASE_URL"), create=False)) as database:
-                crawl = read_crawl(database, None, self.settings)
-                found = workers_of(database, crawl.id)
-                dead = dead_workers(database, found)
-                if args:
-                    print(suggested(_ask(database, crawl, args[0], found, len(_working(found) - dead))))
-                elif opts.sites:
-                    now, sites = sites_with_workers(database, crawl.id)
-                    print("\n".join(site_lines(sites, now, dead)))
-                elif _working(found) or (opts.all and found.workers):
-                    deadline = Deadline(self.settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
-                    print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
-                else:
-                    print(suggested(sentence(nobody_works(crawl, found))))
+        with opened_store(settings) as database:
+            crawl = read_crawl(database, None, settings)
+            found = workers_of(database, crawl.id)
+            dead = dead_workers(database, found)
+            if args:
+                print(suggested(_ask(database, crawl, args[0], found, len(_working(found) - dead))))
+            elif opts.sites:
+                now, sites = sites_with_workers(database, crawl.id)
+                print("\n".join(site_lines(sites, now, dead)))
+            elif _working(found) or (opts.all and found.workers):
+                deadline = Deadline(settings.getfloat("WORKER_DEADLINE_SECONDS"), dead)
+                print(suggested("\n".join(worker_lines(crawl, found, deadline, with_ended=opts.all))))
+            else:
+                print(suggested(sentence(nobody_works(crawl, found))))
 
 
 def _working(found: CrawlWorkers) -> set[int]:

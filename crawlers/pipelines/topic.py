@@ -15,7 +15,7 @@ from crawlers.graphs.looks import graph_layout
 from crawlers.graphs.topic_graph import TopicGraph
 from crawlers.inputs.crawl_name import crawl_name
 from crawlers.options.file_kinds import RESULT
-from crawlers.reports.topic_list import write_topic_list
+from crawlers.reports.ranked_tables import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.topic.topic_similarity import store_similarities

@@ -32,9 +32,9 @@ def manifest_of(database: Database, crawl_id: int) -> dict[str, Any]:
     return stored | ({"changed_settings": changed} if changed else {})
 
 
-def _value(text: str | None) -> Any:
+def _value(text: str) -> Any:
     """Return the value whose `str` is *text*: rows of settings are recorded like that."""
-    if text is not None and (text[:1] in ("[", "{", "(") or text in ("None", "True", "False")):
+    if text[:1] in ("[", "{", "(") or text in ("None", "True", "False"):
         try:
             return literal_eval(text)
         except (ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""Summarises a crawl in some ten lines of plain words when it stops, from its store."""
+"""Summarises a crawl in some ten lines of plain words when it stops, from its store: also its articles and alarms."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import case, func, select
+
 from crawlers.algorithms.plurals import counted
-from crawlers.items import State
+from crawlers.items import ANNOUNCERS, State
 from crawlers.reasons import Reason, end_of, sentence
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.reports.history_wording import cut
-from crawlers.reports.news_summary import news_summary
+from crawlers.reports.histories.history_text import cut
 from crawlers.storage.crawl_results import crawl_results, external_results
 from crawlers.storage.crawl_settings import settings_of
+from crawlers.storage.news.alarms import open_alarms
 from crawlers.storage.pulls import totals
 from crawlers.storage.queries import crawl_named
+from crawlers.storage.schema.news_tables import document, poll
 from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.tables import page, site
 from crawlers.storage.site_rows import count_excluded
 from crawlers.storage.topic.topics import most_similar_first
 from crawlers.storage.workers import PAUSE
@@ -44,6 +47,7 @@ MAX_PAGES = 3  # of a topic
 SITE_CHARS = 40
 REASON_CHARS = 100
 _ENDING = re.compile(r"(\.(?:nodes|edges|pages|broken-links|redirects|external-links))?\.\w+$")
+MAX_SHOWN = 3  # failing feeds and alarms that are shown
 
 
 class Places(NamedTuple):
@@ -205,11 +209,8 @@ def _cuts(database: Database, crawl: NamedCrawl) -> list[str]:
     with database.read() as connection:
         found = list(Traps().found(connection, crawl.id, Filters()))
     lines = []
-    for reason, urls, site, *_ in found[:MAX_CUTS]:
-        name, why = (
-            cut(str(site).removeprefix("http://"), SITE_CHARS),
-            cut(sentence(str(reason)), REASON_CHARS),
-        )
+    for reason, urls, of, *_ in found[:MAX_CUTS]:
+        name, why = cut(str(of).removeprefix("http://"), SITE_CHARS), cut(sentence(str(reason)), REASON_CHARS)
         lines.append(f"Cut: {name}: {why}: {counted(int(str(urls)), 'URL')} not read; TRAPS_ENABLED=0 reads them")
     more = len(found) - len(lines)
     return [*lines, f"Cut: {counted(more, 'more part')}"] if more > 0 else lines
@@ -288,3 +289,46 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class NewsSummary(NamedTuple):
+    """The results of a news crawl."""
+
+    heading: str
+    by_site: Mapping[str, int]  # articles
+    lines: Sequence[str]
+
+
+def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSummary:
+    """Return the results of a news crawl whose latest run began at *began_at*, in seconds since 1970."""
+    articles = (
+        select(site.c.site, func.count(), func.sum(case((document.c.stored_at >= began_at, 1), else_=0)))
+        .join(document, document.c.site_id == site.c.id)
+        .where(site.c.crawl_id == crawl_id)
+        .group_by(site.c.id, site.c.site)
+    )
+    feeds = (
+        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
+        .join(poll, poll.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))
+        .order_by(page.c.url)
+    )
+    with database.read() as connection:
+        counts = {name: (number, new) for name, number, new in connection.execute(articles)}
+        polled = connection.execute(feeds).all()
+        alarms = list(open_alarms(connection, crawl_id).values())
+    total, new = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    failing = [f"{url}: {sentence(problem or Reason.NO_RESPONSE)}" for url, fails, problem in polled if fails]
+    lines = [f"Feeds: {len(polled):,}, {len(failing):,} of them failing"] if polled else []
+    lines += _some("Failing", failing)
+    lines += _some("Alarm", [f"{alarm.kind}: {alarm.subject}: {alarm.message}" for alarm in alarms])
+    if alarms:
+        lines.append(f"Open alarms: {len(alarms):,}, listed by scrapy sites alarms")
+    heading = f"{counted(total, 'article')}, {new:,} of them new in this run"
+    return NewsSummary(heading, {name: number for name, (number, _) in counts.items()}, lines)
+
+
+def _some(what: str, found: Sequence[str]) -> list[str]:
+    more = [f"{what}: {len(found) - MAX_SHOWN:,} more"] if len(found) > MAX_SHOWN else []
+    return [f"{what}: {one}" for one in found[:MAX_SHOWN]] + more

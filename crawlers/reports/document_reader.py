@@ -10,7 +10,7 @@ from sqlalchemy import literal_column, select
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.items import State
 from crawlers.reasons import COPIES
-from crawlers.reports.catalogue.value_walk import ValueWalk
+from crawlers.reports.catalogue.index_walk import ValueWalk
 from crawlers.storage.schema.news_tables import DocumentRow, content_rule, document, document_version
 from crawlers.storage.schema.tables import page, site
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LONGEST_S: float = SETTINGS["ROBOTS_MAX_DELAY_SECONDS"].default
 NAMES = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "ROBOTSTXT_OBEY", "ROBOTS_MAX_DELAY_SECONDS")
-NOT_GIVEN = ("", "None", None)  # as values of settings are stored
+NOT_GIVEN = ("", "None")  # as values of settings are stored
 
 
 class RobotsDelays(NamedTuple):

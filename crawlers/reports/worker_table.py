@@ -10,7 +10,7 @@ from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import Count, Said, said
 from crawlers.reports.histories.history_text import sentence
-from crawlers.reports.progress_table import ASKED
+from crawlers.reports.live_display import ASKED
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait
 from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP

@@ -25,7 +25,6 @@ from crawlers.web.pages import (
     graph_pages,
     login_page,
     picture_pages,
-    preference_forms,
     report_pages,
     rule_pages,
     site_pages,
@@ -53,7 +52,6 @@ SUBJECTS = (
     picture_pages,
     compare_pages,
     file_pages,
-    preference_forms,
     login_page,
 )
 ROUTES = [route for subject in SUBJECTS for route in subject.ROUTES]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from asyncio import Semaphore
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.queries import MAX_DIGITS, crawl_numbered, is_small
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from pathlib import Path
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from crawlers.algorithms.crawl_rules import CrawlRules
     from crawlers.storage.database import Database
@@ -24,9 +28,9 @@ if TYPE_CHECKING:
     from crawlers.web.kept_results import KeptResults, Patience
     from crawlers.web.starting import Starter
 
-
 SMALL = 2_000  # pages and links of a crawl, together, whose results take less than a second
 FILES_AT_ONCE = 2  # that are made for browsers: each takes a processor, and a connection to the store
+AGAIN = "again"  # in the query: the result is computed again
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +78,12 @@ def numbered_crawl(database: Database, number: int) -> NamedCrawl:
     if found is None:
         raise HTTPException(404, f"There is no crawl {number} in the store.")
     return found
+
+
+def again(request: Request, key: Hashable) -> Response | None:
+    """Forget the result of *key* if the address says so, and return the way to the address without it."""
+    if AGAIN not in request.query_params:
+        return None
+    panel_of(request).results.forget(key)
+    others = [(name, value) for name, value in request.query_params.multi_items() if name != AGAIN]
+    return RedirectResponse(f"{request.url.path}?{urlencode(others)}", 303)

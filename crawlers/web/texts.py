@@ -19,7 +19,7 @@ from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTIO
 from crawlers.algorithms.url_rules.rule_learner import HAND, LEARNT
 from crawlers.options import OFFERED
 from crawlers.reasons import Reason
-from crawlers.reports.catalogue.filters import FILTERS
+from crawlers.reports.catalogue.conditions import FILTERS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
@@ -28,7 +28,7 @@ from crawlers.reports.seed_overview import SeedState
 from crawlers.reports.worker_table import SITES, WORKERS
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
-from crawlers.web.start_form import MISSIONS
+from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.templating import DISK_FULL, HERE, INTERNAL_ERROR, LANGUAGES, NO_SUCH_PAGE, catalogue_path
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.sites.site_alarms import show_sources
+from crawlers.cli.sites.site_feeds import show_sources
 from crawlers.cli.sites.site_parts import hidden, opened, seeds_named
 from crawlers.errors import ConfigError
 from crawlers.extraction.article.content_rules import check_rules

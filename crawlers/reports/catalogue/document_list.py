@@ -9,9 +9,7 @@ from sqlalchemy import select, true
 
 from crawlers.algorithms.urls.domains import host_group
 from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site
-from crawlers.reports.catalogue.report import Group, Report, Row, Step
-from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.reports.catalogue.value_walk import (
+from crawlers.reports.catalogue.index_walk import (
     FIRST_STEP,
     PLACES,
     ROWS_AT_ONCE,
@@ -20,6 +18,8 @@ from crawlers.reports.catalogue.value_walk import (
     in_order,
     place_of,
 )
+from crawlers.reports.catalogue.report import Group, Report, Row, Step
+from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.search import matching_among, matching_documents
 from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.schema.news_tables import document
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cursor
     from crawlers.reports.catalogue.table import Cells
 

@@ -11,8 +11,7 @@ from sqlalchemy import case, func, literal, select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason, is_about
-from crawlers.reports.catalogue.conditions import equal, in_text, is_host, is_wanted_page, of_reason
-from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
 from crawlers.reports.catalogue.page_reports import LEVEL
 from crawlers.reports.catalogue.page_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
 from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.table import Cells
 
 PAGE = Column("page", "Page", Kind.URL, page.c.url, "that holds the link")

@@ -22,9 +22,10 @@ from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
 from crawlers.algorithms.url_rules.url_tokens import target_of_url
 from crawlers.items import FEED, SITEMAP, State
 from crawlers.options import SETTINGS
-from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason, sites_from
+from crawlers.reports.catalogue.conditions import NEWS, equal, in_text, is_wanted_site, of_reason
+from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import SITE, STATUS, URL
-from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Group, Report, Row, Step
+from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, ComputedReport, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.url_rule_trial import rules_at
 from crawlers.storage.schema.news_tables import alarm, document, poll
@@ -34,19 +35,17 @@ from crawlers.storage.schema.tables import crawl, page, site
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
+    from crawlers.reports.catalogue.index_walk import Part
     from crawlers.reports.catalogue.report import Cursor
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.news.stored_rules import StoredRule
 
-FEEDS_AT_ONCE = 1000
 KINDS = (FEED, SITEMAP)  # in the order of the index
-_END = 2**63 - 1  # after all feeds of a kind, and all rules of a site
+_END = 2**63 - 1  # after all rules of a site
 PAGES = 500  # of a site, which are held against its rules
-ALARMS_AT_ONCE = 500
-_LAST = 2**31 - 1  # after every alarm
 _WITHIN = f"within {{}} days, or {SILENCE_FACTOR} times the usual interval"
 HOURS, DAYS = "NEWS_ALARM_HOURS", "NEWS_ALARM_SILENT_DAYS"
 # What is expected, by kind, with the setting that says how long it may take, and the share of it.
@@ -59,7 +58,7 @@ EXPECTED = {
 }
 
 
-class Feeds(Report):
+class Feeds(KeyedReport):
     """Feeds and sitemaps by site."""
 
     name = "feeds"
@@ -91,35 +90,20 @@ class Feeds(Report):
     cursor_ranges = (NUMBERS, range(len(KINDS)), PAGE_NUMBERS)  # site, place of the kind, page
     empty = "A news crawl looks for feeds on the pages of its sites; or add one: scrapy sites add-feed SITE URL"
 
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        statement = (
-            select(poll.c.page_id, *self.values)
+    key = (poll.c.page_id,)
+
+    def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
+        for place, kind in enumerate(KINDS):
+            if filters.kind in ("", kind):
+                yield (site_id, place), [poll.c.site_id == site_id, poll.c.kind == kind]
+
+    def statement(self) -> Select[Any]:
+        return (
+            select(*self.key, *self.values)
             .join(page, page.c.id == poll.c.page_id)
             .join(site, site.c.id == poll.c.site_id)
             .outerjoin(news_score, news_score.c.page_id == poll.c.page_id)
-            .where(*self.met(filters))
-            .order_by(poll.c.page_id)
         )
-        start = after if after is not None else (0, 0, 0)
-        for site_id in sites_from(connection, crawl_id, filters, start[0]):
-            for kind, name in enumerate(KINDS):
-                here = start[2] if start[:2] == (site_id, kind) else 0
-                if filters.kind not in ("", name) or (site_id, kind) < start[:2] or here == _END:
-                    continue
-                while page_ids := self._following(connection, site_id, name, here):
-                    rows = connection.execute(statement.where(poll.c.page_id.in_(page_ids)))
-                    here = page_ids[-1]
-                    yield Step([Row(tuple(one[1:]), (site_id, kind, one[0])) for one in rows], (site_id, kind, here))
-                    if len(page_ids) < FEEDS_AT_ONCE:
-                        break
-                yield Step([], (site_id, kind, _END))
-        yield Step([], None)
-
-    def _following(self, connection: Connection, site_id: int, kind: str, after: int) -> list[int]:
-        """Return the next feeds from the index alone."""
-        is_it = (poll.c.site_id == site_id) & (poll.c.kind == kind) & (poll.c.page_id > after)
-        statement = select(poll.c.page_id).where(is_it).order_by(poll.c.page_id).limit(FEEDS_AT_ONCE)
-        return list(connection.execute(statement).scalars())
 
 
 class UrlRules(Report):
@@ -210,7 +194,7 @@ def _rule_cells(name: str, stored: StoredRule, counts: Counts) -> Cells:
     )
 
 
-class Alarms(Report):
+class Alarms(ComputedReport):
     """Alarms: open ones first, and the latest of them first."""
 
     name = "alarms"
@@ -234,27 +218,19 @@ class Alarms(Report):
     }
     scope = frozenset()
     missions = NEWS
-    cursor_ranges = (range(2), range(-_LAST, 1))  # whether it ended, number
     empty = "Nothing needs attention. A news crawl checks its sources every ten minutes."
 
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        has_ended, before = (after[0], -after[1]) if after is not None else (0, _LAST)
+    def found(self, connection: Connection, crawl_id: int, filters: Filters) -> Iterator[Cells]:
         limits = _limits(connection, crawl_id)
-        while has_ended < 2:
-            numbers = select(alarm.c.id).where(alarm.c.id < before).order_by(alarm.c.id.desc()).limit(ALARMS_AT_ONCE)
-            found = list(connection.execute(numbers).scalars())
-            is_over = alarm.c.ended_at.is_not(None) if has_ended else alarm.c.ended_at.is_(None)
-            wanted = (alarm.c.id.in_(found), is_over, alarm.c.crawl_id == crawl_id, *self.met(filters))
-            rows = []
-            for one in connection.execute(select(alarm).where(*wanted).order_by(alarm.c.id.desc())):
-                got, _, remedy = one.message.partition("; ")
-                cells = (one.subject, one.kind, one.raised_at, one.ended_at, _expected(one.kind, limits), got, remedy)
-                rows.append(Row(cells, (has_ended, -one.id)))
-            if len(found) == ALARMS_AT_ONCE:
-                before = found[-1]
-            else:
-                has_ended, before = has_ended + 1, _LAST
-            yield Step(rows, (has_ended, -before) if has_ended < 2 else None)
+        statement = (
+            select(alarm)
+            .where(alarm.c.crawl_id == crawl_id, *self.met(filters))
+            .order_by(alarm.c.ended_at.is_not(None), alarm.c.id.desc())
+            .limit(self.most + 1)
+        )
+        for one in connection.execute(statement):
+            got, _, remedy = one.message.partition("; ")
+            yield one.subject, one.kind, one.raised_at, one.ended_at, _expected(one.kind, limits), got, remedy
 
 
 def _limits(connection: Connection, crawl_id: int) -> dict[str, Any]:

@@ -11,14 +11,15 @@ from sqlalchemy import func, or_, select
 from crawlers.items import State
 from crawlers.reasons import ROBOTS, TRAPS
 from crawlers.reports.catalogue.conditions import (
+    MAX_CHARS,
+    Filters,
     by_code_points,
     in_text,
     is_wanted_page,
     of_page,
     of_reason,
 )
-from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
-from crawlers.reports.catalogue.page_walk import PageReport, PageWalk, place_of_page
+from crawlers.reports.catalogue.page_walk import PageReport, page_steps, place_of_page
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
+    from crawlers.reports.catalogue.page_walk import PageStep, Position
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.files.cells import Value
 
@@ -69,11 +71,13 @@ class Pages(PageReport):
     conditions = of_page("text", "status") | {"reason": of_reason(page.c.reason)}
     scope = PageReport.scope | {"state"}
 
-    def pages(self, connection: Connection, crawl_id: int, filters: Filters) -> PageWalk:
+    def pages(
+        self, connection: Connection, crawl_id: int, filters: Filters, after: Position | None
+    ) -> Iterator[PageStep]:
         conditions = self.met(filters)
         if filters.state is not None and (guesses := guesses_in(connection, crawl_id)):  # which no sum counts
             conditions += [site.c.id == page.c.site_id, ~is_vain_guess(guesses)]
-        return PageWalk(connection, crawl_id, filters, self.values, conditions)
+        return page_steps(connection, crawl_id, filters, after, self.values, conditions)
 
 
 class LinkedPages(PageReport):

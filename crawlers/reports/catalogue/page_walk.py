@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sqlalchemy import case, func, select, tuple_
+from sqlalchemy import case, func, select
 
 from crawlers.items import State
 from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
+from crawlers.reports.catalogue.index_walk import FIRST_STEP, walk
 from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Report, Row, Step
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_kinds import is_kind, states_of
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cursor
 
-FIRST_STEP = 100  # pages: without filters, they fill what a person looks at
 PAGES_AT_ONCE = 1000
 HOLDERS_AT_ONCE = 100  # pages, of 70 links on average, whose targets are read one by one
 END = (2**31 - 1, 2**63 - 1)  # after every level and page of a state
@@ -56,8 +56,9 @@ def search_place(
     connection: Connection, crawl_id: int, filters: Filters, states: Sequence[State], position: Position
 ) -> SearchPlace:
     """Return how far a walk through the pages of a crawl in some *states* has come at *position*."""
-    is_end = position[2:] == END
-    is_level = not is_end and position.level >= 0 and len(_walked(states, filters)) == 1
+    walked = _walked(states, filters)
+    is_end = position[1:] == (walked[-1], *END)
+    is_level = not is_end and position.level >= 0 and len(walked) == 1
     last = position.site_id if is_end or is_level else position.site_id - 1
     is_passed = case((site.c.id <= last, 1))
     statement = select(func.count(is_passed), func.count()).where(is_wanted_site(crawl_id, filters))
@@ -78,71 +79,35 @@ class PageStep(NamedTuple):
     position: Position | None
 
 
-class PageWalk:
-    """The pages of a crawl that are in some of the *states* and meet the filters and the *conditions*.
+def page_steps(
+    connection: Connection,
+    crawl_id: int,
+    filters: Filters,
+    after: Position | None,
+    columns: Sequence[ColumnElement[Any]],
+    conditions: Sequence[ColumnElement[bool]] = (),
+    states: Sequence[State] = tuple(State),
+    at_once: int = PAGES_AT_ONCE,
+) -> Iterator[PageStep]:
+    """Yield the pages of a crawl that are in some of the *states* and meet the filters and the *conditions*.
 
-    Obeys the filters `site`, `state`, `level`, `since` and `until`, which are about the time of the request.
+    They begin after *after*; the last step has no position. Obeys the filters `site`, `state`, `level`, `since` and
+    `until`, which are about the time of the request.
     """
-
-    def __init__(
-        self,
-        connection: Connection,
-        crawl_id: int,
-        filters: Filters,
-        columns: Sequence[ColumnElement[Any]],
-        conditions: Sequence[ColumnElement[bool]] = (),
-        states: Sequence[State] = tuple(State),
-        at_once: int = PAGES_AT_ONCE,
-    ) -> None:
-        self._connection = connection
-        self._crawl_id = crawl_id
-        self._filters = filters
-        self._at_once = at_once
-        self._states = _walked(states, filters)
-        self._pages = select(page.c.site_id, page.c.state, page.c.level, page.c.id, *columns).where(
-            *conditions, *_times(filters)
-        )
-        if filters.state is not None:
-            self._pages = self._pages.where(is_kind(filters.state))
-
-    def steps(self, after: Position | None, *, is_included: bool = False) -> Iterator[PageStep]:
-        """Yield the pages after *after*, or from there on if it *is_included*; the last step has no position."""
-        number = self._at_once if self._filters.given else min(FIRST_STEP, self._at_once)
-        first = 0 if after is None else after.site_id + (after[2:] == END)
-        for site_id in sites_from(self._connection, self._crawl_id, self._filters, first):
-            for state in self._states:
-                here = Position(site_id, state, -1, 0)
-                if after is not None and after > here:
-                    if after[:2] != here[:2]:
-                        continue
-                    here = after
-                while keys := self._keys(here, number, is_included=is_included and here is after):
-                    here = Position(site_id, state, *keys[-1])
-                    yield PageStep(self._read([page_id for _, page_id in keys]), here)
-                    if len(keys) < number:
-                        break
-                    number = min(2 * number, self._at_once)  # so that who has little time does not wait for much more
-            if self._states:  # so that whoever has no more time goes on behind a site without such pages
-                yield PageStep([], Position(site_id, self._states[-1], *END))
-        yield PageStep([], None)
-
-    def _keys(self, here: Position, number: int, *, is_included: bool) -> list[tuple[int, int]]:
-        """Return (level, page) of the next pages from the index alone, so that no filter makes the step longer."""
-        place = tuple_(page.c.level, page.c.id)
-        statement = select(page.c.level, page.c.id).where(
-            page.c.site_id == here.site_id,
-            page.c.state == here.state,
-            place >= here[2:] if is_included else place > here[2:],
-        )
-        if self._filters.level is not None:
-            statement = statement.where(page.c.level == self._filters.level)
-        rows = self._connection.execute(statement.order_by(page.c.level, page.c.id).limit(number))
-        return [(level, page_id) for level, page_id in rows]
-
-    def _read(self, page_ids: Sequence[int]) -> Sequence[Any]:
-        return self._connection.execute(
-            self._pages.where(page.c.id.in_(page_ids)).order_by(page.c.level, page.c.id)
-        ).all()
+    pages = select(page.c.site_id, page.c.state, page.c.level, page.c.id, *columns).where(*conditions, *_times(filters))
+    if filters.state is not None:
+        pages = pages.where(is_kind(filters.state))
+    of_level = [page.c.level == filters.level] if filters.level is not None else []
+    parts = (
+        ((site_id, int(state)), [page.c.site_id == site_id, page.c.state == int(state), *of_level])
+        for site_id in sites_from(connection, crawl_id, filters, 0 if after is None else after.site_id)
+        for state in _walked(states, filters)
+    )
+    first_step = at_once if filters.given else FIRST_STEP
+    for keys, cursor in walk(connection, parts, (page.c.level, page.c.id), after, END, at_once, first_step):
+        wanted = pages.where(page.c.id.in_([number for _, number in keys])).order_by(page.c.level, page.c.id)
+        yield PageStep(connection.execute(wanted).all() if keys else [], Position(*cursor))
+    yield PageStep([], None)
 
 
 def _times(filters: Filters) -> list[ColumnElement[bool]]:
@@ -166,10 +131,12 @@ class PageReport(Report):
     cursor_ranges: ClassVar[tuple[range, ...]] = POSITIONS
     at_once: ClassVar[int] = PAGES_AT_ONCE
 
-    def pages(self, connection: Connection, crawl_id: int, filters: Filters) -> PageWalk:
-        """Return the walk through the pages."""
+    def pages(
+        self, connection: Connection, crawl_id: int, filters: Filters, after: Position | None
+    ) -> Iterator[PageStep]:
+        """Yield the pages after *after*."""
         conditions = [*self.where, *self.met(filters)]
-        return PageWalk(connection, crawl_id, filters, self.values, conditions, self.states, self.at_once)
+        return page_steps(connection, crawl_id, filters, after, self.values, conditions, self.states, self.at_once)
 
     def rows(self, connection: Connection, pages: Sequence[Any], filters: Filters) -> Iterator[Row]:
         """Yield the rows of some *pages*."""
@@ -181,7 +148,9 @@ class PageReport(Report):
         end = tuple(one[-1] for one in self.cursor_ranges[length:])  # after all rows of a page
         place = Position(*after[:length]) if after is not None else None
         first = after if after is not None and after[length:] != end else None
-        for pages, position in self.pages(connection, crawl_id, filters).steps(place, is_included=first is not None):
+        if place is not None and first is not None:  # this page may have further rows
+            place = place._replace(page_id=place.page_id - 1)
+        for pages, position in self.pages(connection, crawl_id, filters, place):
             rows = self.rows(connection, pages, filters) if pages else ()
             found = [row for row in rows if first is None or row.cursor > first]
             yield Step(found, (*position, *end) if position is not None else None)

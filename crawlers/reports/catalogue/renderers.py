@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlers import reasons
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
-from crawlers.reports.histories.history_text import sentence
-from crawlers.reports.history_wording import cut
+from crawlers.reports.histories.history_text import cut, sentence
 from crawlers.storage.files.cells import clean, guarded_cell, utc
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
     from crawlers.items import State
-    from crawlers.reports.catalogue.conditions import Condition
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Condition, Filters
     from crawlers.reports.catalogue.table import Column
     from crawlers.storage.files.cells import Value
 

@@ -8,10 +8,10 @@ from sqlalchemy import select, true
 
 from crawlers.algorithms.topic.vectors import distance_relevance
 from crawlers.reports.catalogue.conditions import BROAD, TOPIC, is_wanted_site, of_page
+from crawlers.reports.catalogue.index_walk import PLACES, ValueWalk, in_order, place_of
 from crawlers.reports.catalogue.page_reports import FOUND, LEVEL, REQUESTED, SITE, STATUS, TITLE, URL, links_to
 from crawlers.reports.catalogue.report import ComputedReport, Group, Report, Row, Step
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.reports.catalogue.value_walk import PLACES, ValueWalk, in_order, place_of
 from crawlers.storage.importance import totals_of, weights_of_crawl
 from crawlers.storage.schema.score_tables import relevance, topic_page
 from crawlers.storage.schema.tables import page, site
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.filters import Filters
+    from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.report import Cursor, Related
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.files.cells import Value
 
 DECIMALS = 6  # of similarities and scores, for readers; the store and the graph have more
 
@@ -53,16 +52,6 @@ class TopicPages(Report):
     order = "-similarity"
     empty = "A topic crawl compares each page that it reads with its topic; this one has not read any yet."
 
-    @classmethod
-    def cells(cls, values: Sequence[Any]) -> Cells:
-        """Return the cells of a row with these values of the columns."""
-        similarity, url, title, level, score, anchor, scored_level, rank, fetched_at = values
-        distance = None if scored_level is None else distance_relevance(scored_level)
-        parts: list[Value] = [
-            None if part is None else round(part, DECIMALS) for part in (score, anchor, distance, rank)
-        ]
-        return (round(similarity, DECIMALS), url, title, level, *parts, fetched_at)
-
     def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
         walk = ValueWalk(connection, topic_page.c.similarity, topic_page.c.page_id, [[true()]])
         statement = (
@@ -75,11 +64,18 @@ class TopicPages(Report):
         for places, following in walk.steps(place_of(after) if after is not None else None):
             numbers = [one.number for one in places]
             rows = connection.execute(statement.where(topic_page.c.page_id.in_(numbers))).all()
-            found = [Row(self.cells(one[1:]), at.cursor) for at, one in in_order(rows, places, "page_id")]
+            found = [Row(_topic_cells(one[1:]), at.cursor) for at, one in in_order(rows, places, "page_id")]
             yield Step(found, following.cursor if following is not None else None)
 
     def related(self, cells: Cells) -> Related | None:
         return links_to(cells[1])
+
+
+def _topic_cells(values: Sequence[Any]) -> Cells:
+    similarity, url, title, level, score, anchor, scored_level, rank, fetched_at = values
+    distance = None if scored_level is None else distance_relevance(scored_level)
+    parts = (None if part is None else round(part, DECIMALS) for part in (score, anchor, distance, rank))
+    return (round(similarity, DECIMALS), url, title, level, *parts, fetched_at)
 
 
 class ImportantPages(ComputedReport):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlalchemy import and_, case, exists, literal_column, select, tuple_
 
 from crawlers.items import State
-from crawlers.reports.catalogue.conditions import by_code_points, equal, in_text, of_page, of_reason, sites_from
+from crawlers.reports.catalogue.conditions import by_code_points, equal, in_text, of_page, of_reason
+from crawlers.reports.catalogue.index_walk import KeyedReport
 from crawlers.reports.catalogue.page_reports import (
     FOUND,
     LEVEL,
@@ -21,26 +22,22 @@ from crawlers.reports.catalogue.page_reports import (
     links_to,
 )
 from crawlers.reports.catalogue.page_reports import URL as PAGE_URL
-from crawlers.reports.catalogue.page_walk import FIRST_STEP
-from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group, Related, Report, Row, Step
+from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group, Related
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_kinds import URL_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import ColumnElement, Select
 
-    from crawlers.reports.catalogue.filters import Filters
-    from crawlers.reports.catalogue.report import Cursor
+    from crawlers.reports.catalogue.conditions import Filters
+    from crawlers.reports.catalogue.index_walk import Part
     from crawlers.reports.catalogue.table import Cells
 
-SITES_AT_ONCE = 50  # with a hundred sitemaps each
-URLS_AT_ONCE = 1000
 MISSIONS = frozenset({"sitegraph"})  # the one that reads sitemaps
-_LAST = 2**63 - 1
 _STATES = {SitemapState.WAITING: "waiting", SitemapState.READ: "read", SitemapState.UNREAD: "not read"}
 _index = sitemap.alias()
 _first = page.alias()  # a page that represents another one
@@ -59,7 +56,7 @@ URL = Column("url", "URL", Kind.URL, sitemap_url.c.url)
 SITEMAP = Column("sitemap", "Sitemap", Kind.URL, sitemap.c.url, "the first one that lists it")
 
 
-class Sitemaps(Report):
+class Sitemaps(KeyedReport):
     """The sitemaps that were read, and those that could not be."""
 
     name = "sitemaps"
@@ -91,32 +88,20 @@ class Sitemaps(Report):
     missions = MISSIONS
     empty = _EMPTY
 
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        place = (sitemap.c.site_id, sitemap.c.number, sitemap.c.key)
-        rows = (
-            select(*place, *self.values)
+    key = (sitemap.c.number, sitemap.c.key)
+
+    def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
+        yield (site_id,), [sitemap.c.site_id == site_id]
+
+    def statement(self) -> Select[Any]:
+        return (
+            select(*self.key, *self.values)
             .join(site, site.c.id == sitemap.c.site_id)
             .outerjoin(_index, and_(_index.c.site_id == sitemap.c.site_id, _index.c.key == sitemap.c.index_key))
-            .where(*self.met(filters))
-            .order_by(*place)
         )
-        numbers = sites_from(connection, crawl_id, filters, _first_site(after))
-        for first in range(0, len(numbers), SITES_AT_ONCE):
-            some = numbers[first : first + SITES_AT_ONCE]
-            here = rows.where(sitemap.c.site_id.in_(some))
-            if after is not None:
-                here = here.where(tuple_(*place) > after)
-            found = [Row(tuple(one[3:]), tuple(one[:3])) for one in connection.execute(here)]
-            yield Step(found, (some[-1], 2**31 - 1, _LAST))
-        yield Step([], None)
 
 
-def _first_site(after: Cursor | None) -> int:
-    """Return the first site that a report reads after a cursor, which may be at the end of one."""
-    return 0 if after is None else after[0] + (after[-1] == _LAST)
-
-
-class _ListedUrls(Report):
+class _ListedUrls(KeyedReport):
     """URLs of sitemaps, with what the crawl knows of them."""
 
     group = Group.SITEMAPS
@@ -127,36 +112,16 @@ class _ListedUrls(Report):
 
     where: ClassVar[ColumnElement[bool]]
 
-    def steps(self, connection: Connection, crawl_id: int, filters: Filters, after: Cursor | None) -> Iterator[Step]:
-        number = URLS_AT_ONCE if filters.given else FIRST_STEP
-        for site_id in sites_from(connection, crawl_id, filters, _first_site(after)):
-            here = after[1] if after is not None and after[0] == site_id else -1
-            while keys := self._keys(connection, site_id, here, number):
-                here = keys[-1]
-                rows = connection.execute(self._rows(site_id, keys, filters))
-                yield Step([Row(tuple(one[1:]), (site_id, one[0])) for one in rows], (site_id, here))
-                if len(keys) < number:
-                    break
-                number = URLS_AT_ONCE
-            yield Step([], (site_id, _LAST))
-        yield Step([], None)
+    key = (sitemap_url.c.key,)
 
-    def _keys(self, connection: Connection, site_id: int, after: int, number: int) -> Sequence[int]:
-        """Return the keys of the next URLs from the table alone, so that no filter makes the step longer."""
-        of_site = (sitemap_url.c.site_id == site_id, sitemap_url.c.key > after)
-        keys = select(sitemap_url.c.key).where(*of_site).order_by(sitemap_url.c.key).limit(number)
-        return connection.execute(keys).scalars().all()
+    def of_site(self, site_id: int, filters: Filters) -> Iterator[Part]:
+        yield (site_id,), [sitemap_url.c.site_id == site_id]
 
-    def _rows(self, site_id: int, keys: Sequence[int], filters: Filters) -> Select[Any]:
+    def statement(self) -> Select[Any]:
         its_sitemap = and_(sitemap.c.site_id == sitemap_url.c.site_id, sitemap.c.key == sitemap_url.c.sitemap_key)
         its_page = and_(page.c.site_id == sitemap_url.c.site_id, page.c.key == sitemap_url.c.key)
-        return (
-            select(sitemap_url.c.key, *self.values)
-            .outerjoin(sitemap, its_sitemap)
-            .outerjoin(page, its_page)
-            .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key.in_(keys), self.where, *self.met(filters))
-            .order_by(sitemap_url.c.key)
-        )
+        urls = select(*self.key, *self.values).outerjoin(sitemap, its_sitemap).outerjoin(page, its_page)
+        return urls.where(self.where)
 
 
 class InSitemapOnly(_ListedUrls):

@@ -1,4 +1,4 @@
-"""The changes of a page between visits."""
+"""The changes of a page between visits, and the sitemap that lists it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select, text
 
 from crawlers.items import State
-from crawlers.reports.histories.history import Event, Fact, Line, Moment, Topic, Url, counted_times, line
-from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.reports.histories.history import Event, Fact, Line, Moment, Topic, Url, counted_times, line, said
+from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.storage.schema.score_tables import link_change, page_change
+from crawlers.storage.stored_sitemaps import listing_of
 from crawlers.storage.url_kinds import kind_of
 
 if TYPE_CHECKING:
@@ -70,3 +71,15 @@ def _link(row: Any, target: Url) -> Line:
     if row.last_seen is None:
         return line("no link to %(url)s any more", url=target)
     return line("no link to %(url)s any more, last seen %(seen)s", url=target, seen=Moment(row.last_seen))
+
+
+def sitemap_events(connection: Connection, site_id: int, key: int) -> list[Event]:
+    """Return the first sitemap of a site that lists the page *key*; nothing if none does."""
+    found = listing_of(connection, site_id, key)
+    if found is None or found.read_at is None:
+        return []
+    further = (
+        [] if found.modified_at is None else [line("last change, as listed: %(at)s", at=Moment(found.modified_at))]
+    )
+    sentence = said("listed in the sitemap %(sitemap)s", sitemap=Url(found.sitemap))
+    return [Event(found.read_at, Topic.FOUND, Line(sentence, tuple(further)))]

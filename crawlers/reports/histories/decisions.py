@@ -16,7 +16,7 @@ from sqlalchemy import exists, func, select
 from crawlers.algorithms.bandits.index_rule import IndexRule
 from crawlers.items import State
 from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, line, said
-from crawlers.reports.history_wording import SHOWN
+from crawlers.reports.histories.history_text import SHOWN
 from crawlers.storage.pulls import ROWS_AT_ONCE
 from crawlers.storage.schema.tables import page, pull, site
 from crawlers.storage.site_rows import WHY_UNAVAILABLE

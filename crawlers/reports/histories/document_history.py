@@ -24,7 +24,7 @@ from crawlers.reports.histories.history import (
     line,
     said,
 )
-from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.reports.url_rule_trial import decision
 from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll
 from crawlers.storage.schema.score_tables import news_score

@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import select
 
 from crawlers.items import REDIRECT, State
-from crawlers.reports.catalogue.filters import Filters
-from crawlers.reports.catalogue.page_walk import END, PageWalk, Position
+from crawlers.reports.catalogue.conditions import Filters
+from crawlers.reports.catalogue.page_walk import Position, page_steps, search_place
 from crawlers.reports.catalogue.report import Row, Step
 from crawlers.reports.histories.history import (
     Fact,
@@ -27,7 +27,7 @@ from crawlers.reports.histories.history import (
     line,
     said,
 )
-from crawlers.reports.history_wording import SHOWN
+from crawlers.reports.histories.history_text import SHOWN
 from crawlers.storage.schema.score_tables import link_text
 from crawlers.storage.schema.tables import (
     bad_link,
@@ -36,14 +36,14 @@ from crawlers.storage.schema.tables import (
     link_anchor,
     link_context,
     page,
-    site,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
+    from crawlers.reports.catalogue.page_walk import SearchPlace
     from crawlers.reports.histories.history import Part, Subject
     from crawlers.storage.database import Database
 
@@ -77,8 +77,8 @@ def linking_steps(
 ) -> Iterator[Step]:
     """Yield rows of `Holder` in the order of their pages; each step ends with a whole page."""
     columns = (page.c.url, page.c.fetched_at, page.c.moved_to)
-    walk = PageWalk(connection, crawl_id, Filters(), columns, (page.c.fetched_at.is_not(None),), _WITH_LINKS)
-    for pages, position in walk.steps(after):
+    was_read = (page.c.fetched_at.is_not(None),)
+    for pages, position in page_steps(connection, crawl_id, Filters(), after, columns, was_read, _WITH_LINKS):
         yield Step(list(_rows(connection, subject, pages)), position)
 
 
@@ -137,38 +137,20 @@ def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fa
         urls = tuple(one.url for one in searched.redirects)
         facts.append(Fact(Topic.LINKS, line("redirects lead to it from %(urls)s", urls=Urls(urls, len(urls)))))
     if searched.cursor is not None:
-        done, total = progress(connection, url_numbers(connection, crawl_id), searched.cursor)
-        facts.append(
-            Fact(
-                Topic.LINKS,
-                line(
-                    "only %(done)s of %(total)s URLs were searched for links in the time that was allowed; the page "
-                    "of the URL in scrapy web searches all of them",
-                    done=done,
-                    total=total,
-                ),
-            )
+        place = linking_place(connection, crawl_id, searched.cursor)
+        unfinished = line(
+            "only %(done)s of %(total)s sites were searched for links in the time that was allowed; the page of the "
+            "URL in scrapy web searches all of them",
+            done=place.number,
+            total=place.sites,
         )
+        facts.append(Fact(Topic.LINKS, unfinished))
     return facts
 
 
-def url_numbers(connection: Connection, crawl_id: int) -> dict[tuple[int, int], int]:
-    """Return the numbers of URLs of a crawl, by the number of the site and the state. O(URLs)."""
-    of_crawl = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
-    counts = select(page.c.site_id, page.c.state, func.count()).where(of_crawl).group_by(page.c.site_id, page.c.state)
-    return {(site_id, state): number for site_id, state, number in connection.execute(counts)}
-
-
-def progress(connection: Connection, numbers: Mapping[tuple[int, int], int], cursor: Position) -> tuple[int, int]:
-    """Return how many URLs of the crawl with these `url_numbers` were searched before *cursor*, and that of all."""
-    total = sum(numbers.values())
-    before = sum(number for place, number in numbers.items() if place < cursor[:2])
-    if cursor[2:] == END:
-        return before + numbers.get(cursor[:2], 0), total
-    here = (page.c.site_id == cursor.site_id, page.c.state == cursor.state)
-    place = tuple_(page.c.level, page.c.id)
-    passed = select(func.count()).select_from(page).where(*here, place <= tuple_(*cursor[2:]))
-    return min(total, before + connection.execute(passed).scalar_one()), total
+def linking_place(connection: Connection, crawl_id: int, cursor: Position) -> SearchPlace:
+    """Return how far a search has come at *cursor*."""
+    return search_place(connection, crawl_id, Filters(), _WITH_LINKS, cursor)
 
 
 def _holder(one: Holder) -> Line:

@@ -1,36 +1,63 @@
-"""The scores of a page in an order with scores, and each part of them."""
+"""The scores of a page in an order with scores, each part of them, and what the link to it promised."""
 
 from __future__ import annotations
 
 import json
+import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlalchemy import func, select
 
+from crawlers.algorithms.ranking.link_features import FEATURES, features_of
 from crawlers.algorithms.ranking.link_relevance import LinkRelevance
+from crawlers.algorithms.ranking.link_table import NO_FEATURES
+from crawlers.algorithms.ranking.link_values import CLOSE, MOST_COMPARED
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
+from crawlers.items import State
 from crawlers.reports.histories.history import Fact, Line, Topic, line, said
-from crawlers.reports.histories.link_history import learnt_relevance, link_features_of, promise
+from crawlers.reports.link_worths import values_at_first
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
 from crawlers.storage.schema.score_tables import importance, news_score, order_totals, relevance, topic_page
-from crawlers.storage.schema.tables import page, pull
+from crawlers.storage.schema.tables import link_features, page, pull, site
 from crawlers.storage.topic.topics import weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sqlalchemy import Connection, Table
+
+    from crawlers.algorithms.ranking.link_features import Features
+    from crawlers.algorithms.ranking.link_values import LinkValues
 
 _NEWS_QUEUES = {
     ARCHIVE: said("lists and archives"),
     FIT: said("URLs that are articles by a rule or probably"),
     LISTS: said("lists that probably show new articles"),
     FRESH: said("announced or recent pages"),
+}
+PULLS_AT_ONCE = 1_000
+
+_KINDS = {
+    "all links": said("what links bring on all sites"),
+    "site": said("its site"),
+    "group": said("links at this place to this folder"),
+    "place": said("its place on the page"),
+    "path": said("the elements around it"),
+    "directory": said("the folder that it leads to"),
+    "page": said("the page on which it was found"),
+    "anchor": said("the words of its text"),
+    "anchor on site": said("the words of its text on this site"),
+    "url": said("the words of its URL"),
+    "url on site": said("the words of its URL on this site"),
+    "anchor length": said("the length of its text"),
+    "level": said("its level"),
 }
 
 
@@ -146,3 +173,152 @@ def _waiting(connection: Connection, table: Table, row: Any) -> list[Line]:
             before=before,
         )
     ]
+
+
+def link_features_of(connection: Connection, page_id: int) -> Features | None:
+    """Return the stored features of the link by which a page was found; None if there are none."""
+    text = connection.execute(select(link_features.c.features).where(link_features.c.page_id == page_id)).scalar()
+    return None if text is None else features_of(text)
+
+
+def promise(
+    connection: Connection, crawl_id: int, page_id: int, features: Features, is_over: Callable[[], bool]
+) -> list[Line]:
+    """Return what the link to a page promised before its first download, or promises now if it waits."""
+    values = values_at_first(connection, crawl_id)
+    of_prior = math.exp(sum(values.parts(features.tolist())))
+    first = _first_pull(connection, page_id)
+    if not _teach(connection, crawl_id, values, first, is_over):
+        return [line("what its link promises is learnt from too many pages to be computed now")]
+    expected = f"{values.values(features[None])[0]:.3g}"
+    value = math.exp(values.scores(features[None])[0])
+    parts = (
+        *_factors(values.parts(features.tolist())),
+        line("the link prior alone gives %(factor)s", factor=f"x {of_prior:.3g}"),
+        line("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
+    )
+    if first is not None:
+        return [Line(said("its link promised %(number)s new links", number=expected), parts)]
+    return [
+        Line(said("its link promises %(number)s new links", number=expected), parts),
+        *_rank(connection, page_id, values),
+    ]
+
+
+def learnt_relevance(
+    connection: Connection,
+    crawl_id: int,
+    page_id: int,
+    learnt: LinkRelevance,
+    is_over: Callable[[], bool],
+) -> list[Line]:
+    """Return what similar links had led to before the first download of a page, or until now if it waits."""
+    first = _first_pull(connection, page_id)
+    if not _teach(connection, crawl_id, learnt, first, is_over):
+        return [line("what its link promises is learnt from too many pages to be computed now")]
+    features = link_features_of(connection, page_id)
+    if features is None:
+        features = NO_FEATURES
+    (found,) = learnt.relevances(features[None])
+    (value,) = learnt.values(np.array([page_id]), features[None])
+    about = said(
+        "plus %(delta)s x %(learnt)s (what similar links led to) = %(value)s",
+        delta=f"{learnt.scores.weights.delta:g}",
+        learnt=f"{found:.4f}",
+        value=f"{value:.4f}",
+    )
+    average = line("%(factor)s is that of an average page", factor=f"{learnt.average:.3g}")
+    parts = average, *_factors(learnt.parts(features.tolist()))
+    return [
+        Line(about, parts),
+        *(_rank_by_value(connection, page_id, learnt) if first is None else ()),
+    ]
+
+
+def _first_pull(connection: Connection, page_id: int) -> int | None:
+    """Return the number of the first download of a page; None if there was none."""
+    return connection.execute(select(func.min(pull.c.id)).where(pull.c.page_id == page_id)).scalar()
+
+
+def _teach(
+    connection: Connection,
+    crawl_id: int,
+    values: LinkValues | LinkRelevance,
+    before: int | None,
+    is_over: Callable[[], bool],
+) -> bool:
+    """Let *values* learn from the downloads of a crawl *before* one of them, or from all; False: the time was over."""
+    pulls = (
+        select(pull.c.reward, link_features.c.features)
+        .outerjoin(link_features, link_features.c.page_id == pull.c.page_id)
+        .join(site, site.c.id == pull.c.site_id)
+        .where(site.c.crawl_id == crawl_id, *([pull.c.id < before] if before is not None else []))
+        .order_by(pull.c.id)
+    )
+    with closing(connection.execution_options(yield_per=PULLS_AT_ONCE).execute(pulls)) as rows:
+        for reward, features in rows:
+            if is_over():
+                return False
+            values.learn([] if features is None else features_of(features).tolist(), reward)
+    return True
+
+
+def _factors(parts: Sequence[float]) -> tuple[Line, ...]:
+    """Return the factors of what is expected by kind of feature, from the weights of the features."""
+    weights: dict[str, float] = {}
+    for feature, weight in zip(FEATURES, parts, strict=True):
+        weights[feature.kind] = weights.get(feature.kind, 0.0) + weight
+    return tuple(
+        line("%(factor)s by %(kind)s", factor=f"x {math.exp(weight):.3g}", kind=_KINDS[kind])
+        for kind, weight in sorted(weights.items(), key=lambda one: -abs(one[1]))
+        if weight
+    )
+
+
+def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line]:
+    """Return how many links of its site come before that to a waiting page; nothing of other pages."""
+    its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
+    waiting = (
+        select(page.c.id, link_features.c.features)
+        .join(link_features, link_features.c.page_id == page.c.id)
+        .where(page.c.site_id == its_site, page.c.state == int(State.WAITING))
+        .order_by(page.c.id)
+        .limit(MOST_COMPARED)
+    )
+    features = {number: features_of(text) for number, text in connection.execute(waiting)}
+    if page_id not in features:
+        earlier = len(features)
+        return [line("not compared yet: %(number)s links of its site that were found before wait", number=earlier)]
+    scores = dict(zip(features, values.scores(np.stack([*features.values()])).tolist(), strict=True))
+    least = max(scores.values()) - CLOSE
+    close = [number for number, score in scores.items() if score > least]
+    if page_id == close[0]:
+        return [line("next of its site: found first of the links that promise most (%(number)s)", number=len(close))]
+    own = (-scores[page_id], page_id)
+    before = sum((-score, number) < own for number, score in scores.items())
+    return [line("%(before)s waiting links of its site promise more, or are less known", before=before)]
+
+
+def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) -> list[Line]:
+    """Return how many pages of its site come before a waiting page of a topic crawl; nothing of other pages."""
+    scores = values.scores
+    its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
+    names = [getattr(relevance.c, name) for name in scores.columns]
+    waiting = (
+        select(relevance.c.page_id, link_features.c.features, relevance.c.queue, *names)
+        .outerjoin(link_features, link_features.c.page_id == relevance.c.page_id)
+        .where(relevance.c.site_id == its_site, relevance.c.queue >= 0)
+        .order_by(relevance.c.score.desc(), relevance.c.page_id)
+        .limit(MOST_COMPARED)
+    )
+    ids, rows = [], []
+    for number, text, queue, *record in connection.execute(waiting):
+        scores.recall(number, queue, record)
+        ids.append(number)
+        rows.append(NO_FEATURES if text is None else features_of(text))
+    if page_id not in ids:
+        return []
+    found = dict(zip(ids, values.values(np.array(ids), np.stack(rows)).tolist(), strict=True))
+    own = (-found[page_id], page_id)
+    before = sum((-value, number) < own for number, value in found.items())
+    return [line("%(before)s waiting pages of its site come before it", before=before)]

@@ -13,7 +13,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 from crawlers.items import State
 from crawlers.reasons import ROBOTS, Reason, code_of
-from crawlers.reports.histories.change_history import change_events
+from crawlers.reports.histories.change_history import change_events, sitemap_events
 from crawlers.reports.histories.decisions import decision_events
 from crawlers.reports.histories.document_history import document_history
 from crawlers.reports.histories.history import (
@@ -34,13 +34,11 @@ from crawlers.reports.histories.history import (
     line,
     said,
 )
+from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts, linking_steps
-from crawlers.reports.histories.refusals import remedies, robots_lines
 from crawlers.reports.histories.score_history import score_facts
-from crawlers.reports.histories.sitemap_events import sitemap_events
-from crawlers.reports.histories.waiting import waiting_facts
-from crawlers.reports.history_wording import SHOWN, url_of
+from crawlers.reports.histories.waiting import remedies, robots_lines, waiting_facts
 from crawlers.storage.link_removal import deleted_links
 from crawlers.storage.queries import addresses_of
 from crawlers.storage.schema.message_tables import message

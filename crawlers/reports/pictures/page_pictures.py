@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import case, exists, func, select
 
 from crawlers.items import State
-from crawlers.reports.catalogue.conditions import is_wanted_site
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import TIME, Axis, Drawing, Mark, Picture, Series, Tone
 from crawlers.storage.schema.tables import page, site

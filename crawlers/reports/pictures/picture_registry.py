@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.pictures.importance_picture import Importance
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
 from crawlers.reports.pictures.page_pictures import HttpStates, Levels
 from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
-from crawlers.reports.pictures.topic_pictures import Similarity, TimelyRank
+from crawlers.reports.pictures.topic_pictures import Importance, Similarity, TimelyRank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

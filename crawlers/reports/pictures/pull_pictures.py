@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import case, func, select
 
 from crawlers.algorithms.bandits.pull_trace import trace
-from crawlers.reports.catalogue.conditions import is_wanted_site
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters, is_wanted_site
 from crawlers.reports.catalogue.table import Kind
 from crawlers.reports.histories.history import N_, Count, said
 from crawlers.reports.pictures.picture import PAGES_READ, POINTS, SHOWN, TIME, Axis, Drawing, Picture, Series

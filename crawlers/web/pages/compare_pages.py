@@ -14,7 +14,7 @@ from crawlers.graphs.comparison.change_lists import MOST_ROWS, change_lists, cha
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
-from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.conditions import MAX_CHARS
 from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.table import Column, Kind
@@ -22,12 +22,11 @@ from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.storage.queries import sites_of
 from crawlers.storage.related_crawls import related_crawls
-from crawlers.web.computing import again
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.kept_results import Unfinished
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import ROWS, order_of
-from crawlers.web.panel import crawl_of, numbered_crawl, panel_of
+from crawlers.web.panel import again, crawl_of, numbered_crawl, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:

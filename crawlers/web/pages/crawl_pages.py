@@ -36,12 +36,11 @@ from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
 from crawlers.web.kept_results import Kept, Unfinished, value_of
+from crawlers.web.pages.file_pages import result_folder
 from crawlers.web.pages.picture_pages import stored_pictures
+from crawlers.web.pages.start_pages import typed_command
 from crawlers.web.panel import crawl_of, number_in, panel_of
-from crawlers.web.panel_log import end_of_log
-from crawlers.web.result_files import result_folder
-from crawlers.web.start_form import typed_command
-from crawlers.web.starting import Begun
+from crawlers.web.starting import Begun, end_of_log
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:

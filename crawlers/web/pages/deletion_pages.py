@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
+from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of

@@ -12,15 +12,14 @@ from starlette.routing import Route
 
 from crawlers.reports.catalogue.page_walk import POSITIONS, Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
-from crawlers.reports.histories.linking_pages import Holder, linking_steps, progress, url_numbers
+from crawlers.reports.histories.linking_pages import Holder, linking_place, linking_steps
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.storage.link_removal import deleted_links
-from crawlers.web.kept_results import Kept, Patience, Unfinished, value_of
+from crawlers.web.kept_results import Kept, Patience, Unfinished
 from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from starlette.requests import Request
@@ -28,11 +27,9 @@ if TYPE_CHECKING:
 
     from crawlers.reports.histories.history import History, Subject
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.panel import Panel
 
 ROWS = 50
 SEARCH_S = 0.1  # then the page shows what was found, and the browser searches on by itself
-COUNTING_SHARE = 0.02  # of the time of a processor for counting the URLs of a crawl, while somebody searches
 HISTORY_SHARE = 0.1  # of the time of a processor for the history of a URL, whoever loads it again and again
 REPLAY_S = 1.0  # for replaying the site rule up to the decision that chose the URL
 
@@ -47,7 +44,7 @@ def explain(request: Request) -> Response:
     if isinstance(outcome, Unfinished):
         return render(request, "explain.html", crawl=crawl, url=url, unfinished=outcome)
     found = outcome.value
-    links = _links(request, crawl, url, found.subject, None, patience) if found.subject.is_anything else None
+    links = _links(request, crawl, url, found.subject, None) if found.subject.is_anything else None
     groups = [(topic, list(facts)) for topic, facts in groupby(found.facts, key=lambda fact: fact.topic)]
     return render(
         request,
@@ -67,9 +64,9 @@ def linking(request: Request) -> Response:
     cursor = parsed_cursor(request.query_params.get("after", ""), POSITIONS)
     if cursor is None or not url:
         raise HTTPException(400, "This address is incomplete; begin with the page of the URL.")
-    database, patience = panel_of(request).database, panel_of(request).results.patience()
+    database = panel_of(request).database
     subject = subject_of(database, crawl, url, rules_of(database, crawl.id).normalization)
-    links = _links(request, crawl, url, subject, Position(*cursor), patience)
+    links = _links(request, crawl, url, subject, Position(*cursor))
     template = "linking_rows.html" if "hx-request" in request.headers else "linking.html"
     return render(request, template, crawl=crawl, url=url, links=links)
 
@@ -89,34 +86,19 @@ def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) 
     return panel.results.get(key, compute, patience.left_s, share=HISTORY_SHARE)
 
 
-def _links(
-    request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None, patience: Patience
-) -> dict[str, Any]:
-    panel = panel_of(request)
+def _links(request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None) -> dict[str, Any]:
     until = time.monotonic() + SEARCH_S
-    with panel.database.read() as connection:
+    with panel_of(request).database.read() as connection:
         steps = linking_steps(connection, crawl.id, subject, after)
         part = slice_of(steps, ROWS, lambda: time.monotonic() > until)
         cursor = Position(*part.cursor) if part.cursor is not None else None
-        numbers = _url_numbers(panel, crawl, patience) if cursor is not None else None
         return {
             "holders": [Holder(*row.cells) for row in part.rows],  # type: ignore[arg-type]
             "following": urlencode({"url": url, "after": cursor_text(cursor)}) if cursor is not None else "",
             "is_partial": part.is_partial,
-            "progress": progress(connection, numbers, cursor) if cursor is not None and numbers is not None else None,
+            "place": linking_place(connection, crawl.id, cursor) if cursor is not None else None,
             "is_first": after is None,
         }
-
-
-def _url_numbers(panel: Panel, crawl: NamedCrawl, patience: Patience) -> Mapping[tuple[int, int], int] | None:
-    """Return the `url_numbers` of a crawl as they were lately; None while they are counted."""
-
-    def compute() -> dict[tuple[int, int], int]:
-        with panel.database.read() as connection:
-            return url_numbers(connection, crawl.id)
-
-    key = ("numbers of URLs", crawl.id, crawl.state)
-    return value_of(panel.results.get(key, compute, patience.left_s, share=COUNTING_SHARE))
 
 
 ROUTES = [

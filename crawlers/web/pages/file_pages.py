@@ -1,20 +1,34 @@
-"""The files of a crawl: where they are, and each of them to be saved."""
+"""The files that a crawl wrote into its result folder, as far as that is below the folder of the panel."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import select
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
+from crawlers.storage.result_folders import recorded_folder, successor
+from crawlers.storage.schema.tables import crawl
 from crawlers.web.panel import crawl_of, panel_of
-from crawlers.web.result_files import result_folder
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from crawlers.storage.database import Database
+
+MAX_FILES = 2000
+# No other files are sent: the folder may be that of the project, which has settings with passwords.
+ENDINGS = (".gexf", ".graphml", ".csv", ".svg", ".parquet")
+DATASET_ENDING = ".parquet"  # of a folder with a graph of all sites
 
 
 def files(request: Request) -> Response:
@@ -33,6 +47,96 @@ def file(request: Request) -> Response:
     if path is None:
         raise HTTPException(404, "The crawl has no such file.")
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+class ResultFile(NamedTuple):
+    """A file, by its path below the result folder."""
+
+    name: str
+    size_bytes: int
+    written_at: float  # seconds since 1970
+
+
+class ResultFiles(NamedTuple):
+    """The result files of a crawl."""
+
+    files: list[ResultFile]
+    is_cut: bool  # there are more files
+
+
+class ResultFolder(NamedTuple):
+    """Where a crawl wrote its results."""
+
+    name: str  # relative to the folder of the panel, or absolute if it is elsewhere
+    path: Path  # without links
+    is_here: bool  # it is below the folder of the panel
+    since: float  # seconds since 1970: files that were last written before are those of an earlier crawl of its name
+    successor: int | None  # the number of a later crawl that wrote to the same folder; then the files are its own
+
+    def files(self) -> ResultFiles:
+        """Return the files of the crawl, by name: this reads the whole folder."""
+        found: list[ResultFile] = []
+        for path in _paths(self.path) if self._is_own else ():
+            if (status := self._status(path)) is None:
+                continue
+            if len(found) == MAX_FILES:
+                return ResultFiles(found, is_cut=True)
+            found.append(ResultFile(path.relative_to(self.path).as_posix(), status.st_size, status.st_mtime))
+        return ResultFiles(found, is_cut=False)
+
+    def file(self, name: str) -> Path | None:
+        """Return the path of the file that `files` calls *name*; None: the crawl has no such file."""
+        path = self.path / name
+        try:
+            if not self._is_own or path.resolve() != path:  # of a link, or of a name with ".."
+                return None
+            parts = path.relative_to(self.path).parts
+        except (OSError, RuntimeError, ValueError):  # of no file, of a loop of links, or of a file elsewhere
+            return None
+        is_in_dataset = len(parts) > 1 and parts[0].endswith(DATASET_ENDING) and name.endswith(DATASET_ENDING)
+        is_wanted = is_in_dataset or (len(parts) == 1 and name.endswith(ENDINGS))
+        return path if is_wanted and self._status(path) is not None else None
+
+    @property
+    def _is_own(self) -> bool:
+        return self.is_here and self.successor is None
+
+    def _status(self, path: Path) -> os.stat_result | None:
+        """Return the status of a file that the crawl wrote; None if it is another one, or was removed meanwhile."""
+        try:
+            status = path.lstat()
+        except OSError:
+            return None
+        return status if stat.S_ISREG(status.st_mode) and status.st_mtime >= self.since else None
+
+
+def result_folder(database: Database, panel_folder: Path, crawl_id: int) -> ResultFolder | None:
+    """Return the folder in which a crawl wrote its results; None if it has not written any."""
+    with database.read() as connection:
+        folder = recorded_folder(connection, crawl_id)
+        if folder is None:
+            return None
+        later = successor(connection, crawl_id, folder)
+        since = connection.execute(select(crawl.c.started_at).where(crawl.c.id == crawl_id)).scalar_one()
+    root, path = panel_folder.resolve(), folder.resolve()
+    if not path.is_relative_to(root):
+        return ResultFolder(str(folder), path, False, since, later)
+    return ResultFolder(path.relative_to(root).as_posix(), path, True, since, later)
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    """Yield the results in *folder* by name, and those in datasets in it; no links to files elsewhere."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # it was removed
+    for entry in entries:
+        if entry.is_file(follow_symlinks=False) and entry.name.endswith(ENDINGS):
+            yield Path(entry.path)
+        elif entry.is_dir(follow_symlinks=False) and entry.name.endswith(DATASET_ENDING):
+            for parent, folders, names in os.walk(entry.path):
+                folders.sort()
+                yield from (Path(parent) / one for one in sorted(names) if one.endswith(DATASET_ENDING))
 
 
 ROUTES = [Route("/crawls/{crawl:int}/files", files), Route("/crawls/{crawl:int}/file", file)]

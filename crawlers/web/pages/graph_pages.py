@@ -31,12 +31,11 @@ from crawlers.graphs.crawl_map import (
 from crawlers.graphs.files import graph_format, write_to
 from crawlers.graphs.looks import GraphLayout, laid_out
 from crawlers.reports.catalogue.table import Column, Kind
+from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
-from crawlers.reports.map_picture import draw_map
-from crawlers.web.computing import again
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
 from crawlers.web.kept_results import Unfinished, value_of
-from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
+from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
 

@@ -1,11 +1,13 @@
-"""The login page of a panel that others can reach."""
+"""What a browser is told by cookies: the login page of a panel that others can reach, language and colours."""
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
@@ -13,7 +15,7 @@ from starlette.routing import Route
 from crawlers.web.forms import FEW_BYTES, changes, session_of
 from crawlers.web.guard import LOGIN, Session, is_equal
 from crawlers.web.panel import panel_of
-from crawlers.web.templating import render
+from crawlers.web.templating import LANGUAGE_COOKIE, LANGUAGES, THEME_COOKIE, THEMES, render
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 PAUSE_S = 1.0  # after a wrong password, for all who try: 86,400 guesses a day
 _one_attempt = threading.Lock()
+YEAR_S = 365 * 24 * 3600
 
 
 def login(request: Request) -> Response:
@@ -57,4 +60,29 @@ def logout(request: Request, _form: FormData) -> Response:
     return RedirectResponse(LOGIN, 303)
 
 
-ROUTES = [Route(LOGIN, login), changes(LOGIN, check_password, FEW_BYTES), changes("/logout", logout, FEW_BYTES)]
+def choose(request: Request, form: FormData) -> Response:
+    """Keep the choices of the form, and show the same page again."""
+    response = RedirectResponse(_local(str(form.get("page", "/"))), 303)
+    for cookie, name, known in ((LANGUAGE_COOKIE, "language", LANGUAGES), (THEME_COOKIE, "theme", THEMES)):
+        if form.get(name) in known:
+            response.set_cookie(cookie, str(form[name]), max_age=YEAR_S, httponly=True, samesite="strict")
+    return response
+
+
+def _local(page: str) -> str:
+    """Return the address *page* if it is one of the panel, else that of the first page."""
+    try:
+        target = urlsplit(page)
+    except ValueError:  # of brackets that are not those of an IPv6 address
+        return "/"
+    # A path that begins with two slashes, or backslashes, is a host to browsers.
+    is_local = not target.scheme and not target.netloc and re.match(r"/(?![/\\])", target.path) is not None
+    return target._replace(fragment="").geturl() if is_local else "/"
+
+
+ROUTES = [
+    Route(LOGIN, login),
+    changes(LOGIN, check_password, FEW_BYTES),
+    changes("/logout", logout, FEW_BYTES),
+    changes("/preferences", choose, FEW_BYTES),
+]

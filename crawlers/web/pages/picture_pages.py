@@ -10,15 +10,13 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.conditions import wanted_sites
-from crawlers.reports.catalogue.filters import MAX_CHARS, Filters
+from crawlers.reports.catalogue.conditions import MAX_CHARS, Filters, wanted_sites
 from crawlers.reports.pictures.picture import Wanted, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.crawls import RUNNING
-from crawlers.web.computing import again
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Kept, Unfinished
-from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
+from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import language_of, plain_text, render, translated
 
 if TYPE_CHECKING:

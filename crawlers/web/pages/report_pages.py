@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.filters import FILTERS, Filters, parsed_filters
+from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
 from crawlers.reports.catalogue.page_walk import POSITIONS, Position, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.reports.catalogue.renderers import FORMATS
@@ -30,10 +30,9 @@ from crawlers.reports.catalogue.report import (
     total,
 )
 from crawlers.storage.url_kinds import UrlKind
-from crawlers.web.computing import AGAIN, again
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Unfinished, value_of
-from crawlers.web.panel import crawl_of, number_in, panel_of, patience_for
+from crawlers.web.panel import AGAIN, again, crawl_of, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule
-from crawlers.reports.catalogue.conditions import wanted_sites
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters, wanted_sites
 from crawlers.reports.url_rule_trial import by_prior, decision, rules_at, trial
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render

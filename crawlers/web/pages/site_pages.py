@@ -15,7 +15,7 @@ from starlette.routing import Route
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.inputs.text_file import decoded
-from crawlers.reports.catalogue.filters import MAX_CHARS
+from crawlers.reports.catalogue.conditions import MAX_CHARS
 from crawlers.reports.seed_overview import SORTED_BY, SeedState, seed_figures, seed_page, site_details
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds
 from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered

@@ -1,29 +1,47 @@
-"""Starting crawls: the form, and crawls that go on where they were stopped."""
+"""Starting crawls: the form, what was typed, and the command that this is; and crawls that go on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import hashlib
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from crawlers.errors import ConfigError
-from crawlers.inputs.crawl_command import command_of
+from crawlers.inputs.crawl_command import CrawlCommand, command_of
+from crawlers.inputs.hosts_file import format_hosts, parse_hosts
+from crawlers.inputs.offered_settings import check_offered
+from crawlers.inputs.program import suggested
 from crawlers.inputs.text_file import decoded
-from crawlers.options import OFFERED
+from crawlers.inputs.topic_file import parse_topic
+from crawlers.options import OFFERED, OUTPUTS
 from crawlers.reports.crawl_manifest import manifest_of
+from crawlers.storage.seeds import crawl_seeds
 from crawlers.web.forms import changes
 from crawlers.web.panel import number_in, numbered_crawl, panel_of
-from crawlers.web.start_form import FILE, LINES, MISSIONS, STORE, StartForm, errors_of, filled, start_of
-from crawlers.web.starting import Begun, Refused
+from crawlers.web.starting import FOLDER, NAME, Begun, Refused
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from crawlers.options.setting import Setting
+    from crawlers.storage.database import Database
+
+LINES, FILE, STORE = "lines", "file", "store"  # where the sites come from
+MAX_INPUT_BYTES = 20_000_000
+OWN_FOLDER = "RESULT_FOLDER_PER_CRAWL"  # on, unless people say otherwise: crawls of one name keep their files
+HASH_CHARS = 16  # 64 bits: two inputs of one crawl never meet
 
 
 def start(request: Request) -> Response:
@@ -78,6 +96,190 @@ def _page(request: Request, form: StartForm, status: int = 200) -> Response:
         missions=MISSIONS,
         sources=(LINES, FILE, STORE),
     )
+
+
+class Mission(NamedTuple):
+    """A spider that can be started here."""
+
+    argument: str  # its input
+    about: str
+    reads_store: bool = False  # it crawls the list of sites in the store if it is given none
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file of its input."""
+        return {"hosts": "hosts.txt", "topic": "topic.yaml", "sources": "sources.yaml"}[self.argument]
+
+    def stored_name(self, content: bytes) -> str:
+        """Return the name of the file that keeps *content*: another input of a crawl of the same name has another one.
+
+        >>> Mission("hosts", "").stored_name(b"a.test")
+        'hosts-52dcf5eeb77a59de.txt'
+        """
+        name = PurePath(self.file_name)
+        return f"{name.stem}-{hashlib.sha256(content).hexdigest()[:HASH_CHARS]}{name.suffix}"
+
+
+MISSIONS = {
+    "sitegraph": Mission("hosts", "all pages of the sites, and the graph of their links"),
+    "extlinks": Mission("hosts", "as many links to other sites as a budget of pages can give", reads_store=True),
+    "broad": Mission("hosts", "the most important pages of many sites, again and again"),
+    "topic": Mission("topic", "the pages about a topic"),
+    "news": Mission("sources", "articles as they appear", reads_store=True),
+}
+# In the open part of the form, in this order; the others are below "All settings".
+MAIN = ("RULE", "ORDER", "PAGE_BUDGET", "MAX_LEVEL", "SITE_PARALLEL", "SITE_DELAY_SECONDS", "WORKERS", OWN_FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class StartForm:
+    """What people typed, and what is wrong with it by field; the errors of no field are those of ""."""
+
+    spider: str = "sitegraph"
+    name: str = ""
+    source: str = LINES
+    text: str = ""  # of the input file
+    settings: Mapping[str, str] = field(default_factory=lambda: {OWN_FOLDER: "1"})
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """The errors in the order of the fields; those of no field come first."""
+        places = {name: place for place, name in enumerate(("", "spider", "name", "sites", *MAIN, *OFFERED))}
+        return dict(sorted(self.errors.items(), key=lambda one: places[one[0]]))
+
+    @property
+    def first_wrong(self) -> str:
+        """The first field with an error, which gets the focus; "": there is none."""
+        return next((name for name in self.wrong if name), "")
+
+    @property
+    def groups(self) -> dict[str, list[Setting]]:
+        """The settings that are not in the open part of the form, by their group."""
+        groups: dict[str, list[Setting]] = {}
+        for one in OFFERED.values():
+            if one.name not in (*MAIN, *OUTPUTS):
+                groups.setdefault(one.group, []).append(one)
+        return groups
+
+    @property
+    def main(self) -> list[Setting]:
+        """The settings of the open part."""
+        return [OFFERED[name] for name in MAIN]
+
+    @property
+    def has_errors_below(self) -> bool:
+        """Whether a setting of the closed part is wrong, or was given."""
+        return any(name in OFFERED and name not in MAIN for name in (*self.errors, *self.settings))
+
+
+class Start(NamedTuple):
+    """What is to be started."""
+
+    name: str
+    command: CrawlCommand
+    files: dict[str, bytes]  # by argument
+
+
+def start_of(form: StartForm, database: Database) -> tuple[Start | None, dict[str, str]]:
+    """Return what *form* starts, or else what is wrong by field.
+
+    Values of settings are checked by the command itself, so this is about what it would not see: the name, the input,
+    and settings that are not for the panel.
+    """
+    errors = errors_of("\n".join(check_offered(form.settings).values()))
+    if form.spider not in MISSIONS:
+        return None, errors | {"spider": f"There is no spider {form.spider}; choose one of: {', '.join(MISSIONS)}"}
+    mission, name = MISSIONS[form.spider], form.name or form.spider
+    if not NAME.fullmatch(name):
+        errors["name"] = "A name begins with a letter or a digit, and has . + - _ or blanks behind it, 80 at most"
+    files: dict[str, bytes] = {}
+    try:
+        text = _input(form, mission, database)
+    except ConfigError as error:
+        errors["sites"] = str(error)
+    else:
+        if text is not None:
+            files[mission.argument] = text.encode()
+    if errors:
+        return None, errors
+    arguments = {
+        argument: (FOLDER / name / mission.stored_name(content)).as_posix() for argument, content in files.items()
+    }
+    return Start(name, CrawlCommand(form.spider, arguments, form.settings), files), {}
+
+
+def _input(form: StartForm, mission: Mission, database: Database) -> str | None:
+    """Return the text of the input file; None: the spider reads the store. Raises `ConfigError`."""
+    if form.source == STORE:
+        if mission.reads_store:
+            return None
+        seeds = crawl_seeds(database)
+        if mission.argument != "hosts" or not seeds:
+            raise ConfigError(
+                "The list has no enabled site; add some under Sites"
+                if mission.argument == "hosts"
+                else f"{form.spider} needs a file {mission.file_name}; upload one, or write it here"
+            )
+        return format_hosts(seeds)
+    if not form.text.strip():
+        raise ConfigError(f"Nothing is given; write {mission.file_name} here, or upload it")
+    if len(form.text.encode()) > MAX_INPUT_BYTES:
+        raise ConfigError(f"The file is larger than {MAX_INPUT_BYTES:,} bytes; import the sites under Sites instead")
+    if mission.argument == "hosts":
+        parse_hosts(form.text, "")
+    elif mission.argument == "topic":
+        local = [one for one in parse_topic(form.text, "").examples if "://" not in one]
+        if local:
+            raise ConfigError(f"The example {local[0]} is a file; name pages by their URLs")
+    return form.text
+
+
+def filled(name: str, command: CrawlCommand, folder: Path) -> StartForm:
+    """Return the form that starts *command* again; its input is read if it is a file in *folder*.
+
+    What it does not take over is an error, so that nobody starts another crawl than they mean.
+    """
+    source, text = STORE, ""
+    mission = MISSIONS.get(command.spider)
+    given = command.arguments.get(mission.argument) if mission is not None else None
+    if given:
+        source, text = LINES, _text(given, folder)
+    wrong = check_offered(command.settings)
+    kept = {setting: value for setting, value in command.settings.items() if setting not in wrong}
+    errors = errors_of("\n".join(wrong.values()))
+    return StartForm(command.spider, name, source, text, {OWN_FOLDER: "1", **kept}, errors)
+
+
+def _text(given: str, folder: Path) -> str:
+    root = folder.resolve()
+    path = (root / given).resolve()
+    try:
+        if path.is_relative_to(root) and path.is_file() and path.stat().st_size <= MAX_INPUT_BYTES:
+            return path.read_text("utf-8")
+    except (OSError, ValueError):
+        pass
+    return "" if path.suffix in (".txt", ".yaml", ".yml") else "\n".join(given.split(","))  # the sites themselves
+
+
+def errors_of(message: str) -> dict[str, str]:
+    """Return what a command said, by field.
+
+    >>> errors_of("RULE=x is unknown\\nhosts=x: there is no such file\\nit is broken")
+    {'RULE': 'RULE=x is unknown', 'sites': 'hosts=x: there is no such file', '': 'it is broken'}
+    """
+    errors: dict[str, str] = {}
+    fields = OFFERED.keys() - OUTPUTS
+    for line in message.splitlines():
+        word = line.partition("=")[0].partition(":")[0].partition(" ")[0]
+        name = word if word in fields else "sites" if word in ("hosts", "topic", "sources") else ""
+        errors[name] = f"{errors[name]}\n{line}" if name in errors else line
+    return errors
+
+
+def typed_command(command: CrawlCommand, name: str) -> str:
+    """Return *command* as it is typed in a terminal."""
+    return suggested(shlex.join(["scrapy", *command.words(), "-s", f"CRAWL={name}"]))
 
 
 ROUTES = [Route("/start", start), changes("/start", start_crawl)]

@@ -2,7 +2,7 @@
 
 from bench.scale.panel_store import EXPLAINED, LARGE, MISSIONS, Size, build, first_document
 from crawlers.algorithms.urls.normalization import Normalization
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import reports_about
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.histories.url_history import subject_of

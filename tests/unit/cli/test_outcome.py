@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlers.cli.outcome import check_reach
+from crawlers.cli.project_command import check_reach
 from crawlers.errors import UnreachedError
 from crawlers.storage import crawls
 from crawlers.storage.crawl_results import STOPPED_BY_USER

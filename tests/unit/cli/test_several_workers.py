@@ -13,7 +13,7 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawlers.cli import several_workers
-from crawlers.cli.several_workers import _signals, _Terminal, check_workers, run_workers
+from crawlers.cli.several_workers import WorkersDisplay, _signals, check_workers, run_workers
 from crawlers.cli.worker_processes import Asked, Ended, Events, Line
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import crawl_to_join, worker_place
@@ -124,14 +124,14 @@ def log_file(tmp_path, monkeypatch):
 
 def test_log_and_output_of_workers_are_those_of_the_command(capsys, monkeypatch):
     monkeypatch.setattr(logging.root, "handlers", [])  # pytest has one of a file
-    terminal = _Terminal(Settings())
+    terminal = WorkersDisplay(Settings())
     terminal.write(RECORD, is_output=False)
     terminal.write("an item", is_output=True)
     assert capsys.readouterr() == ("an item\n", f"{RECORD}\n")
 
 
 def test_log_file_has_all_lines_and_people_see_the_errors(log_file, capsys):
-    terminal = _Terminal(Settings())
+    terminal = WorkersDisplay(Settings())
     lines = [RECORD, "[2] Error: hosts.txt:1 is wrong", "[2] hosts.txt:2 is wrong", f"[2] {RECORD}", "[2] more"]
     for line in lines:
         terminal.write(line, is_output=False)
@@ -141,6 +141,6 @@ def test_log_file_has_all_lines_and_people_see_the_errors(log_file, capsys):
 
 @pytest.mark.parametrize(("settings", "logged"), [({}, False), ({"LOG_FILE": "crawl.log"}, True)])
 def test_reason_why_the_command_ends_is_an_error(settings, logged, capsys, caplog):
-    _Terminal(Settings(settings)).fail("nothing works")
+    WorkersDisplay(Settings(settings)).fail("nothing works")
     assert capsys.readouterr().err == "Error: nothing works\n"
     assert ("nothing works" in caplog.text) == logged

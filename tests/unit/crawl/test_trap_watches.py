@@ -20,7 +20,7 @@ from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reasons import sentence
-from crawlers.reports.catalogue.filters import Filters as ReportFilters
+from crawlers.reports.catalogue.conditions import Filters as ReportFilters
 from crawlers.reports.catalogue.page_reports import Traps
 from crawlers.reports.catalogue.site_report import Sites
 from crawlers.reports.crawl_summary import Places, crawl_summary

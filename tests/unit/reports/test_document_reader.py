@@ -51,8 +51,8 @@ def test_document_of_another_crawl_is_none(news, database):
 
 
 def test_copies_are_found_whatever_their_number(news, monkeypatch):
-    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.ROWS_AT_ONCE", 2)
-    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.FIRST_STEP", 2)
+    monkeypatch.setattr("crawlers.reports.catalogue.index_walk.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("crawlers.reports.catalogue.index_walk.FIRST_STEP", 2)
     number = news.document("/a", 5000.0)
     for at in range(9):
         news.page(f"/none{at}", 5000.0 + at, reason=f"same_text {number}1")
@@ -62,7 +62,7 @@ def test_copies_are_found_whatever_their_number(news, monkeypatch):
 
 
 def test_search_for_copies_ends_in_time(news, monkeypatch):
-    monkeypatch.setattr("crawlers.reports.catalogue.value_walk.ValueWalk.steps", lambda *_: iter([([], object())] * 9))
+    monkeypatch.setattr("crawlers.reports.catalogue.index_walk.ValueWalk.steps", lambda *_: iter([([], object())] * 9))
     found = read(news, news.document("/a", 50.0), is_over=AT_ONCE)
     assert (found.copies, found.is_searched) == ([], False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
-from crawlers.reports.map_picture import MOST_LABELS, draw_map
+from crawlers.reports.figures import MOST_LABELS, draw_map
 
 if TYPE_CHECKING:
     from pathlib import Path

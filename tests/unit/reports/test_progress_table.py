@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from crawlers.items import State
-from crawlers.reports.progress_table import MAX_SITES, Pace, progress_table
+from crawlers.reports.live_display import MAX_SITES, Pace, progress_table
 from crawlers.storage.queries import NamedCrawl, SiteProgress
 
 CRAWL = NamedCrawl(1, "mine", "sitegraph", "running")
@@ -28,9 +28,9 @@ def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
     b = SiteProgress("https://b.example", "timeout", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0)
     shown = text([a, b])
     assert "sitegraph “mine”, 12 s, 0.0 pages/s" in shown
-    assert line_of("a.example", shown) == ["1,234", "5", "7", "2", "0", "0", "0"]
-    assert line_of("https://b.example", shown) == ["0", "0", "0", "0", "3", "1", "4", "timeout"]
-    assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4", "1", "problem"]
+    assert line_of("a.example", shown) == ["1,234", "5", "2", "0", "0", "0", "7", "-"]
+    assert line_of("https://b.example", shown) == ["0", "0", "0", "3", "1", "4", "0", "timeout"]
+    assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4", "-", "1", "problem"]
 
 
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():

@@ -4,7 +4,7 @@ import csv
 
 from sqlalchemy import insert
 
-from crawlers.reports.topic_list import write_topic_list
+from crawlers.reports.ranked_tables import write_topic_list
 from crawlers.storage.schema.score_tables import relevance
 from tests.support.topic_store import add_page, begin_topic
 
@@ -35,7 +35,7 @@ def test_pages_are_sorted_by_similarity_with_their_scores(database, tmp_path):
         "anchor": "1.0",
         "distance": "0.5",
         "timely_rank": "0.125",
-        "read_at": "1970-01-02T00:00:00.250+00:00",
+        "read_at": "1970-01-02 00:00:00",
     }
     assert (second["url"], second["title"], second["score"], second["distance"]) == ("http://a.test/a", "", "", "")
     assert (third["rank"], third["url"], third["title"]) == ("3", "http://a.test/b", "'=HYPERLINK()\ufffd")

@@ -3,8 +3,7 @@
 import pytest
 
 from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.panel_log import MAX_LINES, end_of_log
-from crawlers.web.starting import RECORD
+from crawlers.web.starting import MAX_LINES, RECORD, end_of_log
 
 
 @pytest.fixture

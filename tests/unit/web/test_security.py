@@ -28,7 +28,7 @@ from selectolax.lexbor import LexborHTMLParser
 from starlette.testclient import TestClient
 
 from crawlers.errors import ConfigError, StoreError
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.reports.pictures.picture_registry import PICTURES

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.reports.catalogue.filters import Filters, parsed_filters
+from crawlers.reports.catalogue.conditions import Filters, parsed_filters
 from crawlers.reports.catalogue.registry import REPORTS, report_named
 from crawlers.reports.catalogue.report import ComputedReport, cursor_text, parsed_cursor, rows_of, slice_of
 from crawlers.storage.database import Database

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from crawlers.reports.catalogue import renderers
-from crawlers.reports.catalogue.filters import Filters
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.renderers import parquet_file, text_table
 from crawlers.reports.catalogue.report import rows_of

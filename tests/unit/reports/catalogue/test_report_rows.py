@@ -7,8 +7,8 @@ from sqlalchemy import update
 
 from crawlers.errors import ConfigError
 from crawlers.items import State
+from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.document_list import Documents
-from crawlers.reports.catalogue.filters import Filters
 from crawlers.reports.catalogue.registry import report_named, reports_about
 from crawlers.reports.catalogue.report import rows_of, sorted_by
 from crawlers.reports.catalogue.table import Column

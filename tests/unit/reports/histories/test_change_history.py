@@ -2,7 +2,7 @@
 
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
-from crawlers.reports.history_wording import SHOWN
+from crawlers.reports.histories.history_text import SHOWN
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow

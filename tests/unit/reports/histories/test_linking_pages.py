@@ -9,7 +9,7 @@ from crawlers.reports.catalogue.page_walk import Position
 from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject
 from crawlers.reports.histories.history_text import fact_lines
-from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps, progress, url_numbers
+from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkContextRow
 from tests.support.stored_rows import write_rows
@@ -59,22 +59,5 @@ def test_search_without_time_says_how_far_it_came(database, crawl_id):
     lines = fact_lines(linking_facts(database, crawl_id, Subject((1,)), lambda: True))
     assert lines[0].startswith("  linked to ")
     assert " times from 0 pages" not in lines[0]
-    assert lines[1].endswith(
-        f" of {PAGES} URLs were searched for links in the time that was allowed; the page of the URL in scrapy web "
-        "searches all of them"
-    )
+    assert lines[1].startswith("  only 0 of 2 sites were searched for links in the time that was allowed; ")
     assert len(fact_lines(linking_facts(database, crawl_id, Subject((1,)), lambda: False))) == 1
-
-
-@pytest.mark.both_stores
-def test_progress_counts_urls_up_to_the_cursor(database, crawl_id):
-    with database.read() as connection:
-        step = next(linking_steps(connection, crawl_id, Subject((1,))))
-        numbers = url_numbers(connection, crawl_id)
-        done, total = progress(connection, numbers, Position(*step.cursor))
-        assert (done, total) == (len(step.rows), PAGES)
-        passed = 0
-        for step in linking_steps(connection, crawl_id, Subject((1,))):
-            passed += len(step.rows)
-            if step.cursor is not None:
-                assert progress(connection, numbers, Position(*step.cursor)) == (passed, PAGES)

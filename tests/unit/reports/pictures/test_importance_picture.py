@@ -2,8 +2,8 @@
 
 import pytest
 
-from crawlers.reports.pictures import importance_picture
-from crawlers.reports.pictures.importance_picture import Importance
+from crawlers.reports.pictures import topic_pictures
+from crawlers.reports.pictures.topic_pictures import Importance
 from crawlers.storage.schema.tables import PullRow
 from tests.support.scored_store import A, B, Linked, store
 from tests.support.stored_rows import write_rows
@@ -37,7 +37,7 @@ def test_shares_add_up_to_all_importance(draw, crawl):
 
 
 def test_many_pages_share_a_point(draw, crawl, monkeypatch):
-    monkeypatch.setattr(importance_picture, "POINTS", 2)
+    monkeypatch.setattr(topic_pictures, "POINTS", 2)
     drawing = draw(Importance(), crawl.id)
     assert drawing.points == (0, 2, 4)
     assert drawing.series[0].values[1] == pytest.approx(crawl.share(f"{A}/x") + crawl.share(f"{A}/"))

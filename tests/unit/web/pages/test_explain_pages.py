@@ -28,7 +28,7 @@ def test_rest_of_the_list_is_a_part_of_the_page_for_htmx(browser, crawl_id, monk
     monkeypatch.setattr(explain_pages, "SEARCH_S", -1.0)
     text = browser.get(f"/crawls/{crawl_id}/explain?url=http://b.test/two").text
     following = re.search(r'hx-get="([^"]+)" hx-trigger="load"', text)[1].replace("&amp;", "&")
-    assert re.search(r"\d+ of \d+ URLs searched", text)
+    assert re.search(r"Searched: \d+ of \d+ sites", text)
     part = browser.get(following, **{"hx-request": "true"}).text
     assert "<html" not in part
     assert "<li" in part

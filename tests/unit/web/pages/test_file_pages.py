@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from crawlers.storage.result_folders import claimed_folder
 from crawlers.storage.schema.tables import crawl
-from crawlers.web import result_files
+from crawlers.web.pages import file_pages
 from tests.support.stored_crawl import later_crawl
 
 GRAPH = b"<gexf/>"
@@ -80,8 +80,8 @@ def test_removed_folder_says_where_results_are_still(browser, crawl_id, sqlite, 
 
 
 def test_file_that_disappears_while_the_folder_is_read_is_left_out(browser, crawl_id, folder, monkeypatch):
-    paths = result_files._paths
-    monkeypatch.setattr(result_files, "_paths", lambda folder: [*paths(folder), folder / "gone.gexf"])
+    paths = file_pages._paths
+    monkeypatch.setattr(file_pages, "_paths", lambda folder: [*paths(folder), folder / "gone.gexf"])
     assert ">2 files</a>" in browser.get(f"/crawls/{crawl_id}").text
     assert browser.get(f"/crawls/{crawl_id}/files").text.count(" download>") == 2
 
@@ -100,5 +100,5 @@ def test_page_of_a_crawl_does_not_wait_for_its_files_and_a_download_does_not_lis
 ):
     text = open_panel(wait_s=0, threads=0).get(f"/crawls/{crawl_id}").text
     assert f'Results are in the folder result. <a href="/crawls/{crawl_id}/files">Files</a>' in text
-    monkeypatch.setattr(result_files, "_paths", lambda folder: pytest.fail("the folder was read"))
+    monkeypatch.setattr(file_pages, "_paths", lambda folder: pytest.fail("the folder was read"))
     assert open_panel().get(f"/crawls/{crawl_id}/file?name=a.test.gexf").content == GRAPH

@@ -10,7 +10,7 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
-from crawlers.web.start_form import MISSIONS
+from crawlers.web.pages.start_pages import MISSIONS
 from crawlers.web.starting import Begun, LocalStarter, Refused
 from tests.support.stored_crawl import HOSTILE
 
