@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections import Counter
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import case, func, select
@@ -115,13 +116,7 @@ class _Mission(NamedTuple):
 def _pages(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
     pages, links = sum(site.pages for site in results.sites), sum(site.links for site in results.sites)
     heading = f"{counted(pages, 'page')} with {counted(links, 'link')} on {_read_of(results.sites)}"
-    columns = {
-        "pages": lambda site: site.pages,
-        "links": lambda site: site.links,
-        "errors": lambda site: site.errors,
-        "duplicates": lambda site: site.duplicates,
-    }
-    return _Mission(heading, columns)
+    return _Mission(heading, {name: attrgetter(name) for name in ("pages", "links", "errors", "duplicates")})
 
 
 def _read_of(sites: Sequence[SiteResult]) -> str:
@@ -134,11 +129,9 @@ def _external(database: Database, crawl: NamedCrawl, results: CrawlResults, bega
     found = external_results(database, crawl.id)
     pages = sum(site.pages for site in results.sites)
     heading = f"{counted(found.urls, 'external URL')} of {counted(found.hosts, 'host')} on {counted(pages, 'page')}"
-    columns = {
+    columns: dict[str, Callable[[SiteResult], int]] = {
         "external URLs": lambda site: found.by_site.get(site.site, 0),
-        "pages": lambda site: site.pages,
-        "errors": lambda site: site.errors,
-        "duplicates": lambda site: site.duplicates,
+        **{name: attrgetter(name) for name in ("pages", "errors", "duplicates")},
     }
     pulls, earned = totals(database, crawl.id)
     reward = str(settings_of(database, crawl.id)["REWARD"]).replace("_", " ")
@@ -154,13 +147,40 @@ def _topic(database: Database, crawl: NamedCrawl, results: CrawlResults, began_a
 
 
 def _news(database: Database, crawl: NamedCrawl, results: CrawlResults, began_at: float) -> _Mission:
-    news = news_summary(database, crawl.id, began_at)
-    columns = {
-        "articles": lambda site: news.by_site.get(site.site, 0),
-        "pages": lambda site: site.pages,
-        "errors": lambda site: site.errors,
+    articles = (
+        select(site.c.site, func.count(), func.sum(case((document.c.stored_at >= began_at, 1), else_=0)))
+        .join(document, document.c.site_id == site.c.id)
+        .where(site.c.crawl_id == crawl.id)
+        .group_by(site.c.id, site.c.site)
+    )
+    feeds = (
+        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
+        .join(poll, poll.c.page_id == page.c.id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl.id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))
+        .order_by(page.c.url)
+    )
+    with database.read() as connection:
+        counts = {name: (number, new) for name, number, new in connection.execute(articles)}
+        polled = connection.execute(feeds).all()
+        alarms = list(open_alarms(connection, crawl.id).values())
+    total, new = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
+    failing = [f"{url}: {sentence(problem or Reason.NO_RESPONSE)}" for url, fails, problem in polled if fails]
+    lines = [f"Feeds: {len(polled):,}, {len(failing):,} of them failing"] if polled else []
+    lines += _some("Failing", failing)
+    lines += _some("Alarm", [f"{alarm.kind}: {alarm.subject}: {alarm.message}" for alarm in alarms])
+    if alarms:
+        lines.append(f"Open alarms: {len(alarms):,}, listed by scrapy sites alarms")
+    columns: dict[str, Callable[[SiteResult], int]] = {
+        "articles": lambda one: counts.get(one.site, (0, 0))[0],
+        **{name: attrgetter(name) for name in ("pages", "errors")},
     }
-    return _Mission(news.heading, columns, news.lines)
+    return _Mission(f"{counted(total, 'article')}, {new:,} of them new in this run", columns, lines)
+
+
+def _some(what: str, found: Sequence[str]) -> list[str]:
+    more = [f"{what}: {len(found) - MAX_SHOWN:,} more"] if len(found) > MAX_SHOWN else []
+    return [f"{what}: {one}" for one in found[:MAX_SHOWN]] + more
 
 
 _MISSIONS: Mapping[str, Callable[[Database, NamedCrawl, CrawlResults, float], _Mission]] = {
@@ -289,46 +309,3 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-class NewsSummary(NamedTuple):
-    """The results of a news crawl."""
-
-    heading: str
-    by_site: Mapping[str, int]  # articles
-    lines: Sequence[str]
-
-
-def news_summary(database: Database, crawl_id: int, began_at: float) -> NewsSummary:
-    """Return the results of a news crawl whose latest run began at *began_at*, in seconds since 1970."""
-    articles = (
-        select(site.c.site, func.count(), func.sum(case((document.c.stored_at >= began_at, 1), else_=0)))
-        .join(document, document.c.site_id == site.c.id)
-        .where(site.c.crawl_id == crawl_id)
-        .group_by(site.c.id, site.c.site)
-    )
-    feeds = (
-        select(page.c.url, (poll.c.failures > 0) | poll.c.problem.is_not(None), poll.c.problem)
-        .join(poll, poll.c.page_id == page.c.id)
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id, site.c.is_open, poll.c.kind.in_(ANNOUNCERS))
-        .order_by(page.c.url)
-    )
-    with database.read() as connection:
-        counts = {name: (number, new) for name, number, new in connection.execute(articles)}
-        polled = connection.execute(feeds).all()
-        alarms = list(open_alarms(connection, crawl_id).values())
-    total, new = (sum(numbers) for numbers in zip(*counts.values(), strict=True)) if counts else (0, 0)
-    failing = [f"{url}: {sentence(problem or Reason.NO_RESPONSE)}" for url, fails, problem in polled if fails]
-    lines = [f"Feeds: {len(polled):,}, {len(failing):,} of them failing"] if polled else []
-    lines += _some("Failing", failing)
-    lines += _some("Alarm", [f"{alarm.kind}: {alarm.subject}: {alarm.message}" for alarm in alarms])
-    if alarms:
-        lines.append(f"Open alarms: {len(alarms):,}, listed by scrapy sites alarms")
-    heading = f"{counted(total, 'article')}, {new:,} of them new in this run"
-    return NewsSummary(heading, {name: number for name, (number, _) in counts.items()}, lines)
-
-
-def _some(what: str, found: Sequence[str]) -> list[str]:
-    more = [f"{what}: {len(found) - MAX_SHOWN:,} more"] if len(found) > MAX_SHOWN else []
-    return [f"{what}: {one}" for one in found[:MAX_SHOWN]] + more

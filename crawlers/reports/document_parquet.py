@@ -14,34 +14,25 @@ from crawlers.storage.schema.news_tables import document
 from crawlers.storage.schema.tables import site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from crawlers.storage.database import Database
+    from crawlers.storage.files.parquet_files import ColumnType
 
 BATCH_ROWS = 1_000  # a row group; texts of some 5 MB
-COLUMNS = (
-    ParquetColumn("url", "string"),
-    ParquetColumn("canonical_url", "string"),
-    ParquetColumn("title", "string"),
-    ParquetColumn("text", "string"),
-    ParquetColumn("published", "string"),  # as written on the page, with its time zone
-    ParquetColumn("published_at", "timestamp"),
-    ParquetColumn("authors", "strings"),
-    ParquetColumn("section", "string"),
-    ParquetColumn("language", "string"),
-    ParquetColumn("image", "string"),
-    ParquetColumn("site", "string"),
-    ParquetColumn("stored_at", "timestamp"),
-    ParquetColumn("changed_at", "timestamp"),
-    ParquetColumn("version", "int32"),
-    ParquetColumn("extractor", "string"),
-    ParquetColumn("description", "string"),
-    ParquetColumn("keywords", "strings"),
-    ParquetColumn("modified", "string"),
-    ParquetColumn("modified_at", "timestamp"),
-    ParquetColumn("is_free", "boolean"),
+_NAMES = (
+    *("url", "canonical_url", "title", "text", "published", "published_at", "authors", "section", "language", "image"),
+    *("site", "stored_at", "changed_at", "version", "extractor", "description", "keywords", "modified", "modified_at"),
+    "is_free",
 )
+_TYPES: Mapping[str, ColumnType] = {
+    **dict.fromkeys(("published_at", "stored_at", "changed_at", "modified_at"), "timestamp"),
+    **dict.fromkeys(("authors", "keywords"), "strings"),
+    "version": "int32",
+    "is_free": "boolean",
+}
+COLUMNS = [ParquetColumn(name, _TYPES.get(name, "string")) for name in _NAMES]  # published: as written on the page
 
 
 def write_documents(database: Database, crawl_id: int, path: Path) -> int:

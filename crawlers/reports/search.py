@@ -14,7 +14,7 @@ from crawlers.storage.schema.news_tables import SEARCHED, document
 from crawlers.storage.schema.tables import site as crawled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlalchemy import Connection, TextClause
 
@@ -48,20 +48,16 @@ _TSVECTOR = text(f"""
     ) AS found ORDER BY rank DESC, page_id""")  # noqa: S608 - names of our own columns
 
 _MATCHING = {
-    "sqlite": text("""
-        SELECT rowid FROM document_text WHERE document_text MATCH :words ORDER BY rowid DESC LIMIT :most"""),
-    "postgresql": text(f"""
-        SELECT page_id FROM document WHERE {SEARCHED} @@ websearch_to_tsquery('simple', :words)
-        ORDER BY page_id DESC LIMIT :most"""),  # noqa: S608
+    "sqlite": "SELECT rowid AS number FROM document_text WHERE document_text MATCH :words",
+    "postgresql": f"SELECT page_id AS number FROM document WHERE {SEARCHED} @@ websearch_to_tsquery('simple', :words)",  # noqa: S608
 }
-_MATCHING_AMONG = {
-    "sqlite": text("""
-        SELECT rowid FROM document_text WHERE document_text MATCH :words
-        AND rowid IN (SELECT value FROM json_each(:among))"""),
-    "postgresql": text(f"""
-        SELECT page_id FROM document WHERE {SEARCHED} @@ websearch_to_tsquery('simple', :words)
-        AND page_id = ANY(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(CAST(:among AS jsonb))))"""),  # noqa: S608
+_AMONG = {
+    "sqlite": "AND rowid IN (SELECT value FROM json_each(:among))",
+    "postgresql": (
+        "AND page_id = ANY(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(CAST(:among AS jsonb))))"
+    ),
 }
+_LATEST = "ORDER BY number DESC LIMIT :most"
 
 
 class Found(NamedTuple):
@@ -112,17 +108,17 @@ def sites_named(database: Database, wanted: str) -> list[int]:
 
 def matching_documents(connection: Connection, words: str, most: int) -> set[int]:
     """Return the numbers of documents of all crawls with *words*: the latest ones if there are more than *most*."""
-    return _numbers(connection, _MATCHING, words, most=most)
+    return _numbers(connection, words, _LATEST, most=most)
 
 
 def matching_among(connection: Connection, words: str, numbers: Sequence[int]) -> set[int]:
     """Return which of the documents with these *numbers* have *words*."""
-    return _numbers(connection, _MATCHING_AMONG, words, among=json.dumps(numbers))
+    return _numbers(connection, words, _AMONG[connection.dialect.name], among=json.dumps(numbers))
 
 
-def _numbers(connection: Connection, statements: Mapping[str, TextClause], words: str, **values: Any) -> set[int]:
-    rows = _executed(connection, statements[connection.dialect.name], {"words": _clean(words), **values})
-    return {number for (number,) in rows}
+def _numbers(connection: Connection, words: str, which: str, **values: Any) -> set[int]:
+    statement = text(f"{_MATCHING[connection.dialect.name]} {which}")
+    return {number for (number,) in _executed(connection, statement, {"words": _clean(words), **values})}
 
 
 def _clean(words: str) -> str:

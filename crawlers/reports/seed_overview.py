@@ -10,8 +10,8 @@ from sqlalchemy import String, cast, desc, func, or_, select
 
 from crawlers.items import Seed, State
 from crawlers.reports.catalogue.conditions import by_code_points, contains
+from crawlers.reports.catalogue.site_report import robots_delays
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.reports.robots_delays import robots_delays
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import crawl, page, pull, seed, site
 from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of

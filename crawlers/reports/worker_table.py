@@ -13,7 +13,7 @@ from crawlers.reports.histories.history_text import sentence
 from crawlers.reports.live_display import ASKED
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait
-from crawlers.storage.workers import ACTIVE, LEFT, LOST, PAUSE, STOP
+from crawlers.storage.workers import ACTIVE, LEFT, LOST
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -42,25 +42,6 @@ SITES = (
     Column("waiting", "waiting URLs", Kind.COUNT),
     Column("waits", "waits for", Kind.SAID),
 )
-_WAITS = {
-    Wait.READY: said("ready"),
-    Wait.RESPONSE: said("response"),
-    Wait.DELAY: said("politeness delay"),
-    Wait.REST: said("host's rest"),
-    Wait.ROBOTS: said("robots.txt"),
-    Wait.SITEMAP: said("its sitemaps"),
-    Wait.TRIAL: said("responses of other sites"),
-    Wait.RETRY: said("retry"),
-    Wait.REVISIT: said("revisit"),
-    Wait.NOTHING: said("nothing waits"),
-}
-_STATES = {
-    ACTIVE: said("active"),
-    LEFT: said("left"),
-    LOST: said("lost"),
-    PAUSE: said("paused"),
-    STOP: said("stopping"),
-}
 Row = tuple["Value | tuple[Said, ...]", ...]
 
 
@@ -157,16 +138,16 @@ def waits_for(site: SiteLine, now: float) -> Said:
     if not site.is_open:
         return said("the site is missing from the host list")
     if not site.waiting:
-        return _WAITS[Wait.NOTHING]
+        return said(Wait.NOTHING)
     if site.worker is None:
         return said("a larger PAGE_BUDGET") if site.is_budget_used else said("a worker")
     if not site.has_robots:
-        return _WAITS[Wait.ROBOTS]
+        return said(Wait.ROBOTS)
     if site.resting == site.waiting and site.retry_at is not None and site.retry_at > now:
         return said("retry, %(left)s", left=_seconds(site.retry_at - now))
     if site.rest_until is not None and site.rest_until > now:
         return said("host's rest, %(left)s", left=_seconds(site.rest_until - now))
-    return _WAITS[Wait.READY]
+    return said(Wait.READY)
 
 
 def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | None) -> str:
@@ -179,7 +160,7 @@ def _heading(crawl: NamedCrawl, active: Sequence[WorkerLine], control: str | Non
 def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
     is_active = one.state == ACTIVE
     waits = tuple(
-        said("%(wait)s: %(number)s", wait=_WAITS[wait], number=f"{number:,}")
+        said("%(wait)s: %(number)s", wait=said(wait), number=f"{number:,}")
         for wait, number in _by_order(one)
         if number > 0 and is_active
     )
@@ -187,7 +168,7 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
         one.number,
         one.machine,
         str(one.process),
-        (_state(one, found, deadline) if is_active else _STATES[one.state],),
+        (_state(one, found, deadline) if is_active else said(one.state),),
         one.joined_at if is_active else one.ended_at,
         one.sites,
         one.pages,
@@ -199,7 +180,7 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
 
 
 def _by_order(one: WorkerLine) -> list[tuple[Wait, int]]:
-    return [(wait, one.status.waits.get(wait, 0)) for wait in _WAITS if wait is not Wait.NOTHING]
+    return [(wait, one.status.waits.get(wait, 0)) for wait in Wait if wait is not Wait.NOTHING]
 
 
 def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:
@@ -207,38 +188,28 @@ def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:
         return said("dead")
     if found.now - one.beat_at > deadline.seconds / 2:
         return said("silent")
-    return _STATES[found.control or ACTIVE]
+    return said(ASKED.get(found.control, ACTIVE) if found.control else ACTIVE)
 
 
 def _expiring(one: WorkerLine, now: float, deadline: Deadline) -> Said | None:
     """Return a sentence about a worker whose claims are about to expire; None if they are not."""
-    worker = said(
-        "Worker %(number)s (%(machine)s, process %(process)s)",
+    silent_s = now - one.beat_at
+    left_s = 0.0 if one.number in deadline.dead else deadline.seconds - silent_s
+    if one.number not in deadline.dead and silent_s <= deadline.seconds / 2:
+        return None
+    sites = said("its sites are free for other workers")
+    if not one.sites:
+        sites = said("it holds no site")
+    elif left_s > 0:
+        sites = said("its sites are free in %(left)s", left=_seconds(left_s))
+    why = said("no heartbeat for %(time)s", time=_seconds(silent_s))
+    return said(
+        "Worker %(number)s (%(machine)s, process %(process)s): %(why)s; %(sites)s",
         number=str(one.number),
         machine=one.machine,
         process=str(one.process),
-    )
-    if one.number in deadline.dead:
-        if one.sites:
-            return said("%(worker)s: the process has ended; its sites are free for other workers", worker=worker)
-        return said("%(worker)s: the process has ended; it holds no site", worker=worker)
-    silent_s = now - one.beat_at
-    if silent_s <= deadline.seconds / 2:
-        return None
-    left_s = deadline.seconds - silent_s
-    if not one.sites:
-        return said("%(worker)s: no heartbeat for %(time)s; it holds no site", worker=worker, time=_seconds(silent_s))
-    if left_s > 0:
-        return said(
-            "%(worker)s: no heartbeat for %(time)s; its sites are free in %(left)s",
-            worker=worker,
-            time=_seconds(silent_s),
-            left=_seconds(left_s),
-        )
-    return said(
-        "%(worker)s: no heartbeat for %(time)s; its sites are free for other workers",
-        worker=worker,
-        time=_seconds(silent_s),
+        why=said("the process has ended") if one.number in deadline.dead else why,
+        sites=sites,
     )
 
 

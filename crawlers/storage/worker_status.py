@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class Wait(StrEnum):
-    """What a site waits for; each open site of a worker waits for one thing."""
+    """What a site waits for, as people read it; each open site of a worker waits for one thing."""
 
     READY = "ready"  # its turn: a page may be requested now
     RESPONSE = "response"  # responses: as many pages are in flight as it allows, or as its order allows
-    DELAY = "delay"  # its politeness delay
-    REST = "rest"  # a pause that the host requested
-    ROBOTS = "robots"  # robots.txt
-    SITEMAP = "sitemap"  # a sitemap, which is read before pages
-    TRIAL = "trial"  # room among the sites that did not respond yet
+    DELAY = "politeness delay"  # its politeness delay
+    REST = "host's rest"  # a pause that the host requested
+    ROBOTS = "robots.txt"
+    SITEMAP = "its sitemaps"  # which are read before pages
+    TRIAL = "responses of other sites"  # room among the sites that did not respond yet
     RETRY = "retry"  # the retry of a failed download
     REVISIT = "revisit"  # a scheduled revisit
-    NOTHING = "nothing"  # nothing of it waits
+    NOTHING = "nothing waits"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,12 @@ from crawlers.reports.catalogue.conditions import FILTERS
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import Group
 from crawlers.reports.histories.history import STATES, Topic
+from crawlers.reports.live_display import ASKED
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.reports.seed_overview import SeedState
 from crawlers.reports.worker_table import SITES, WORKERS
+from crawlers.storage.worker_status import Wait
+from crawlers.storage.workers import ACTIVE, LEFT, LOST
 from crawlers.web.pages import compare_pages
 from crawlers.web.pages.graph_pages import NODE_COLUMNS
 from crawlers.web.pages.start_pages import MISSIONS
@@ -47,7 +50,16 @@ TEMPLATES = (HERE / "templates", [("**.html", "jinja2")], {"_": None, "ngettext"
 SENTENCES = (
     HERE.parent / "reports",
     [("**.py", "python")],
-    {"line": None, "said": None, "N_": None, "Count": (2, 3), "Axis": (2,), "Series": (1,)},
+    {
+        "line": None,
+        "fact": (2,),
+        "event": (3,),
+        "said": None,
+        "N_": None,
+        "Count": (2, 3),
+        "Axis": (2,),
+        "Series": (1,),
+    },
 )
 ERRORS = (HERE, [("**.py", "python")], {"HTTPException": (2,)})
 
@@ -71,11 +83,12 @@ def _names() -> Iterator[str]:
     yield from (one.label for one in FILTERS.values())
     for picture in PICTURES.values():
         yield from (picture.title, picture.about)
-    for names in (Group, Topic, SeedState):
+    for names in (Group, Topic, SeedState, Wait):
         yield from (str(one.value) for one in names)
     yield from STATES
     yield from (reason.sentence for reason in Reason)
     yield from KINDS
+    yield from (ACTIVE, LEFT, LOST, *ASKED.values())
     yield from (INTERNAL_ERROR, NO_SUCH_PAGE, DISK_FULL)
     yield from MEANINGS
     yield from (

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from sqlalchemy import func, select
 
-from crawlers.algorithms.robots_groups import is_unreachable
+from crawlers.algorithms.robots_groups import is_unreachable, product_token
+from crawlers.extraction.robots_rules import RobotsRules
+from crawlers.options import SETTINGS
 from crawlers.reports.catalogue.conditions import in_text, is_wanted_site
 from crawlers.reports.catalogue.page_reports import trap_counts
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
 from crawlers.reports.histories.history import N_
-from crawlers.reports.robots_delays import robots_delays
+from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.schema.tables import page, pull, site
 from crawlers.storage.site_rows import PROBLEM, site_problem
 from crawlers.storage.url_counts import COUNT_OF, UrlCounts, url_counts
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.conditions import Filters
     from crawlers.reports.catalogue.table import Cells
 
-
 ROWS_AT_ONCE = 100
 _COLUMNS = (
     *(site.c.id, site.c.site, site.c.is_open, site.c.parallel, site.c.delay_s),
     *(site.c.robots_status, site.c.robots_text, *PROBLEM),
 )
+LONGEST_S: float = SETTINGS["ROBOTS_MAX_DELAY_SECONDS"].default
+NAMES = ("USER_AGENT", "ROBOTSTXT_USER_AGENT", "ROBOTSTXT_OBEY", "ROBOTS_MAX_DELAY_SECONDS")
+NOT_GIVEN = ("", "None")  # as values of settings are stored
 
 
 class Sites(ComputedReport):
@@ -121,3 +125,29 @@ def _robots(status: int | None) -> str | None:
     if is_unreachable(status):
         return f"status {status}: nothing may be requested" if status else "no response: nothing may be requested"
     return "read" if status == 200 else f"status {status}: there is none"
+
+
+class RobotsDelays(NamedTuple):
+    """What decides the Crawl-delay of a crawl besides the files."""
+
+    token: str  # product token of the crawl
+    longest_s: float = LONGEST_S  # 0: robots.txt is not obeyed
+
+    def of(self, status: int | None, text: str | None) -> float:
+        """Return the delay by a robots.txt with its *status* and *text*, in seconds; 0: none, or it was not read.
+
+        >>> RobotsDelays("mybot").of(200, "User-agent: mybot\\nCrawl-delay: 1e2")
+        60.0
+        """
+        if status is None or "crawl-delay" not in (text or "").lower():  # most files, without the time to parse them
+            return 0.0
+        return min(RobotsRules(status, text, self.token).crawl_delay_s, self.longest_s)
+
+
+def robots_delays(connection: Connection, crawl_id: int) -> RobotsDelays:
+    """Return what decides the Crawl-delay of a crawl; what was not recorded is the default."""
+    stored = {name: value for name, value in recorded(connection, crawl_id, *NAMES).items() if value not in NOT_GIVEN}
+    agent = stored.get("ROBOTSTXT_USER_AGENT") or stored.get("USER_AGENT") or ""
+    obeys = stored.get("ROBOTSTXT_OBEY", "True") in ("True", "true", "1")
+    longest_s = float(stored.get("ROBOTS_MAX_DELAY_SECONDS") or LONGEST_S) if obeys else 0.0
+    return RobotsDelays(product_token(agent) or "*", longest_s)

@@ -15,7 +15,7 @@ from sqlalchemy import exists, func, select
 
 from crawlers.algorithms.bandits.index_rule import IndexRule
 from crawlers.items import State
-from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, line, said
+from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, event, line, said
 from crawlers.reports.histories.history_text import SHOWN
 from crawlers.storage.pulls import ROWS_AT_ONCE
 from crawlers.storage.schema.tables import page, pull, site
@@ -65,8 +65,7 @@ def decision_events(
     if not pulls:
         return []
     events = [
-        Event(one.ended_at, Topic.DECISION, line("its reward for the rule: %(reward)s", reward=one.reward))
-        for one in pulls
+        event(one.ended_at, Topic.DECISION, "its reward for the rule: %(reward)s", reward=one.reward) for one in pulls
     ]
     chosen_at = row.fetched_at if row.fetched_at is not None else pulls[0].ended_at
     rule = rules.new_rule()

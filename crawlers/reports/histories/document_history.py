@@ -21,6 +21,8 @@ from crawlers.reports.histories.history import (
     Url,
     because,
     counted_times,
+    event,
+    facts_about,
     line,
     said,
 )
@@ -57,7 +59,7 @@ def document_history(connection: Connection, crawl_id: int, row: Any) -> tuple[l
 
 
 def _facts(lines: list[Line]) -> list[Fact]:
-    return [Fact(Topic.NEWS, one) for one in lines]
+    return facts_about(Topic.NEWS, lines)
 
 
 def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Event]:
@@ -78,7 +80,7 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Even
             further.append(line("as published %(at)s", at=Moment(published_at)))
         if title:
             further.append(line("titled %(title)s", title=title))
-        events.append(Event(found_at, Topic.NEWS, Line(said("announced by %(feed)s", feed=Url(url)), tuple(further))))
+        events.append(event(found_at, Topic.NEWS, "announced by %(feed)s", further, feed=Url(url)))
     return events
 
 
@@ -130,7 +132,7 @@ def _document(row: Any) -> Line:
         further.append(line("language: %(language)s", language=row.language))
     if row.canonical and row.canonical != row.url:
         further.append(line("canonical URL %(url)s", url=Url(row.canonical)))
-    return Line(said("document: %(title)s", title=row.title), tuple(further))
+    return line("document: %(title)s", further, title=row.title)
 
 
 def _versions(connection: Connection, stored: Any) -> list[Event]:
@@ -144,15 +146,13 @@ def _versions(connection: Connection, stored: Any) -> list[Event]:
     rows = [(one.stored_at, one.version, one.text, one.title) for one in connection.execute(statement)]
     rows.append((stored.changed_at or stored.stored_at, stored.version, stored.text, stored.title))
     return [
-        Event(
+        event(
             at,
             Topic.NEWS,
-            line(
-                "version %(version)s of the document stored, %(length)s: %(title)s",
-                version=version,
-                length=_characters(text),
-                title=title,
-            ),
+            "version %(version)s of the document stored, %(length)s: %(title)s",
+            version=version,
+            length=_characters(text),
+            title=title,
         )
         for at, version, text, title in rows
     ]

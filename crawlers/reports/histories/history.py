@@ -10,7 +10,7 @@ from crawlers.reasons import parsed
 from crawlers.storage.url_kinds import UrlKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Url(NamedTuple):
@@ -161,9 +161,24 @@ def said(template: str, **parts: Part) -> Said:
     return Said(template, parts)
 
 
-def line(template: str, **parts: Part) -> Line:
-    """Return a sentence as a line without further ones."""
-    return Line(Said(template, parts))
+def line(template: str, further: Iterable[Line] = (), /, **parts: Part) -> Line:
+    """Return a sentence as a line, with *further* ones that belong to it."""
+    return Line(Said(template, parts), tuple(further))
+
+
+def fact(topic: Topic, template: str, further: Iterable[Line] = (), /, **parts: Part) -> Fact:
+    """Return a sentence as a fact."""
+    return Fact(topic, line(template, further, **parts))
+
+
+def facts_about(topic: Topic, lines: Iterable[Line]) -> list[Fact]:
+    """Return *lines* as facts about one topic."""
+    return [Fact(topic, one) for one in lines]
+
+
+def event(at: float, topic: Topic, template: str, further: Iterable[Line] = (), /, **parts: Part) -> Event:
+    """Return a sentence as an event."""
+    return Event(at, topic, line(template, further, **parts))
 
 
 def counted_pages(number: int) -> Count:

@@ -10,7 +10,7 @@ from sqlalchemy import exists, func, or_, select
 
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
-from crawlers.reports.histories.history import Count, Fact, Line, Topic, line, said
+from crawlers.reports.histories.history import Count, Fact, Line, Topic, fact, line, said
 from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.files.names import file_stem, of_worker
@@ -64,7 +64,7 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         names = _warc_files(connection, crawl.id, str(warc))
         shown = ", ".join(names[:MAX_FILES])
         if len(names) == 1:
-            facts.append(Fact(Topic.KEPT, line("request and response in %(file)s", file=shown)))
+            facts.append(fact(Topic.KEPT, "request and response in %(file)s", file=shown))
         else:
             of_workers = line(
                 "request and response in one of %(number)s files of workers: %(files)s", number=len(names), files=shown

@@ -16,6 +16,7 @@ from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_walk import Position, page_steps, search_place
 from crawlers.reports.catalogue.report import Row, Step
 from crawlers.reports.histories.history import (
+    N_,
     Fact,
     Line,
     Said,
@@ -24,6 +25,7 @@ from crawlers.reports.histories.history import (
     Urls,
     counted_pages,
     counted_times,
+    fact,
     line,
     said,
 )
@@ -135,7 +137,7 @@ def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fa
     facts = [Fact(Topic.LINKS, Line(sentence, tuple(further)))]
     if searched.redirects:
         urls = tuple(one.url for one in searched.redirects)
-        facts.append(Fact(Topic.LINKS, line("redirects lead to it from %(urls)s", urls=Urls(urls, len(urls)))))
+        facts.append(fact(Topic.LINKS, "redirects lead to it from %(urls)s", urls=Urls(urls, len(urls))))
     if searched.cursor is not None:
         place = linking_place(connection, crawl_id, searched.cursor)
         unfinished = line(
@@ -155,13 +157,9 @@ def linking_place(connection: Connection, crawl_id: int, cursor: Position) -> Se
 
 def _holder(one: Holder) -> Line:
     parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Said(one.position, {})}
-    if one.anchor and one.position:
-        return line('as "%(text)s" in %(place)s on %(url)s', **parts)
-    if one.anchor:
-        return line('as "%(text)s" on %(url)s', url=Url(one.url), text=one.anchor)
-    if one.position:
-        return line("in %(place)s on %(url)s", url=Url(one.url), place=Said(one.position, {}))
-    return line("on %(url)s", url=Url(one.url))
+    with_text = N_('as "%(text)s" in %(place)s on %(url)s') if one.position else N_('as "%(text)s" on %(url)s')
+    without = N_("in %(place)s on %(url)s") if one.position else N_("on %(url)s")
+    return line(with_text if one.anchor else without, **parts)
 
 
 def _rows(connection: Connection, subject: Subject, pages: Sequence[Any]) -> Iterator[Row]:

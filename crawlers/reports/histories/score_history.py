@@ -20,7 +20,7 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
-from crawlers.reports.histories.history import Fact, Line, Topic, line, said
+from crawlers.reports.histories.history import Fact, Line, Topic, facts_about, line, said
 from crawlers.reports.link_worths import values_at_first
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
@@ -70,15 +70,15 @@ def score_facts(
     """
     row = connection.execute(select(importance).where(importance.c.page_id == page_id)).one_or_none()
     if row is not None:
-        return [Fact(Topic.SCORE, one) for one in _importance(connection, crawl_id, row)]
+        return facts_about(Topic.SCORE, _importance(connection, crawl_id, row))
     row = connection.execute(select(relevance).where(relevance.c.page_id == page_id)).one_or_none()
     if row is not None:
-        return [Fact(Topic.SCORE, one) for one in _relevance(connection, crawl_id, row, is_over)]
+        return facts_about(Topic.SCORE, _relevance(connection, crawl_id, row, is_over))
     features = link_features_of(connection, page_id)
     if features is not None:
-        return [Fact(Topic.SCORE, one) for one in promise(connection, crawl_id, page_id, features, is_over)]
+        return facts_about(Topic.SCORE, promise(connection, crawl_id, page_id, features, is_over))
     row = connection.execute(select(news_score).where(news_score.c.page_id == page_id)).one_or_none()
-    return [] if row is None else [Fact(Topic.SCORE, one) for one in _news(connection, crawl_id, row)]
+    return [] if row is None else facts_about(Topic.SCORE, _news(connection, crawl_id, row))
 
 
 def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
@@ -198,9 +198,9 @@ def promise(
         line("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
     )
     if first is not None:
-        return [Line(said("its link promised %(number)s new links", number=expected), parts)]
+        return [line("its link promised %(number)s new links", parts, number=expected)]
     return [
-        Line(said("its link promises %(number)s new links", number=expected), parts),
+        line("its link promises %(number)s new links", parts, number=expected),
         *_rank(connection, page_id, values),
     ]
 

@@ -17,6 +17,7 @@ from crawlers.reports.histories.change_history import change_events, sitemap_eve
 from crawlers.reports.histories.decisions import decision_events
 from crawlers.reports.histories.document_history import document_history
 from crawlers.reports.histories.history import (
+    N_,
     Count,
     Event,
     Fact,
@@ -29,10 +30,12 @@ from crawlers.reports.histories.history import (
     Url,
     Urls,
     because,
+    event,
+    fact,
+    facts_about,
     further_urls,
     history,
     line,
-    said,
 )
 from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.reports.histories.kept_rows import kept_facts
@@ -78,15 +81,13 @@ def url_history(
     """
     with database.read() as connection:
         deleted = [
-            Fact(
+            fact(
                 Topic.LINKS,
-                line(
-                    "of this crawl, %(number)s of the links that it found were deleted by hand (%(kind)s), the last "
-                    "ones %(at)s",
-                    number=one.number,
-                    kind=Said(one.kind, {}),
-                    at=Moment(one.at),
-                ),
+                "of this crawl, %(number)s of the links that it found were deleted by hand (%(kind)s), the last "
+                "ones %(at)s",
+                number=one.number,
+                kind=Said(one.kind, {}),
+                at=Moment(one.at),
             )
             for one in deleted_links(connection, crawl.id)
         ]
@@ -219,7 +220,7 @@ class _Known:
         ]
         if row.moved_to is not None:
             lines.append(line("redirects to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
-        return [Fact(Topic.STATE, one) for one in lines]
+        return facts_about(Topic.STATE, lines)
 
     def _has_scores(self) -> bool:
         return any(
@@ -233,7 +234,7 @@ class _Known:
         lines = [line("title: %(title)s", title=row.title)] if row.title else []
         if row.canonical and row.canonical != row.url:
             lines.append(line("names %(url)s as its canonical URL", url=Url(row.canonical)))
-        return [Fact(Topic.CONTENT, one) for one in [*lines, *self._copies(same)]]
+        return facts_about(Topic.CONTENT, [*lines, *self._copies(same)])
 
     def _copies(self, urls: Sequence[Any]) -> list[Line]:
         row = self._row
@@ -265,18 +266,13 @@ class _Known:
     def _found(self) -> list[Event]:
         row = self._row
         if row.found_on is None:
-            return [Event(row.found_at, Topic.FOUND, Line(said("found in the list of sites"), self._form()))]
+            return [event(row.found_at, Topic.FOUND, "found in the list of sites", self._form())]
         source = Url(url_of(self._connection, row.found_on))
         anchor, position = link_texts(self._connection, [row.found_on], [row.id]).get(row.found_on, ("", ""))
-        if anchor and position:
-            sentence = said(
-                'found on %(page)s as "%(text)s" in %(place)s', page=source, text=anchor, place=Said(position, {})
-            )
-        elif anchor:
-            sentence = said('found on %(page)s as "%(text)s"', page=source, text=anchor)
-        else:
-            sentence = said("found on %(page)s", page=source)
-        return [Event(row.found_at, Topic.FOUND, Line(sentence, self._form()))]
+        as_text, in_place = N_('found on %(page)s as "%(text)s"'), N_('found on %(page)s as "%(text)s" in %(place)s')
+        template = in_place if anchor and position else as_text if anchor else N_("found on %(page)s")
+        where: dict[str, Part] = {"page": source, "text": anchor, "place": Said(position, {})}
+        return [event(row.found_at, Topic.FOUND, template, self._form(), **where)]
 
     def _form(self) -> tuple[Line, ...]:
         lines = form_lines(self._row.url, self._rules.normalization)
@@ -291,29 +287,27 @@ class _Known:
         further = remedies(row.reason)
         if code_of(row.reason) in ROBOTS:
             further = (*further, *robots_lines(self._site, row.url, self._rules.robots_token))
-        sentence = said("not requested: %(reason)s", reason=because(row.reason))
-        return [Event(row.state_at, Topic.FILTER, Line(sentence, further))]
+        return [event(row.state_at, Topic.FILTER, "not requested: %(reason)s", further, reason=because(row.reason))]
 
     def _requested(self) -> list[Event]:
         row = self._row
         if row.fetched_at is None or self._state is State.REJECTED:
             return []
+        response: dict[str, Part] = {
+            "attempt": row.attempts,
+            "status": row.status or 0,
+            "type": row.content_type or because(Reason.NO_CONTENT_TYPE),
+            "size": row.size_bytes or 0,
+        }
+        template = N_("requested, attempt %(attempt)s: no response")
         if row.status:
-            sentence = said(
-                "requested, attempt %(attempt)s: status %(status)s, %(type)s, %(size)s bytes",
-                attempt=row.attempts,
-                status=row.status,
-                type=row.content_type or because(Reason.NO_CONTENT_TYPE),
-                size=row.size_bytes or 0,
-            )
-        else:
-            sentence = said("requested, attempt %(attempt)s: no response", attempt=row.attempts)
-        events = [Event(row.fetched_at, Topic.REQUEST, Line(sentence))]
+            template = N_("requested, attempt %(attempt)s: status %(status)s, %(type)s, %(size)s bytes")
+        events = [event(row.fetched_at, Topic.REQUEST, template, **response)]
         if self._state in (State.REFUSED, State.FAILED):
-            ended = said("%(state)s: %(reason)s", state=Said(self._kind, {}), reason=because(row.reason))
-            events.append(Event(row.state_at, Topic.REQUEST, Line(ended)))
+            why: dict[str, Part] = {"state": Said(self._kind, {}), "reason": because(row.reason)}
+            events.append(event(row.state_at, Topic.REQUEST, "%(state)s: %(reason)s", **why))
         if row.moved_to is not None:
-            events.append(Event(row.state_at, Topic.REQUEST, Line(said("redirects"), tuple(self._chain()))))
+            events.append(event(row.state_at, Topic.REQUEST, "redirects", self._chain()))
         return events
 
     def _chain(self) -> list[Line]:
@@ -359,8 +353,8 @@ def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
     except BadUrl as error:
         reason = error.reason
     facts = [
-        Fact(Topic.STATE, line("a bad link: %(reason)s; not followed", reason=because(reason))),
-        Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
+        fact(Topic.STATE, "a bad link: %(reason)s; not followed", reason=because(reason)),
+        fact(Topic.STATE, "in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
     ]
     return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
 
@@ -376,11 +370,11 @@ def _external(
     if not any(step.rows or is_over() for step in steps):
         return None
     facts = [
-        Fact(Topic.STATE, line("external: its site is not part of the crawl; not followed")),
-        Fact(Topic.STATE, line("in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id)),
-        Fact(Topic.STATE, line("known as %(url)s", url=target.normalized)),
+        fact(Topic.STATE, "external: its site is not part of the crawl; not followed"),
+        fact(Topic.STATE, "in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
+        fact(Topic.STATE, "known as %(url)s", url=target.normalized),
     ]
-    facts += [Fact(Topic.NORMAL_FORM, one) for one in form_lines(target.url, rules.normalization)]
+    facts += facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))
     return history(row.url, "external", facts, [], Subject(external_id=row.id))
 
 
@@ -391,13 +385,10 @@ def _external_row(connection: Connection, target: Target) -> Any:
 def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target], rules: CrawlRules) -> History:
     target = targets[0]
     facts = [
-        Fact(
-            Topic.STATE,
-            line("never found in the crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
-        ),
-        Fact(Topic.STATE, line("known as %(url)s", url=target.normalized)),
+        fact(Topic.STATE, "never found in the crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
+        fact(Topic.STATE, "known as %(url)s", url=target.normalized),
     ]
-    facts += [Fact(Topic.NORMAL_FORM, one) for one in form_lines(target.url, rules.normalization)]
+    facts += facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))
     other = connection.execute(
         select(crawled.c.id, crawled.c.name)
         .join(site, site.c.crawl_id == crawled.c.id)
@@ -409,7 +400,7 @@ def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target
     if other is not None:
         there = {"crawl": other.name, "number": other.id}
         facts.append(
-            Fact(Topic.STATE, line("found in the crawl %(crawl)s (number %(number)s): add --crawl %(number)s", **there))
+            fact(Topic.STATE, "found in the crawl %(crawl)s (number %(number)s): add --crawl %(number)s", **there)
         )
     named = {one.site: one for one in targets}
     of_site = (site.c.crawl_id == crawl.id, site.c.site.in_(list(named)))
@@ -433,7 +424,7 @@ def _advice(
         ][:SHOWN] or [
             line("its site %(site)s is not part of the crawl; add it to the list of sites to crawl it", site=name)
         ]
-        return [Fact(Topic.ADVICE, one) for one in advice]
+        return facts_about(Topic.ADVICE, advice)
     target = next(one for one in targets if one.site == row.site)
     advice = []
     sent = connection.execute(
@@ -469,4 +460,4 @@ def _advice(
             )
         )
     refused = [one for one in robots_lines(row, target.url, rules.robots_token) if "rule" in one.said.parts]
-    return [Fact(Topic.ADVICE, one) for one in [*advice, *refused]]
+    return facts_about(Topic.ADVICE, [*advice, *refused])

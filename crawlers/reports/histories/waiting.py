@@ -10,7 +10,7 @@ from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.extraction.robots_rules import deciding_line
 from crawlers.items import State
 from crawlers.reasons import ROBOTS, TRAPS, Reason, code_of
-from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, because, line
+from crawlers.reports.histories.history import Count, Fact, Line, Moment, Topic, because, facts_about, line
 from crawlers.storage.crawls import FINISHED, RUNNING
 from crawlers.storage.schema.tables import crawl, page
 from crawlers.storage.worker_queries import budget_of
@@ -60,7 +60,7 @@ def waiting_facts(
             )
         ).scalar_one()
         reasons.append(line("%(before)s", before=_before(before)))
-    return [Fact(Topic.WAITING, one) for one in reasons]
+    return facts_about(Topic.WAITING, reasons)
 
 
 def _before(number: int) -> Count:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.reports.robots_delays import RobotsDelays
+from crawlers.reports.catalogue.site_report import RobotsDelays
 
 
 @pytest.mark.parametrize(
