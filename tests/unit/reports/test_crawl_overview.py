@@ -15,7 +15,7 @@ WORKER = {"machine": "m", "process": 1, "version": "1", "state": "active", "join
 
 def test_workers_whose_processes_have_died_are_not_counted(database):
     stored_crawl(database)
-    status = json.dumps({"pages_per_s": 2.5})
+    status = json.dumps({"pages_per_s": 2.5, "waits": {}})
     with database.write() as connection:
         connection.execute(update(crawl).values(state="running"))
         rows = [{**WORKER, "id": number, "crawl_id": 1, "used": 10, "status": status} for number in (1, 2)]
