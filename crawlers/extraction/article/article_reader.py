@@ -28,7 +28,7 @@ from crawlers.extraction.article.headline import headline
 from crawlers.extraction.article.json_ld import json_ld, microdata
 from crawlers.extraction.article.meta_tags import meta_tags
 from crawlers.extraction.article.page_lines import page_lines
-from crawlers.extraction.article.publication import DAY_S, day_in_url, publication, read_time
+from crawlers.extraction.article.publication import DAY_S, publication, read_time
 from crawlers.extraction.article.shown_authors import shown_authors
 from crawlers.extraction.article.shown_dates import shown_date
 from crawlers.extraction.article.text_blocks import text_blocks
@@ -168,12 +168,9 @@ class _Page:
                     self._now,
                     languages,
                     further=self._further_times(languages, times),
-                    url=self._url,
                 )
-        return (
-            publication([day.isoformat() if (day := day_in_url(self._url)) else ""], self._now)
-            or publication([shown_date(self._lines, languages)], self._now, languages)
-            or publication([find_date(self._tree, original_date=True) or ""], self._now)
+        return publication([shown_date(self._lines, languages)], self._now, languages) or publication(
+            [find_date(self._tree, original_date=True) or ""], self._now
         )
 
     def _modified(self, published_at: float | None) -> tuple[float, str] | None:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from crawlers.extraction.article.byline_words import AGENCY, BEFORE, BEHIND, ORGANISATION, ROLE
+from crawlers.extraction.article.byline_words import AGENCY, BEFORE, ROLE
 from crawlers.extraction.article.shown_authors import MAX_WORDS, looks_like_name
 
 if TYPE_CHECKING:
@@ -24,24 +24,12 @@ _TAG = re.compile(r"<[^>]*>")
 _NO_NAME = re.compile(r"\S+@\S+\.\S+|(?:https?://|www\.)\S*|@\w*|\b[\w.-]+\[at\]\S+", re.I)
 _AND = r"(?:and|und|et|og|och|en|&|и|та|і|ja|ve|dan|και|és|și|và|และ|y|و)\s+"
 _BETWEEN = re.compile(rf"\s*[;|/／,、，،•·\n]\s*(?:{_AND})?|\s+[–—-]\s+|\s+{_AND}", re.I)
-_BETWEEN_FULL_NAMES = re.compile(r"(?<=\w )(?:y|e|i|a|w)(?= \w+[ -]\w)")
 _TAIL = re.compile(
     r"\s+(?:for|of|from|at|in|is|reports?|special to|para|pour|für|per|dla)\s+(?:the\s+)?\S.*\Z"
     r"|(?<=\S) +(?:staff (?:writer|reporter)|correspondent|reporter|contributor)\Z|\s*[(\[（【].*\Z",
     re.I,
 )
-_NO_PERSON = re.compile(
-    r"(?:ph\.?d|m\.?[adsb]|m\.?sc|md|rd|mph|dds|jd|esq|jr|sr|dr|prof|admin|administrator|guest|none|null|unknown"
-    r"|no author|anonym(?:ous|us|o)?)\W*",
-    re.I,
-)
-_STAFF = re.compile(
-    r"(?:staff|news|editors?|redaktion|redaktor(?:in)?|reporter|correspondent|nachrichten|web desk"
-    r"|our correspondent)\W*",
-    re.I,
-)
 _EDGES = " \t,:;-–—|•·*\"'()[]\u00a0"
-_FULL_STOP = re.compile(r"(?<=\w{4})\.\Z")
 _LETTERS = re.compile(r"[\W\d_]+")
 
 
@@ -54,7 +42,7 @@ def authors(
     """Return the persons in the first of *sources* that names any, without duplicates, at most `MAX_AUTHORS`.
 
     *shown* are bylines of the page, which are read if no source names a person. The site (one of *site_names*, or the
-    host of *url*), its staff, an agency or another organisation is the author only if there is no person.
+    host of *url*) or an agency is the author only if there is no person.
 
     >>> authors([["The Example"], ["By Ann Lee and Bo Ek, PhD", "https://example.org/ann", "Ann Lee"]], ["The Example"])
     ('Ann Lee', 'Bo Ek')
@@ -65,7 +53,7 @@ def authors(
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     anybody: tuple[str, ...] = ()
     for declared in sources:
-        names = [_without_site(name, sites, host) for name in _names(declared).values()]
+        names = list(_names(declared).values())
         persons = [name for name in names if not _is_nobody(name, sites, host)]
         if len(persons) < len(names):  # the others may say where it is: "The Post, London"
             persons = list(filter(looks_like_name, persons))
@@ -74,7 +62,7 @@ def authors(
         anybody = anybody or tuple(names[:1])
     guessed: tuple[str, ...] = ()
     for lines in islice(shown, _MAX_SHOWN):
-        names = [_without_site(name, sites, host) for name in _names(lines).values()]
+        names = list(_names(lines).values())
         if names and all(looks_like_name(name) and not _is_nobody(name, sites, host) for name in names):
             return tuple(names[:MAX_AUTHORS])
         guessed = tuple(name for name in names[:MAX_AUTHORS] if len(name.split()) <= MAX_WORDS)
@@ -82,31 +70,28 @@ def authors(
 
 
 def _names(declared: Iterable[str]) -> dict[str, str]:
-    """Return the names in *declared*, keyed by their letters, without the roles of persons."""
+    """Return the names in *declared*, keyed by their letters."""
     found: dict[str, str] = {}
     for line in declared:
         text = _NO_NAME.sub(" ", _TAG.sub(" ", unescape(line[:_MAX_LINE])))
-        text = BEFORE.sub("", " ".join(text.split()).strip(_EDGES))
         names: list[str] = []
-        for part in _BETWEEN.split(_BETWEEN_FULL_NAMES.sub(";", text)):
-            name = _FULL_STOP.sub("", _TAIL.sub("", _without_words(part)).strip(_EDGES))
+        for part in _BETWEEN.split(BEFORE.sub("", " ".join(text.split()).strip(_EDGES))):
+            name = _TAIL.sub("", _without_words(part)).strip(_EDGES)
             # What stands behind a name is often what the person does, and where.
-            if names and (ROLE.search(part) or (name.islower() and not names[-1].islower())):
-                continue
-            if _letters(name) and len(name) <= _MAX_NAME and not _NO_PERSON.fullmatch(name):
+            is_role = names and (ROLE.search(part) or (name.islower() and not names[-1].islower()))
+            if _letters(name) and len(name) <= _MAX_NAME and not is_role:
                 names.append(name)
-        if any(not AGENCY.fullmatch(name) for name in names):
-            names = [name for name in names if not AGENCY.fullmatch(name)]
         for name in names:
-            found.setdefault(_letters(name), name)
+            if not AGENCY.fullmatch(name) or all(map(AGENCY.fullmatch, names)):
+                found.setdefault(_letters(name), name)
     return found
 
 
 def _without_words(text: str) -> str:
-    """Return *text* without the words of bylines at its ends."""
+    """Return *text* without the words of bylines at its beginning."""
     text = text.strip(_EDGES + "/")
     for _ in range(3):  # "Text: By Ann Lee"
-        shorter = BEHIND.sub("", BEFORE.sub("", text)).strip(_EDGES + "/")
+        shorter = BEFORE.sub("", text).strip(_EDGES + "/")
         if shorter == text:
             break
         text = shorter
@@ -114,24 +99,13 @@ def _without_words(text: str) -> str:
 
 
 def _is_nobody(name: str, sites: Collection[str], host: str) -> bool:
-    """Return whether *name* is that of staff, an organisation, or the site at *host* with the names *sites*."""
+    """Return whether *name* is that of an agency, or of the site at *host* with the names *sites*."""
     letters = _letters(name)
-    if letters in sites or _STAFF.fullmatch(name) or AGENCY.fullmatch(name) or ORGANISATION.search(name):
+    if letters in sites or AGENCY.fullmatch(name):
         return True
     if _letters(host).startswith(letters) or (len(letters) >= _LABEL and letters in _letters(host)):
         return bool(host)
     return any(len(label) >= _LABEL and label in letters for label in map(_letters, host.split(".")))
-
-
-def _without_site(name: str, sites: Collection[str], host: str) -> str:
-    """Return *name* without the name of the site behind it: "Ann Lee The Post", "Ann Lee Post Staff"."""
-    words = name.split()
-    for first in range(2, len(words)):
-        rest = [word for word in words[first:] if not _STAFF.fullmatch(word)]
-        behind = _letters("".join(rest))
-        if not rest or behind in sites or (len(behind) >= _LABEL and _letters(host).startswith(behind)):
-            return " ".join(words[:first])
-    return name
 
 
 def _letters(name: str) -> str:

@@ -10,13 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _SEPARATOR = re.compile(r"\s+(?:[-–—·•*»«›‹~/]|::|>)\s+|\s*(?:\|\|?|ǀ|｜|_)\s*|\s*:\s+(?=\S+\Z)|:\s+")
-_WORD = re.compile(r"\w+")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _MIN_LABEL = 3  # letters of a host label that may be the site's name: "de" and "tv" are not
 _SURE_LABEL = 5  # letters of a label that may begin a name: "example.org" is "Example Weekly"
 _MAX_NAME = 4  # words
-_STEM = 5  # letters that words of one stem share: storm, storms
-_MIN_STEM = 3  # letters of a word that says something
 _MIN_SHARE = 0.6  # of an h1 that is the title, after a kicker
 
 
@@ -34,8 +31,6 @@ def headline(declared: str, visible: Sequence[str], shared: str, window: str, na
         _without_site(title, sites) or " ".join(title.split()) for title in (declared, shared, window)
     )
     visible = [cut for title in visible if (cut := _without_site(title, sites))]
-    if len(visible) == 1 and _agree(shared, window) and not _stems(visible[0]) & (_stems(shared) | _stems(declared)):
-        visible = []  # "Details", or the name of a section
     # A single h1 is the title that readers see; several may include the site's name or sidebars.
     candidates = [*visible, declared, shared] if len(visible) == 1 else [declared, shared, *visible]
     candidates = [title for title in candidates if title]
@@ -87,18 +82,6 @@ def _ends(titles: Iterable[str]) -> set[str]:
         for between in _SEPARATOR.finditer(title):
             found |= {_letters(title[: between.start()]), _letters(title[between.end() :])}
     return found
-
-
-def _agree(shared: str, window: str) -> bool:
-    """Return whether the titles for social networks and for the window are the same, but for a part at an end."""
-    return bool(_letters(shared)) and (_letters(shared) in _ends([window]) or _letters(window) in _ends([shared]))
-
-
-def _stems(title: str) -> set[str]:
-    """Return the beginnings of the words in *title*; in scripts without capital letters, all pairs of letters."""
-    words = _WORD.findall(title.casefold())
-    pairs = {word[at : at + 2] for word in words if word.upper() == word for at in range(len(word) - 1)}
-    return pairs | {word[:_STEM] for word in words if len(word) >= _MIN_STEM}
 
 
 def _is_most_of(title: str, visible: str) -> bool:

@@ -23,7 +23,6 @@ _ISO = re.compile(
 _MAIL = re.compile(r"[A-Z][a-z]{2},? \d\d? [A-Z][a-z]{2} \d{4} ")
 _EPOCH = re.compile(r"\A\d{10}(?:\d{3})?\Z")
 _GREGORIAN = range(1900, 2200)  # years; others belong to other calendars
-_DAY_IN_PATH = re.compile(r"/(?:[^/]*[_-])?((?:19|20)\d\d)(?:([/_-])(\d\d?|[a-z]{3})\2(\d\d?)|/?(\d\d)(\d\d))(?!\d)")
 _ONE_DAY = timedelta(days=1)
 _FARTHEST_ZONES = (timedelta(hours=-11), timedelta(hours=13))  # with people: Samoa, and New Zealand in summer
 _SAME_ZONE = timedelta(days=30)  # between two times in the same zone: it may change in spring and autumn
@@ -37,7 +36,6 @@ def publication(
     languages: Sequence[str] = (),
     *,
     further: Iterable[str] = (),
-    url: str = "",
 ) -> tuple[float, str] | None:
     """Return the date of publication in seconds since 1970, and in ISO 8601.
 
@@ -45,15 +43,13 @@ def publication(
     to *now*, is used; the others may refine it with the time of the day, or the publisher's zone. A time without a
     zone counts as UTC in the seconds. See `read_date` for *languages*.
 
-    If the instant is in UTC, *further* times of the page may show the publisher's zone or day. If no zone is known, and
-    *url* names the day before or after, its day is used. Such a day must be that of the instant in some zone.
+    If the instant is in UTC, *further* times of the page may show the publisher's zone or day, which must be
+    that of the instant in some zone.
 
     >>> publication(["2024-05-03T16:19:08Z", "2024-05-03T18:19:08+0200"], 2e9)
     (1714753148.0, '2024-05-03T18:19:08+02:00')
     >>> publication(["2024-05-03", "2023-01-01"], 2e9)
     (1714694400.0, '2024-05-03')
-    >>> publication(["2024-05-04T03:37:37Z"], 2e9, url="https://example.org/2024/05/03/storm")
-    (1714793857.0, '2024-05-03')
     """
     times = _read(declared, now, languages)
     best = next(times, None)
@@ -72,28 +68,11 @@ def publication(
                 day = other.when.date()
                 break
     when, precision = best
-    named = day_in_url(url)
-    if named is not None and precision >= Precision.DAY and not when.utcoffset() and _may_be_on(when, named):
-        day = named
     if day != when.date():
         return seconds(when), day.isoformat()
     if precision < Precision.TIME or when.tzinfo is None:
         return seconds(when), when.strftime(_FORMATS[precision])
     return seconds(when), when.isoformat(timespec="seconds")
-
-
-def day_in_url(url: str) -> date | None:
-    """Return the day that the path of *url* names.
-
-    >>> day_in_url("https://example.org/2024/may/03/storm"), day_in_url("https://example.org/20240503/1")
-    (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3))
-    """
-    found = _DAY_IN_PATH.search(url.partition("?")[0].lower())
-    if found is None:
-        return None
-    year, _, month, day, also_month, also_day = found.groups()
-    written = read_date(f"{year}-{month or also_month}-{day or also_day}")
-    return None if written is None else written.when.date()
 
 
 def _read(declared: Iterable[str], now: float, languages: Sequence[str]) -> Iterator[WrittenTime]:

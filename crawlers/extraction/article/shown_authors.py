@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.news.combining_marks import COMBINING_MARKS
-from crawlers.extraction.article.byline_words import BEFORE, BEHIND, CREDIT
+from crawlers.extraction.article.byline_words import BEFORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +42,7 @@ def shown_authors(page: PageLines) -> Iterator[list[str]]:
 def _byline(line: PageLine) -> str:
     """Return the byline in *line*; empty if it is none."""
     is_named = _NAMED.search(line.names) is not None and not _OTHER.search(line.names)
-    begins = BEFORE.match(line.text)
-    if not (is_named or begins or BEHIND.search(line.text)) or CREDIT.match(line.text):
+    if not (is_named or BEFORE.match(line.text)):
         return ""
     if next(line.node.iterancestors("figure", "figcaption"), None) is not None:
         return ""  # of a picture

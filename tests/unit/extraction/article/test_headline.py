@@ -24,9 +24,3 @@ def test_name_of_the_site_is_removed(window, names):
 def test_most_frequent_title_is_chosen():
     assert headline("A storm", ["Storm!"], "A storm", "A storm | Daily", ["Daily"], URL) == "A storm"
     assert headline("", ["Big news", "A storm"], "A storm", "A storm", [], URL) == "A storm"
-
-
-@pytest.mark.parametrize("heading", ["Details", "...", "News", "Politik", "新闻"])
-def test_only_h1_that_says_something_else_does_not_outvote_titles_that_agree(heading):
-    assert headline("", [heading], "A storm in May", "A storm in May | Daily", ["Daily"], URL) == "A storm in May"
-    assert headline("", [heading], "台风登陆福建", "台风登陆福建_晚报", ["晚报"], URL) == "台风登陆福建"

@@ -57,23 +57,6 @@ def test_a_year_gets_its_day():
 
 
 @pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("https://post.test/2024/05/03/storm", "2024-05-03"),  # the day of the publisher, before
-        ("https://post.test/news/2024-05-05-storm", "2024-05-04T03:37:37+00:00"),  # in no zone
-        ("https://post.test/2024/may/03/storm", "2024-05-03"),
-        ("https://post.test/2024/0503/c1.html", "2024-05-03"),
-        ("https://post.test/2024/05/04/storm", "2024-05-04T03:37:37+00:00"),
-        ("https://post.test/2024/05/01/storm", "2024-05-04T03:37:37+00:00"),  # another date
-        ("https://post.test/storm?day=/2024/05/03", "2024-05-04T03:37:37+00:00"),
-        ("https://post.test/20019130", "2024-05-04T03:37:37+00:00"),
-    ],
-)
-def test_neighbouring_day_in_the_url_is_used(url, expected):
-    assert publication(["2024-05-04T03:37:37Z"], NOW, url=url) == (1714793857.0, expected)
-
-
-@pytest.mark.parametrize(
     ("raw", "day", "expected"),
     [
         ("2024-05-03T13:00:00Z", "2024-05-04", "2024-05-04"),  # in New Zealand
@@ -84,7 +67,6 @@ def test_neighbouring_day_in_the_url_is_used(url, expected):
 )
 def test_a_day_replaces_that_of_an_instant_only_if_a_zone_explains_it(raw, day, expected):
     assert publication([raw], NOW, further=[day])[1] == expected
-    assert publication([raw], NOW, url=f"https://post.test/{day}/storm")[1] == expected
 
 
 @pytest.mark.parametrize(
