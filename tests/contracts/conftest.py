@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests of the engines in memory and on the kinds of stores of the test."""
     kinds = store_kinds(metafunc)
-    for name in ("engine", "held", "limited", "make"):
+    for name in ("engine", "held", "limited"):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, kinds if name == "limited" else ["memory", *kinds], indirect=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,32 +12,23 @@ from sqlalchemy import select
 from crawlers.algorithms.ranking.opic import OPICTotals
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.items import State
 from crawlers.storage.schema.tables import external_link
-from tests.support.workers_of_web import MemoryWorkers, RandomWeb, SqlWorkers
+from tests.support.workers_of_web import RandomWeb, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.workers_of_web import Workers
+    from tests.support.workers_of_web import Name
 
 SITES, PAGES = 5, 6
 
 
 @pytest.fixture
-def make(request: pytest.FixtureRequest) -> Iterator[Callable[..., Workers]]:
-    """Return a function that makes workers on each kind of store."""
-    if request.param == "memory":
-        yield MemoryWorkers
-        return
-    made: list[SqlWorkers] = []
-
-    def begin(*arguments: object) -> SqlWorkers:
-        made.append(SqlWorkers(*arguments, request.getfixturevalue(f"{request.param}_url")))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield begin
-    for one in made:
-        one.close()
+def make(database_url: str) -> Iterator[Callable[..., Workers]]:
+    """Return a function that makes workers on the store of the test."""
+    with ExitStack() as stack:
+        yield lambda *arguments: stack.enter_context(closing(Workers(*arguments, database_url)))
 
 
 def order(name: str) -> Callable[[], object]:
@@ -45,11 +36,15 @@ def order(name: str) -> Callable[[], object]:
     return lambda: ORDERS[name.removeprefix("learnt ")](OrderOptions(weights=weights))
 
 
-def alone(web: RandomWeb) -> Workers:
-    crawl = MemoryWorkers(web, order("bfs"), SITES)  # type: ignore[arg-type]
-    crawl.join()
-    crawl.finish(random.Random(0))
-    return crawl
+def truth(web: RandomWeb) -> tuple[dict[Name, tuple[int, Name | None]], dict[tuple[Name, Name], int]]:
+    """Return state and target of a redirect by page, and the numbers of links, of what the home pages lead to."""
+    found = [(place, 0) for place in range(SITES)]
+    for name in found:  # which grows
+        targets = [web.moved[name]] if name in web.moved else web.links[name]
+        found += [target for target in targets if target not in found]
+    pages = {name: (State.MOVED, web.moved[name]) if name in web.moved else (State.DONE, None) for name in found}
+    read = [name for name in found if name not in web.moved]
+    return pages, {(name, target): count for name in read for target, count in web.links[name].items()}
 
 
 def disturb(crawl: Workers, rng: random.Random) -> bool:
@@ -87,7 +82,7 @@ def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
     kills = sum(disturb(crawl, rng) for _ in range(120))
     crawl.finish(rng)
     assert kills > 2
-    assert crawl.result() == alone(web).result()
+    assert crawl.result() == truth(web)
 
 
 def check_cash(crawl: Workers, rng: random.Random) -> None:
@@ -118,7 +113,7 @@ def test_cash_of_all_adds_up_at_every_commit(make: Callable[..., Workers], name:
 def test_cash_of_links_to_refused_sites_adds_up_at_every_commit(database_url: str, seed: int) -> None:
     rng = random.Random(seed)
     web = RandomWeb(rng, SITES, PAGES, moved_p=0.2)
-    with closing(SqlWorkers(web, order("aopic"), SITES, database_url, most_sites=3)) as crawl:  # type: ignore[arg-type]
+    with closing(Workers(web, order("aopic"), SITES, database_url, most_sites=3)) as crawl:
         check_cash(crawl, rng)
         with crawl.database.read() as connection:
             assert len(connection.execute(select(external_link)).all()) > 3

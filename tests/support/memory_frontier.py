@@ -14,7 +14,7 @@ from crawlers.frontier.url_cache import ARBITRARY_VARIANT, REVIVABLE, TAKEN, pac
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, code_of
 from crawlers.storage.order_parts import StoredPart
-from crawlers.storage.schema.message_tables import ChangedLinks, Message, MovedPage, ReceivedLink, TakenMessage
+from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import SCORE_ROWS, EndedTotals, OrderTotalsRow
 from crawlers.storage.schema.tables import (
@@ -55,9 +55,6 @@ class MemoryFrontierStore:
         self._polls: dict[int, PollRow] = {}
         self._totals: dict[int, OrderTotalsRow] = {}
         self._bases: dict[int, str] = {}
-        self.given: dict[int, float] = {}  # by worker that is active
-        self.messages: dict[int, Message] = {}
-        self._last_message = 0
         self._last_id = 0
 
     def new_id(self) -> int:
@@ -164,9 +161,7 @@ class MemoryFrontierStore:
 
     def parts(self) -> dict[int, StoredPart]:
         return {
-            number: StoredPart(
-                Part(json.loads(row.totals), number in self.given, self.given.get(number, 0.0)), json.loads(row.base)
-            )
+            number: StoredPart(Part(json.loads(row.totals), is_active=False), json.loads(row.base))
             for number, row in self._totals.items()
         }
 
@@ -185,9 +180,6 @@ class MemoryFrontierStore:
         self._features.update(changes[LinkFeaturesRow])
         self._pulls += changes[PullRow]
         for changed in changes[ChangedLinks]:
-            for number, waiting in list(self.messages.items()):
-                if waiting.source_id == changed.source_id:
-                    self.messages[number] = waiting._replace(count=0)
             stored = self.links.get(changed.source_id, {})
             self.links[changed.source_id] = {to: count for to, count in stored.items() if to in changed.kept}
         for source_id, targets in changes[PageLinks]:
@@ -205,16 +197,6 @@ class MemoryFrontierStore:
             self._bases.pop(base.id, None)
             if base.base is not None:
                 self._bases[base.id] = base.base
-        for moved in changes[MovedPage]:
-            self.pages[moved.id]["moved_to"] = moved.moved_to
-        for link in changes[ReceivedLink]:
-            if self.messages[link.message_id].count:
-                self.links.setdefault(link.source_id, {})[link.target_id] = self.messages[link.message_id].count
-        for taken in changes[TakenMessage]:
-            del self.messages[taken.id]
-        for message in changes[Message]:
-            self._last_message += 1
-            self.messages[self._last_message] = message._replace(id=self._last_message)
 
     def flush(self) -> None:
         pass

@@ -1,6 +1,6 @@
 """Several workers, in one process, that crawl a web of several sites and exchange messages; they can be killed.
 
-The store is that of memory, or a database of either kind. What a worker has not committed is lost when it is killed.
+What a worker has not committed is lost when it is killed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from crawlers.storage.schema.tables import link, page, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldWriter
-from tests.contracts.scored_engines import ScoredStore
-from tests.support.memory_frontier import MemoryFrontierStore
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
@@ -105,98 +103,6 @@ class Worker:
         self.sites: set[int] = set()
 
 
-class Workers:
-    """Workers on one store; subclasses say which."""
-
-    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int) -> None:
-        self.web = web
-        self.make_order = make_order
-        self.workers: dict[int, Worker] = {}
-        self.site_ids: dict[str, int] = {}
-        self.now = 1000.0
-        self.places = sites
-
-    # What the store does ------------------------------------------------------------------------------
-
-    def join(self) -> Worker:
-        raise NotImplementedError
-
-    def free_sites(self) -> list[int]:
-        raise NotImplementedError
-
-    def _claim(self, worker: Worker, number: int) -> None:
-        raise NotImplementedError
-
-    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
-        raise NotImplementedError
-
-    def _lose(self, worker: Worker) -> None:
-        raise NotImplementedError
-
-    def waiting_messages(self) -> int:
-        raise NotImplementedError
-
-    def result(self) -> tuple[dict[Name, tuple[int, Name | None]], dict[tuple[Name, Name], int]]:
-        """Return state and target of a redirect by page, and the numbers of links."""
-        raise NotImplementedError
-
-    def committed_cash(self) -> float:
-        raise NotImplementedError
-
-    # What a worker does -------------------------------------------------------------------------------
-
-    def _joined(self, worker: Worker) -> Worker:
-        worker.frontier.add_elsewhere(host(place) for place in range(self.places))
-        self.workers[worker.number] = worker
-        return worker
-
-    def claim(self, worker: Worker, number: int) -> None:
-        worker.held.flush()
-        self._claim(worker, number)
-        place = next(name for name, one in self.site_ids.items() if one == number)
-        worker.frontier.open_site(SiteState(number, place, 1, 0.0), self.now)
-        worker.sites.add(number)
-        root = resolve(place + "/", place + "/")
-        worker.frontier.add([Candidate(number, root)], self.now)
-
-    def give_up(self, worker: Worker, number: int) -> None:
-        worker.frontier._store.submit(worker.frontier.close_site(number, self.now))
-        worker.held.flush()
-        worker.sites.discard(number)
-
-    def round(self, worker: Worker) -> None:
-        worker.held.flush()
-        found, parts = self._exchange(worker)
-        worker.frontier.receive(found, self.now)
-        if parts is not None:
-            worker.frontier.share(parts, self.now)
-
-    def kill(self, worker: Worker) -> None:
-        """Lose what is not committed."""
-        worker.held.lose()
-        del self.workers[worker.number]
-        self._lose(worker)
-
-    def fetch(self, worker: Worker) -> bool:
-        leases = worker.frontier.lease(self.now, 1)
-        for lease in leases:
-            worker.frontier.acknowledge(lease, Decision(self.web.page(lease)), self.now)
-        return bool(leases)
-
-    def finish(self, rng: random.Random) -> None:
-        """Crawl until nothing waits, with the workers that there are."""
-        while True:
-            for number in self.free_sites():
-                self.claim(rng.choice(list(self.workers.values())), number)
-            works = [self.fetch(worker) for worker in self.workers.values()]
-            for worker in self.workers.values():
-                self.round(worker)
-            for worker in self.workers.values():
-                worker.held.flush()
-            if not any(works) and not self.waiting_messages():
-                return
-
-
 def _untaken(parts: dict[int, Any], scores: OPIC) -> float:
     """Return the cash of the virtual page, of all workers and of each, and what was given but not taken."""
     stored = {number: one.part for number, one in parts.items()}
@@ -228,72 +134,17 @@ def stored_cash(database: Database, crawl_id: int) -> float:
     return math.fsum([*(row.cash + bases[row.site_id][row.queue] for row in rows), *sent, _untaken(parts, OPIC())])
 
 
-class MemoryWorkers(Workers):
-    def __init__(self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int) -> None:
-        super().__init__(web, make_order, sites)
-        self.store = MemoryFrontierStore()
-        self.site_ids = {host(place): place + 1 for place in range(sites)}
-        self._last = 0
-
-    def join(self) -> Worker:
-        self._last += 1
-        held, order = ScoredStore(), self.make_order()
-        held.store = self.store
-        self.store.given[self._last] = 0.0
-        frontier = QueuedFrontier(held, Best(), order, worker_id=self._last, is_divided=order.scores is not None)  # type: ignore[arg-type]
-        return self._joined(Worker(self._last, frontier, order, held))
-
-    def free_sites(self) -> list[int]:
-        return [n for n in self.site_ids.values() if not any(n in one.sites for one in self.workers.values())]
-
-    def _claim(self, worker: Worker, number: int) -> None:
-        pass
-
-    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
-        found = [one for one in self.store.messages.values() if self.site_ids[one.site] in worker.sites]
-        if worker.scores is None:
-            return found, None
-        parts = self.store.parts()
-        if parts.keys() >= self.store.given.keys():
-            stored = {number: one.part for number, one in parts.items()}
-            self.store.given |= worker.scores.hand_out(stored)  # type: ignore[attr-defined]
-        return found, self.store.parts()
-
-    def _lose(self, worker: Worker) -> None:
-        del self.store.given[worker.number]
-        totals = self.store._totals.get(worker.number)
-        for number in worker.sites:
-            if totals is not None:
-                self.store._bases.setdefault(number, totals.base)
-
-    def waiting_messages(self) -> int:
-        return len(self.store.messages)
-
-    def result(self) -> Any:
-        names = {number: name_of(row["url"]) for number, row in self.store.pages.items()}
-        pages = {names[n]: (row["state"], names.get(row.get("moved_to"))) for n, row in self.store.pages.items()}
-        links = {(names[s], names[t]): c for s, targets in self.store.links.items() for t, c in targets.items()}
-        return pages, links
-
-    def committed_cash(self) -> float:
-        store, parts = self.store, self.store.parts()
-        bases = store.bases()
-        for worker in self.workers.values():
-            for number in worker.sites:
-                if worker.number in parts:
-                    bases.setdefault(number, parts[worker.number].base)
-        rows = [row for row in store._scores.values() if row["queue"] != GONE]
-        cash = [row["cash"] + bases[row["site_id"]][row["queue"]] for row in rows]
-        return math.fsum([*cash, *(one.carried for one in store.messages.values()), _untaken(parts, OPIC())])
-
-
-class SqlWorkers(Workers):
-    """The crawl has at most *most_sites* of the sites; the others are refused as they are discovered."""
+class Workers:
+    """Workers on one store. The crawl has at most *most_sites* of the sites; others are refused when discovered."""
 
     def __init__(
         self, web: RandomWeb, make_order: Callable[[], PageOrder], sites: int, url: str, most_sites: int | None = None
     ) -> None:
-        super().__init__(web, make_order, sites)
+        self.web = web
+        self.make_order = make_order
+        self.workers: dict[int, Worker] = {}
+        self.now = 1000.0
+        self.places = sites
         self.most_sites = sites if most_sites is None else most_sites
         self.database = Database(url)
         self.crawl_id = crawls.begin(self.database, "test", "broad", (), {}, self.now).id
@@ -312,7 +163,9 @@ class SqlWorkers(Workers):
         held.database = self.database
         options = {"worker_id": number, "is_divided": order.scores is not None}
         frontier = stored_frontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
-        return self._joined(Worker(number, frontier, order, held))
+        frontier.add_elsewhere(host(place) for place in range(self.places))
+        self.workers[number] = Worker(number, frontier, order, held)
+        return self.workers[number]
 
     def _refuse(self, limit: SiteLimit, connection: Connection, changes: ChangeSet) -> None:
         """Apply the limit; the frontier that sent the messages does not know that it discovers sites."""
@@ -325,23 +178,6 @@ class SqlWorkers(Workers):
         with self.database.read() as connection:
             free = select(site.c.id).where(site.c.worker_id.is_(None)).order_by(site.c.id)
             return list(connection.execute(free).scalars())
-
-    def _claim(self, worker: Worker, number: int) -> None:
-        with self.database.write() as connection:
-            connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
-
-    def _exchange(self, worker: Worker) -> tuple[list[messages.Message], Any]:
-        with self.database.write() as connection:
-            workers.fence(connection, worker.number, self.now)
-            found = messages.of_worker(connection, self.crawl_id, worker.number, 1000)
-            if worker.scores is None:
-                return found, None
-            distribute = worker.scores.hand_out  # type: ignore[attr-defined]
-            return found, hand_out(connection, self.crawl_id, self.now, ROUND_S, distribute)
-
-    def _lose(self, worker: Worker) -> None:
-        with self.database.write() as connection:
-            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
 
     def waiting_messages(self) -> int:
         with self.database.read() as connection:
@@ -360,3 +196,58 @@ class SqlWorkers(Workers):
 
     def close(self) -> None:
         self.database.close()
+
+    # What a worker does -------------------------------------------------------------------------------
+
+    def claim(self, worker: Worker, number: int) -> None:
+        worker.held.flush()
+        with self.database.write() as connection:
+            connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
+        place = next(name for name, one in self.site_ids.items() if one == number)
+        worker.frontier.open_site(SiteState(number, place, 1, 0.0), self.now)
+        worker.sites.add(number)
+        root = resolve(place + "/", place + "/")
+        worker.frontier.add([Candidate(number, root)], self.now)
+
+    def give_up(self, worker: Worker, number: int) -> None:
+        worker.frontier._store.submit(worker.frontier.close_site(number, self.now))
+        worker.held.flush()
+        worker.sites.discard(number)
+
+    def round(self, worker: Worker) -> None:
+        worker.held.flush()
+        parts = None
+        with self.database.write() as connection:
+            workers.fence(connection, worker.number, self.now)
+            found = messages.of_worker(connection, self.crawl_id, worker.number, 1000)
+            if worker.scores is not None:
+                parts = hand_out(connection, self.crawl_id, self.now, ROUND_S, worker.scores.hand_out)
+        worker.frontier.receive(found, self.now)
+        if parts is not None:
+            worker.frontier.share(parts, self.now)
+
+    def kill(self, worker: Worker) -> None:
+        """Lose what is not committed."""
+        worker.held.lose()
+        del self.workers[worker.number]
+        with self.database.write() as connection:
+            workers.lose_dead(connection, self.crawl_id, self.now, None, lambda number: number == worker.number)
+
+    def fetch(self, worker: Worker) -> bool:
+        leases = worker.frontier.lease(self.now, 1)
+        for lease in leases:
+            worker.frontier.acknowledge(lease, Decision(self.web.page(lease)), self.now)
+        return bool(leases)
+
+    def finish(self, rng: random.Random) -> None:
+        """Crawl until nothing waits, with the workers that there are."""
+        while True:
+            for number in self.free_sites():
+                self.claim(rng.choice(list(self.workers.values())), number)
+            works = [self.fetch(worker) for worker in self.workers.values()]
+            for worker in self.workers.values():
+                self.round(worker)
+            for worker in self.workers.values():
+                worker.held.flush()
+            if not any(works) and not self.waiting_messages():
+                return
