@@ -10,6 +10,7 @@ from crawlers.storage.schema.tables import (
     crawl,
     external_link,
     external_url,
+    link,
     metadata,
     page,
     pull,
@@ -71,6 +72,16 @@ def test_rows_of_other_sites_stay(stored):
         assert connection.execute(select(page.c.id).order_by(page.c.id)).all() == kept
         assert connection.execute(select(func.count()).select_from(external_link)).scalar_one() == len(kept)
         assert connection.execute(select(func.count()).select_from(external_url)).scalar_one() == 3
+
+
+def test_links_of_other_sites_to_its_pages_disappear_from_a_crawl_that_follows_them(stored):
+    with stored.write() as connection:
+        connection.execute(update(crawl).values(mission="broad"))
+        target = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 1)).scalar_one()
+        source = connection.execute(select(func.min(page.c.id)).where(page.c.site_id == 2)).scalar_one()
+        connection.execute(insert(link), {"source_id": source, "target_id": target, "count": 1})
+    remove_site(stored, A)
+    assert rows(stored)["link"] == 0
 
 
 @pytest.mark.both_stores

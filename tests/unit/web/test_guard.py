@@ -183,6 +183,10 @@ def test_host_that_browsers_send_is_ours(names, host):
     assert host in access_on("0.0.0.0", PORT, PASSWORD, names).hosts
 
 
+def test_ipv6_address_is_in_brackets():
+    assert "[fd00::1]:8060" in access_on("fd00::1", PORT, PASSWORD, []).hosts
+
+
 def test_other_names_and_ports_are_not_ours():
     hosts = access_on("0.0.0.0", PORT, PASSWORD, ["crawls.example.org:8443"]).hosts
     assert hosts.isdisjoint({"crawls.example.org", "crawls.example.org:8060", "example.org"})

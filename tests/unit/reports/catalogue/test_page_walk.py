@@ -3,11 +3,27 @@
 from sqlalchemy import select
 
 from crawlers.items import State
+from crawlers.reports.catalogue import page_walk
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.page_walk import END, Position, SearchPlace, search_place
+from crawlers.reports.catalogue.page_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.storage.schema.tables import site
 from crawlers.storage.url_kinds import UrlKind
 from tests.support.stored_crawl import stored_crawl
+
+
+def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(sqlite, monkeypatch):
+    monkeypatch.setattr(page_walk, "FIRST_STEP", 5)
+    crawl_id = stored_crawl(sqlite)
+    with sqlite.read() as connection:
+        filtered, sizes = (
+            [
+                len(step.pages)
+                for step in page_steps(connection, crawl_id, one, None, [], states=[State.DONE], at_once=40)
+            ]
+            for one in (Filters(site="c.test"), Filters())
+        )
+    assert filtered == [40, 40, 40, 10, 0, 0]  # with filters, few of them may be wanted
+    assert sizes == [4, 0, 5, 10, 20, 40, 40, 15, 0, 0]
 
 
 def test_search_of_several_states_says_no_level_as_the_next_state_begins_at_the_first_one(sqlite):
