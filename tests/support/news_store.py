@@ -9,13 +9,11 @@ from sqlalchemy import select
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import DocumentRow, DocumentVersionRow, PollRow, document
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids
+from tests.support.stored_rows import page_ids, write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -36,8 +34,7 @@ class NewsStore:
         self.sites = {row.site: row.id for row in begun.sites}
 
     def write(self, *rows: Row) -> None:
-        with self.database.write() as connection:
-            write_changes(connection, ChangeSet(*rows))
+        write_rows(self.database, *rows)
 
     def page(self, path: str, fetched_at: float, *, site: str = SITE, reason: str = "", queue: int = -1, **more) -> int:
         """Store a page; return its number."""

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.items import State
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import begin
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageLinks
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids
+from tests.support.stored_rows import page_ids, write_changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,8 +95,7 @@ def store(
     for url, page in ids.items():
         changes.add(ImportanceRow(page, sites[site_of(url)], opic.queue(page), opic.score(page), *opic.record(page)))
     changes.add(OrderTotalsRow(crawl.id, 0, json.dumps(opic.totals()), "[]"))
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
     return Stored(crawl.id, sites, ids, opic)
 
 

@@ -31,8 +31,13 @@ def page_ids(database: Database, count: int) -> range:
 
 def write_rows(database: Database, *rows: Row) -> None:
     """Write rows as the writer does."""
+    write_changes_of(database, ChangeSet(*rows))
+
+
+def write_changes_of(database: Database, changes: ChangeSet) -> None:
+    """Write a change set as the writer does."""
     with database.write() as connection:
-        write_changes(connection, ChangeSet(*rows))
+        write_changes(connection, changes)
 
 
 class NothingPending:

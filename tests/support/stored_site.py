@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import State
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import (
     BadLinkRow,
@@ -20,7 +19,7 @@ from crawlers.storage.schema.tables import (
     NewPage,
     PageLinks,
 )
-from tests.support.stored_rows import add_sites, page_ids
+from tests.support.stored_rows import add_sites, page_ids, write_changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +81,5 @@ def store(
             changes.add(ExternalUrlRow(url_key(url), "http://b.test", url, resolve(url, "").key))
             changes.add(LinkContextRow(url_key(tag), "", "", "", "", tag))
             changes.add(ExternalLinkRow(page_id, url_key(url), url_key(tag), 1))
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
     return site_id

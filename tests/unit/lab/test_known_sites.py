@@ -10,12 +10,11 @@ from crawlers.algorithms.urls.keys import page_key
 from crawlers.errors import StoreError
 from crawlers.items import ExternalLink, LinkPlace, Page, State
 from crawlers.lab.known_sites import known_sites
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import PageLinks, PullRow
 from tests.support.stored_links import LinkedPage, store_harvest
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import write_changes_of, write_rows
 
 A, B = "http://a.test", "http://b.test"
 LINKED = LinkedPage("/news/", 1.0, "News")
@@ -63,8 +62,7 @@ def test_pages_have_their_redirects_repeated_downloads_and_rewarded_keys(databas
     with database.read() as connection:
         site_id = connection.exec_driver_sql(f"SELECT id FROM site WHERE site = '{A}'").scalar()
     changes.add(PullRow(site_id, pages["/news/"], 0.0, 2.0))
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
     for reward, number in (("new_links", 2), ("new_hosts", 1)):
         site = known_sites(database, crawl_id, REWARDS[reward])[0]
         assert len(site.pages[pages["/news/"]].keys) == number

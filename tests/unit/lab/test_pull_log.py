@@ -5,10 +5,9 @@ from itertools import product
 from crawlers.items import State
 from crawlers.lab.report import pull_log
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import PullRow
 from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page
 
 
@@ -17,16 +16,11 @@ def begin(database, name, *sites):
     return crawls.begin(database, name, "extlinks", rows, {"settings": {}}, 0.0)
 
 
-def write(database, changes):
-    with database.write() as connection:
-        write_changes(connection, changes)
-
-
 def test_pulls_are_in_order_of_completion_and_sites_in_that_of_the_list(database):
     crawl = begin(database, "one", "http://z.test", "http://a.test")
     z, a = (site.id for site in crawl.sites)
-    write(database, ChangeSet(PullRow(a, 9, 2.0, 5.0), PullRow(z, 4, 0.0, 1.0)))
-    write(database, ChangeSet(PullRow(a, 9, 1.5, 0.5)))
+    write_rows(database, PullRow(a, 9, 2.0, 5.0), PullRow(z, 4, 0.0, 1.0))
+    write_rows(database, PullRow(a, 9, 1.5, 0.5))
     log = pull_log(database, crawl.id)
     assert [(site.id, site.name) for site in log.sites] == [(z, "http://z.test"), (a, "http://a.test")]
     assert log.pulls == [(a, 2.0), (z, 0.0), (a, 1.5)]

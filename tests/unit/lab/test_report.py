@@ -11,12 +11,11 @@ from sqlalchemy import update
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import PullRow, site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.sites.server import Web, links, pages
+from tests.support.stored_rows import write_rows
 from tests.support.topic_store import add_page
 
 BUDGET = 30
@@ -54,8 +53,7 @@ def store(project, sites, pulls=(), **settings):
     database = Database(project.database_url)
     rows = [SiteRow(0, f"http://s{n:02}.example", 1, None, 0.0) for n in range(sites)]
     row = crawls.begin(database, "mine", "extlinks", rows, {"settings": settings}, 0.0)
-    with database.write() as connection:
-        write_changes(connection, ChangeSet(*(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls)))
+    write_rows(database, *(PullRow(row.sites[n].id, 1, reward, 0.0) for n, reward in pulls))
     database.close()
 
 

@@ -7,11 +7,11 @@ from crawlers.algorithms.urls.keys import page_key
 from crawlers.items import ExternalLink, Page, State
 from crawlers.lab.site_yields import site_yields
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.page_rows import add_page_rows
 from crawlers.storage.schema.tables import NewPage, PullRow
 from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_changes_of
 
 
 class Stored:
@@ -44,8 +44,7 @@ class Stored:
         self.write(ChangeSet(*(PullRow(site_id or self.site_id, number, 0.0, 0.0) for number in numbers)))
 
     def write(self, changes):
-        with self.database.write() as connection:
-            write_changes(connection, changes)
+        write_changes_of(self.database, changes)
 
     def yields(self, reward="new_links"):
         return site_yields(self.database, self.crawl.id, REWARDS[reward])

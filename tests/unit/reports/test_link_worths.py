@@ -6,10 +6,10 @@ import pytest
 from crawlers.algorithms.ranking.link_features import link_features, text_of
 from crawlers.items import LinkPlace
 from crawlers.reports.link_worths import feature_worths
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
 from tests.support.scored_store import A, Linked, store
+from tests.support.stored_rows import write_changes_of
 
 POOR, RICH = [f"{A}/docs/{n}" for n in range(4)], [f"{A}/news/story-{n}" for n in range(4)]
 
@@ -23,8 +23,7 @@ def crawl(database):
         features = link_features(A, url, 0, 0, LinkPlace("ul/li", "ul/li", ""))
         changes.add(LinkFeaturesRow(found.pages[url], text_of(np.array(features, np.uint32))))
         changes.add(PullRow(found.sites[A], found.pages[url], 9.0 if url in RICH else 0.0, 0.0))
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
     return found
 
 

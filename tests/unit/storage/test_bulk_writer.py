@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from crawlers.items import State
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import ChangedLinks
 from crawlers.storage.schema.rows import write_of
@@ -26,6 +25,7 @@ from crawlers.storage.schema.tables import (
     PageLinks,
     WaitingPage,
 )
+from tests.support.stored_rows import write_changes_of
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -73,8 +73,7 @@ def write(database: Database, *sets: ChangeSet) -> None:
     batch = ChangeSet()
     for changes in sets:
         batch.extend(changes)
-    with database.write() as connection:
-        write_changes(connection, batch)
+    write_changes_of(database, batch)
 
 
 def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:

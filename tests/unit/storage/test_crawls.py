@@ -10,11 +10,10 @@ from sqlalchemy import select
 
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.schema.tables import crawl, seed, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import add_sites
+from tests.support.stored_rows import add_sites, write_changes_of
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -83,8 +82,7 @@ def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Databas
 def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database: Database) -> None:
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
-    with database.write() as connection:
-        write_changes(connection, found_site(first.id, replace(found, id=77)))
+    write_changes_of(database, found_site(first.id, replace(found, id=77)))
 
     def resumed(*sites: SiteRow, domain: str = "") -> list[str]:
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None

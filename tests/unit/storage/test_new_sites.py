@@ -25,6 +25,7 @@ from crawlers.storage.schema.tables import (
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
+from tests.support.stored_rows import write_rows
 
 A = "http://a.test"
 PAGE = 7
@@ -106,8 +107,7 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
     changes.extend(found(begun.id, 11, "http://b.test", hops=1))
     changes[Message][:] = [one._replace(level=level) for one in changes[Message]]
     if is_stored:
-        with database.write() as connection:
-            write_changes(connection, ChangeSet(*pages))
+        write_rows(database, *pages)
     else:
         changes.add(*pages)
     apply(database, SiteLimit(begun.id, 1), changes)

@@ -9,11 +9,10 @@ import pytest
 
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.oldest_waiting import oldest_waiting
 from crawlers.storage.schema.tables import NewPage
 from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -36,8 +35,7 @@ def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> 
         page(number, rng.choice(run.sites).id, rng.choice([State.WAITING, State.DONE]), rng.randrange(4))
         for number, run in ((number, rng.choice([one, two])) for number in range(5, 300))
     ]
-    with database.write() as connection:
-        write_changes(connection, ChangeSet(*rows))
+    write_rows(database, *rows)
     for run in (one, two):
         ids = {row.id for row in run.sites}
         assert oldest_waiting(database, run.id) == min(

@@ -9,7 +9,6 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.queries import (
     crawl_named,
@@ -21,7 +20,7 @@ from crawlers.storage.queries import (
 )
 from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import page_ids, write_rows
+from tests.support.stored_rows import page_ids, write_changes_of, write_rows
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -45,8 +44,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
                 page_id, int(state), None, 1, None, 0.0, None, None, None, content_signature, *[None] * 3, 0, None, None
             ),
         )
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
 
 
 @pytest.mark.both_stores

@@ -18,7 +18,6 @@ from crawlers.crawl.news.articles import ArticlePolicy
 from crawlers.frontier.values import Lease
 from crawlers.items import Article, KnownCopy, News, Page, State
 from crawlers.reasons import Reason
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import Duplicates
@@ -26,7 +25,7 @@ from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
-from tests.support.stored_rows import NothingPending
+from tests.support.stored_rows import NothingPending, write_changes_of
 
 if TYPE_CHECKING:
     from crawlers.storage.database import Database
@@ -181,8 +180,7 @@ def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) ->
 def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database: Database) -> None:
     policy = Desk(database, has_earlier=True)
     policy.judge("/news/1-story")
-    with database.write() as connection:
-        write_changes(connection, policy.changes)
+    write_changes_of(database, policy.changes)
     later = Desk(database, has_earlier=True)  # which remembers nothing
     targets = [resolve(SITE, path) for path in ("/news/1-story", "/news/3", "/x")]
     query = later.policy.look_up_links(targets)

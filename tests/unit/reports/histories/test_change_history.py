@@ -3,11 +3,11 @@
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
 from crawlers.reports.histories.history_text import SHOWN
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from tests.support import histories
 from tests.support.scored_store import A, Linked, store
+from tests.support.stored_rows import write_changes_of
 
 PAGES = [
     Linked(f"{A}/", (f"{A}/came", f"{A}/more", f"{A}/more")),
@@ -21,8 +21,7 @@ def history(database, crawl, changes=(), links=()):
         *(PageChangeRow(home, *change) for change in changes),
         *(LinkChangeRow(home, crawl.pages[f"{A}/{name}"], *change) for name, *change in links),
     )
-    with database.write() as connection:
-        write_changes(connection, changes)
+    write_changes_of(database, changes)
     with database.read() as connection:
         return histories.lines(*change_events(connection, home))
 

@@ -6,12 +6,12 @@ from sqlalchemy import select
 from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.news.alarms import check
 from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
+from tests.support.stored_rows import write_changes_of
 
 pytestmark = pytest.mark.both_stores
 
@@ -25,8 +25,7 @@ def crawl(sqlite):
 
 def seen(crawl, now=NOW, pause=None):
     found = check(crawl.database, crawl.id, Limits(), now, pause or Pause())
-    with crawl.database.write() as connection:
-        write_changes(connection, found.changes)
+    write_changes_of(crawl.database, found.changes)
     return found
 
 

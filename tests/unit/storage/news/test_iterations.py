@@ -4,10 +4,10 @@ import pytest
 
 from crawlers.algorithms.news.iteration_counts import Day, Iteration
 from crawlers.items import News, Page, State
-from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.iterations import Iterations, last_iteration, stored_days, stored_iterations
 from tests.support.news_store import DAY, NewsStore, read
+from tests.support.stored_rows import write_changes_of
 
 pytestmark = pytest.mark.both_stores
 
@@ -33,8 +33,7 @@ def count(iterations, crawl, now, *pages, is_revisit=False, commit=True):
         iterations.count(one, own, now, is_revisit=is_revisit)
         changes.extend(own)
     if commit:
-        with crawl.database.write() as connection:
-            write_changes(connection, changes)
+        write_changes_of(crawl.database, changes)
 
 
 def test_each_download_has_one_of_four_kinds(crawl):

@@ -9,8 +9,6 @@ from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import UrlRule
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.items import SiteLimits
-from crawlers.storage.bulk_writer import write_changes
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_rules import forbid_rule, list_rules
 from crawlers.storage.news.stored_sources import (
     delete_orphaned_feeds,
@@ -21,6 +19,7 @@ from crawlers.storage.news.stored_sources import (
 )
 from crawlers.storage.schema.news_tables import FoundFeed, feed
 from crawlers.storage.seeds import list_seeds, remove_seeds, save_seeds
+from tests.support.stored_rows import write_rows
 
 pytestmark = pytest.mark.both_stores
 
@@ -45,8 +44,7 @@ def key(url):
 
 def find(database, *found):
     """Store discovered feeds: the sites of their sources, URLs, kinds."""
-    with database.write() as connection:
-        write_changes(connection, ChangeSet(*(FoundFeed(*one) for one in found)))
+    write_rows(database, *(FoundFeed(*one) for one in found))
 
 
 def feeds(database):
