@@ -46,7 +46,7 @@ def hostile_store(database: Database) -> None:
     later_crawl(database)
     save_seeds(database, [{"site": f"http://{name}.test"} for name in "ac"])
     tables = metadata.tables
-    command = {"arguments": {"hosts": ATTACK}, "settings": {"USER_AGENT": ATTACK}}
+    command = {"arguments": {"hosts": ATTACK}, "settings": {"USER_AGENT": ATTACK}, "left_out": [ATTACK]}
     manifest = json.dumps({"seeds": [ATTACK], "settings": {ATTACK: ATTACK}, "command": command})
     row = {"crawl_id": CRAWL, "machine": "m", "process": 1, "version": "1", "state": "left", "beat_at": 1e9}
     with database.write() as connection:

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 CRAWL = 1
 LATER = 2
+MANIFEST = '{"command": {"arguments": {}, "settings": {}, "left_out": []}}'
 HOSTILE = "<script>alert(1)</script>"
 
 
 def stored_crawl(database: Database, name: str = "spring") -> int:
     """Store a crawl with two sites, some of whose pages are duplicates, redirects or errors; return its number."""
-    row = {"id": CRAWL, "name": name, "mission": "extlinks", "state": "finished", "started_at": 1e9, "manifest": "{}"}
+    row = {"id": CRAWL, "name": name, "mission": "extlinks", "state": "finished", "started_at": 1e9}
     with database.write() as connection:
-        connection.execute(insert(crawl), row)
+        connection.execute(insert(crawl), {**row, "manifest": MANIFEST})
     store(
         database,
         [
@@ -64,7 +65,7 @@ def later_crawl(database: Database) -> int:
     """Store a second crawl of one of the sites of `stored_crawl`, which changed, and return its number."""
     row = {"id": LATER, "name": "autumn", "mission": "extlinks", "state": "finished", "started_at": 1.1e9}
     with database.write() as connection:
-        connection.execute(insert(crawl), {**row, "manifest": "{}"})
+        connection.execute(insert(crawl), {**row, "manifest": MANIFEST})
     pages = [
         Stored("/", 0, links={1: 1, 2: 1, 3: 1}, title="Home", external=("http://b.test/one", "http://d.test/")),
         Stored("/a", links={0: 1}, body="other", title=HOSTILE, external=("http://b.test/one",)),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from contextlib import closing
 from functools import partial
 from typing import NamedTuple
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import DEFAULT, resolve
@@ -18,6 +16,7 @@ from crawlers.inputs.url_settings import recorded
 from crawlers.storage.crawls import begin
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
+from tests.support.command_here import run_here
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 from tests.support.topic_store import add_page
@@ -36,12 +35,8 @@ READING = "Reading the crawl mine (number 1, finished)\n"
 def explain_in(capsys):
     """Run `scrapy explain` in this process, which is faster than starting one for each test."""
 
-    def result(project, *arguments, crawl=None, **settings):
-        command = Command()
-        command.settings = Settings({"DATABASE_URL": project.database_url, **settings})
-        command.settings.setmodule("crawlers.settings", priority="default")
-        command.run(list(arguments), Namespace(crawl=crawl, search=None))
-        return Output(command.exitcode, *capsys.readouterr())
+    def result(project, *arguments, **settings):
+        return Output(run_here(Command(), project.database_url, *arguments, **settings), *capsys.readouterr())
 
     return result
 
@@ -119,7 +114,7 @@ def test_explain_shows_importance_and_changes_in_a_broad_crawl(broad):
     [
         ("nonsense", {}, ["nonsense", "write a full URL"]),
         ("http://[::1", {}, ["http://[::1", "write a full URL"]),
-        ("http://a.example/", {"crawl": "yours"}, ["CRAWL=yours", "mine"]),
+        ("http://a.example/", {"CRAWL": "yours"}, ["CRAWL=yours", "mine"]),
         ("http://a.example/", {"DATABASE_URL": "sqlite:///other.sqlite"}, ["other.sqlite", "does not exist"]),
     ],
 )

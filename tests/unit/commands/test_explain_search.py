@@ -1,12 +1,10 @@
 """`scrapy explain --search` shows documents that contain the words."""
 
-from argparse import Namespace
-
 import pytest
-from scrapy.settings import Settings
 
 from crawlers.commands.explain import Command
 from crawlers.storage.database import Database
+from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 
 
@@ -24,13 +22,8 @@ def url(database_url):
 
 @pytest.fixture
 def search(url, capsys):
-    def found(words, *arguments, settings=None, **options):
-        command = Command()
-        command.settings = Settings({"DATABASE_URL": url, **(settings or {})})
-        command.settings.setmodule("crawlers.settings", priority="default")
-        given = {"search": words, "limit": 10, "site": None, "crawl": None} | options
-        command.run(list(arguments), Namespace(**given))
-        return command.exitcode, *capsys.readouterr()
+    def found(words, *arguments):
+        return run_here(Command(), url, "--search", words, *arguments), *capsys.readouterr()
 
     return found
 
@@ -55,14 +48,14 @@ def test_text_of_strangers_does_not_control_the_terminal(url, search):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("arguments", "message"),
     [
-        ({"limit": 0}, "--limit 0 is too small; expected at least 1"),
-        ({"crawl": "x"}, "CRAWL=x: "),
-        ({"site": "nowhere.example"}, "'nowhere.example' matches no seed"),
+        (["--limit", "0"], "--limit 0 is too small; expected at least 1"),
+        (["--crawl", "x"], "CRAWL=x: "),
+        (["--site", "nowhere.example"], "'nowhere.example' matches no seed"),
     ],
 )
-def test_invalid_input_is_reported_in_one_sentence(search, options, message):
-    status, output, errors = search("ferry", **options)
+def test_invalid_input_is_reported_in_one_sentence(search, arguments, message):
+    status, output, errors = search("ferry", *arguments)
     assert (status, output) == (2, "")
     assert errors.startswith(f"Error: {message}")

@@ -1,14 +1,13 @@
 """`scrapy sites` manages the seeds, shows the results of their last crawls, and reports errors in one sentence."""
 
-import argparse
 import os
 import sys
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from crawlers.commands.sites import Command
+from tests.support.command_here import run_here
 from tests.support.sites.project import Project
 
 LIST = (
@@ -16,17 +15,6 @@ LIST = (
     "5;Zoological Institute;ZIN;http://zin.example/ru/;yes;2;;500\n"
     ";Botanical Institute;BIN;https://bin.example;no;;3;\n"
 )
-
-
-def run_here(project, *arguments):
-    """Run the command in this process, which is faster; return its exit status."""
-    parser, command = argparse.ArgumentParser(), Command()
-    command.settings = Settings({"DATABASE_URL": project.database_url})
-    command.settings.setmodule("crawlers.settings", priority="default")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(arguments)
-    command.run(rest, options)
-    return command.exitcode
 
 
 def seeds(project):
@@ -95,7 +83,7 @@ def test_list_shows_the_results_of_the_last_crawl(crawled):
 def test_invalid_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.csv").write_bytes(b"start_url\nhttp://\xe9.example\n")
-    assert run_here(Project(tmp_path), *arguments) == 2
+    assert run_here(Command(), Project(tmp_path).database_url, *arguments) == 2
     (error,) = capsys.readouterr().err.splitlines()
     assert error.startswith("Error: ")
     assert message in error
@@ -117,15 +105,18 @@ def test_invalid_input_is_one_sentence_and_changes_nothing(tmp_path, monkeypatch
 )
 def test_invalid_command_line_is_reported(tmp_path, arguments, message):
     with pytest.raises(UsageError, match=message):
-        run_here(Project(tmp_path), *arguments)
+        run_here(Command(), Project(tmp_path).database_url, *arguments)
 
 
 def test_closed_standard_output_is_not_an_error(project, monkeypatch):
     monkeypatch.chdir(project.folder)
-    assert run_here(project, "add", "http://a.example") == 0
+    assert run_here(Command(), project.database_url, "add", "http://a.example") == 0
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as output:
         monkeypatch.setattr(sys, "stdout", output)
-        assert run_here(project, "list") == 0
-        assert run_here(project, "add", *(f"http://{number}.example" for number in range(1000))) == 0
+        assert run_here(Command(), project.database_url, "list") == 0
+        assert (
+            run_here(Command(), project.database_url, "add", *(f"http://{number}.example" for number in range(1000)))
+            == 0
+        )

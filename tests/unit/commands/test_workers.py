@@ -1,12 +1,10 @@
 """`scrapy workers` reads the store, and asks the workers of a crawl for something; none of them need to run here."""
 
-import argparse
 import os
 import platform
 from functools import partial
 
 import pytest
-from scrapy.settings import Settings
 from sqlalchemy import update
 
 from crawlers.commands.workers import Command
@@ -16,19 +14,9 @@ from crawlers.storage.schema.tables import crawl, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import standing
 from crawlers.storage.workers import PAUSE, STOP
+from tests.support.command_here import run_here
 
 pytestmark = pytest.mark.both_stores
-
-
-def run_here(database, *arguments, **settings):
-    """Run the command in this process, which is faster; return its exit status."""
-    parser, command = argparse.ArgumentParser(), Command()
-    command.settings = Settings({"DATABASE_URL": database.url.render_as_string(hide_password=False), **settings})
-    command.settings.setmodule("crawlers.settings", priority="default")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(arguments)
-    command.run(rest, options)
-    return command.exitcode
 
 
 @pytest.fixture
@@ -57,8 +45,8 @@ def lines_of(capsys):
     return [*read.err.splitlines(), *read.out.splitlines()]
 
 
-def test_workers_are_shown(database, begun, capsys):
-    assert run_here(database) == 0
+def test_workers_are_shown(database_url, begun, capsys):
+    assert run_here(Command(), database_url) == 0
     reading, heading, _, names, row, *_ = lines_of(capsys)
     assert reading == "Reading the crawl mine (number 1, running)"
     assert heading == "Crawl mine (number 1): 1 worker"
@@ -66,11 +54,11 @@ def test_workers_are_shown(database, begun, capsys):
     assert row.split()[:4] == [str(begun.worker_id), platform.node(), str(os.getpid()), "active"]
 
 
-def test_crawl_is_paused_resumed_and_stopped(database, begun, capsys):
+def test_crawl_is_paused_resumed_and_stopped(database, database_url, begun, capsys):
     said = []
     asked = [("pause", PAUSE), ("pause", PAUSE), ("resume", None), ("resume", None), ("stop", STOP), ("resume", STOP)]
     for action, control in asked:
-        assert run_here(database, action) == 0
+        assert run_here(Command(), database_url, action) == 0
         assert standing(database, begun.id) == (1, control)
         said.append(lines_of(capsys)[-1])
     assert said == [
@@ -84,28 +72,28 @@ def test_crawl_is_paused_resumed_and_stopped(database, begun, capsys):
     ]
 
 
-def test_worker_that_was_killed_is_dead(database, begun, locks, capsys):
+def test_worker_that_was_killed_is_dead(database, database_url, begun, locks, capsys):
     locks[0].release()
-    assert run_here(database) == 0
+    assert run_here(Command(), database_url) == 0
     shown = lines_of(capsys)
     assert "  dead  " in shown[4]
     assert shown[-1].endswith("the process has ended; its sites are free for other workers")
-    assert run_here(database, "pause") == 2
+    assert run_here(Command(), database_url, "pause") == 2
     assert lines_of(capsys)[0] == "Reading the crawl mine (number 1, running)"
     assert standing(database, begun.id)[1] is None
 
 
-def test_crawl_without_workers_is_one_sentence(database, begun, capsys):
+def test_crawl_without_workers_is_one_sentence(database, database_url, begun, capsys):
     with database.write() as connection:
         connection.execute(update(worker).values(state="left", ended_at=5.0))
         connection.execute(update(crawl).values(state="finished"))
     sentence = "Crawl mine (number 1) is finished; nobody works on it"
     for action in ((), ("stop",), ("resume",)):
-        assert run_here(database, *action) == 0
+        assert run_here(Command(), database_url, *action) == 0
         assert lines_of(capsys)[1:] == [sentence]
-    assert run_here(database, "pause") == 2
+    assert run_here(Command(), database_url, "pause") == 2
     assert lines_of(capsys)[1:] == [f"Error: there is nothing to pause. {sentence}"]
-    assert run_here(database, "--all") == 0
+    assert run_here(Command(), database_url, "--all") == 0
     shown = lines_of(capsys)
     assert shown[1] == sentence
     assert "  left  " in shown[4]

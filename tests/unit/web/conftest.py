@@ -9,9 +9,12 @@ from shutil import copy
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import insert, update
 from starlette.testclient import TestClient
 
 from crawlers.storage.database import Database
+from crawlers.storage.locks import WorkerLock
+from crawlers.storage.schema.tables import crawl, worker
 from crawlers.web.app import panel
 from crawlers.web.kept_results import THREADS, KeptResults
 from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
@@ -82,6 +85,18 @@ def sqlite_url(request, empty_store, crawl_store, tmp_path):
 def crawl_id():
     """The number of a crawl in the store."""
     return CRAWL
+
+
+@pytest.fixture
+def running_id(sqlite, crawl_id):
+    """The number of a crawl that a worker runs."""
+    row = {"crawl_id": crawl_id, "machine": "m", "process": 1, "version": "1", "state": "active"}
+    with sqlite.write() as connection:
+        connection.execute(update(crawl).values(state="running"))
+        connection.execute(insert(worker), {**row, "id": 3, "joined_at": 1e9, "beat_at": 1e9, "pages": 7})
+    lock = WorkerLock(sqlite, 3)
+    yield crawl_id
+    lock.release()
 
 
 @dataclass

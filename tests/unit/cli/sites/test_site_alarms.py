@@ -1,15 +1,13 @@
 """`scrapy sites alarms` and `list --sources` show the state of news sources."""
 
-import argparse
-
 import pytest
-from scrapy.settings import Settings
 from sqlalchemy import insert, update
 
 from crawlers.commands.sites import Command
 from crawlers.storage.database import Database
 from crawlers.storage.schema.news_tables import FoundFeed, alarm
 from crawlers.storage.schema.tables import seed, site
+from tests.support.command_here import run_here
 from tests.support.news_store import OTHER, SITE, NewsStore
 from tests.support.stored_rows import add_sites
 
@@ -54,13 +52,7 @@ def store(tmp_path_factory, new_project):
 @pytest.fixture
 def sites(store, capsys):
     def run(*arguments):
-        parser, command = argparse.ArgumentParser(), Command()
-        command.settings = Settings({"DATABASE_URL": store})
-        command.settings.setmodule("crawlers.settings", priority="default")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(arguments)
-        command.run(rest, options)
-        assert command.exitcode == 0
+        assert run_here(Command(), store, *arguments) == 0
         return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
     return run

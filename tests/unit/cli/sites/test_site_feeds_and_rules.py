@@ -1,11 +1,9 @@
 """`scrapy sites` manages feeds and rules, tests rules, and suggests the next commands."""
 
-import argparse
 import io
 import sys
 
 import pytest
-from scrapy.settings import Settings
 from sqlalchemy import insert, update
 
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
@@ -18,6 +16,7 @@ from crawlers.storage.database import Database
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from crawlers.storage.schema.news_tables import FoundFeed, document, poll
 from crawlers.storage.schema.tables import page, site
+from tests.support.command_here import run_here
 from tests.support.stored_rows import write_rows
 
 SOURCES = r"""
@@ -37,7 +36,7 @@ BAD = "- site: e.example\n  content:\n    title: h1\n    text: 'div['\n"
 def store(database_url, tmp_path):
     """The URL of a store with the two sources, a discovered feed, a learnt rule and a small crawl of the second one."""
     (tmp_path / "sources.yaml").write_text(SOURCES)
-    run_at(database_url, "import", str(tmp_path / "sources.yaml"))
+    run_here(Command(), database_url, "import", str(tmp_path / "sources.yaml"))
     database = Database(database_url)
     write_rows(
         database, LearntRulesRow("b.example", tuple([UrlRule("/story/.+", 0.9, LEARNT, False, 40, 0.871, 86_400.0)]))
@@ -74,21 +73,11 @@ def sites(store, tmp_path, monkeypatch, capsys):
     capsys.readouterr()
 
     def run(*arguments):
-        status = run_at(store, *arguments)
+        status = run_here(Command(), store, *arguments)
         out, error = capsys.readouterr()
         return status, out.splitlines(), error.splitlines()
 
     return run
-
-
-def run_at(url, *arguments):
-    parser, command = argparse.ArgumentParser(), Command()
-    command.settings = Settings({"DATABASE_URL": url})
-    command.settings.setmodule("crawlers.settings", priority="default")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(arguments)
-    command.run(rest, options)
-    return command.exitcode
 
 
 @pytest.mark.both_stores

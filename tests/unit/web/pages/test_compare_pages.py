@@ -40,7 +40,10 @@ def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, 
 def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later) -> None:
     address = f"/crawls/{later}/compare?with={crawl_id}"
     assert "Their settings are the same, as far as they are recorded." in browser.get(address).text
-    manifest = {"settings": {"MAX_LEVEL": 3}, "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": HOSTILE}}}
+    manifest = {
+        "settings": {"MAX_LEVEL": 3},
+        "command": {"arguments": {}, "settings": {"TRAPS_ENABLED": HOSTILE}, "left_out": []},
+    }
     with sqlite.write() as connection:
         connection.execute(update(crawl).where(crawl.c.id == later).values(manifest=json.dumps(manifest)))
     table = browser.get(address).text.partition("Settings that differ")[2].partition("</table>")[0]

@@ -8,27 +8,15 @@ from sqlalchemy import insert, select, update
 
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
-from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.seeds import save_seeds
 from crawlers.web.job_record import Job
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
 from crawlers.web.starting import Begun
+from tests.support.stored_crawl import MANIFEST
 
-COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}}
-
-
-@pytest.fixture
-def running_id(sqlite, crawl_id):
-    """The number of a crawl that a worker runs."""
-    row = {"crawl_id": crawl_id, "machine": "m", "process": 1, "version": "1", "state": "active"}
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(state="running"))
-        connection.execute(insert(worker), {**row, "id": 3, "joined_at": 1e9, "beat_at": 1e9, "pages": 7})
-    lock = WorkerLock(sqlite, 3)
-    yield crawl_id
-    lock.release()
+COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}, "left_out": []}
 
 
 @pytest.fixture
@@ -100,7 +88,14 @@ def test_states_of_tables_and_filters_are_the_words_of_the_numbers(browser, mixe
 
 
 def test_crawl_whose_name_is_a_number_hides_no_other_crawl(browser, crawl_id, sqlite):
-    named = {"id": 7, "name": str(crawl_id), "mission": "broad", "state": "finished", "started_at": 0, "manifest": "{}"}
+    named = {
+        "id": 7,
+        "name": str(crawl_id),
+        "mission": "broad",
+        "state": "finished",
+        "started_at": 0,
+        "manifest": MANIFEST,
+    }
     with sqlite.write() as connection:
         connection.execute(insert(crawl), {**named, "run_started_at": 0})
     for path, name in ((f"/crawls/{crawl_id}", "spring"), ("/crawls/7", str(crawl_id))):
@@ -109,7 +104,7 @@ def test_crawl_whose_name_is_a_number_hides_no_other_crawl(browser, crawl_id, sq
 
 
 def test_all_crawls_can_be_reached(browser, crawl_id, sqlite):
-    later = {"name": "later", "mission": "broad", "state": "finished", "started_at": 0, "manifest": "{}"}
+    later = {"name": "later", "mission": "broad", "state": "finished", "started_at": 0, "manifest": MANIFEST}
     assert "?before=" not in browser.get("/").text
     with sqlite.write() as connection:
         connection.execute(
@@ -150,7 +145,7 @@ def test_crawl_whose_processes_have_died_can_be_resumed_but_not_stopped(browser,
 def test_stopped_crawl_goes_on_by_the_same_command(browser, stopped_id, starter):
     starter.outcome = Begun(stopped_id)
     assert browser.post("/crawls/1/go-on").headers["location"] == "/crawls/1"
-    expected = CrawlCommand("extlinks", {"hosts": "hosts.txt"}, {"PAGE_BUDGET": "9", "WORKERS": "2"})
+    expected = CrawlCommand("extlinks", {"hosts": "hosts.txt"}, {"PAGE_BUDGET": "9", "WORKERS": "2"}, [])
     assert starter.commands == [("spring", expected, {})]
 
 
@@ -178,7 +173,7 @@ def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sq
 
 def test_half_a_character_in_a_command_is_shown_and_sent(browser, crawl_id, sqlite):
     half = "\udcff"  # in a file name that is in Latin-1
-    manifest = {"command": {"arguments": {"hosts": f"{half}.txt"}, "settings": {}}, "seeds": [half]}
+    manifest = {"command": {"arguments": {"hosts": f"{half}.txt"}, "settings": {}, "left_out": []}, "seeds": [half]}
     with sqlite.write() as connection:
         connection.execute(update(crawl).values(state="interrupted", manifest=json.dumps(manifest)))
     for path in ("/crawls/1", "/crawls/1/manifest", "/start?like=1"):

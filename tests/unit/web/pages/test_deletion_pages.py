@@ -4,10 +4,9 @@ import re
 from html import unescape
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 
-from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import bad_link, external_link, link, worker
+from crawlers.storage.schema.tables import bad_link, external_link, link
 from crawlers.web.pages import deletion_pages
 
 TABLES = {"external-links": external_link, "internal-links": link, "bad-links": bad_link}
@@ -112,21 +111,14 @@ def test_nothing_chosen_deletes_nothing(browser, crawl_id, sqlite):
     assert number_of(sqlite, "external-links") == before
 
 
-def test_links_of_a_running_crawl_are_not_deleted(browser, crawl_id, sqlite):
-    path = f"/crawls/{crawl_id}/reports/external-links"
-    row = {"id": 5, "crawl_id": 1, "machine": "m", "process": 1, "version": "1", "state": "active"}
-    with sqlite.write() as connection:
-        connection.execute(insert(worker), {**row, "joined_at": 0, "beat_at": 0})
+def test_links_of_a_running_crawl_are_not_deleted(browser, running_id, sqlite):
+    path = f"/crawls/{running_id}/reports/external-links"
     before = number_of(sqlite, "external-links")
-    lock = WorkerLock(sqlite, 5)
-    try:
-        text = browser.get(f"{path}/delete").text
-        assert "pause is not enough" in text
-        assert "Delete for good" not in text
-        response = browser.post(f"{path}/delete", path, all="1")
-        assert (response.status_code, "is running; stop it first" in response.text) == (409, True)
-    finally:
-        lock.release()
+    text = browser.get(f"{path}/delete").text
+    assert "pause is not enough" in text
+    assert "Delete for good" not in text
+    response = browser.post(f"{path}/delete", path, all="1")
+    assert (response.status_code, "is running; stop it first" in response.text) == (409, True)
     assert number_of(sqlite, "external-links") == before
 
 

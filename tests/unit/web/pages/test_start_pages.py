@@ -116,7 +116,7 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
     starter.start = LocalStarter(sqlite, tmp_path, program=(sys.executable, "-c", "")).start
     for text in ("a.test", "b.test"):
         browser.post("/start", **{**SITES, "name": "spring", "text": text})
-    manifest = {"command": {"arguments": {"hosts": stored_as("spring", b"a.test")}, "settings": {}}}
+    manifest = {"command": {"arguments": {"hosts": stored_as("spring", b"a.test")}, "settings": {}, "left_out": []}}
     with sqlite.write() as connection:
         connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
     assert "a.test</textarea>" in browser.get("/start?like=1").text
@@ -135,7 +135,9 @@ def test_crawl_keeps_its_sites_when_another_of_its_name_is_started(browser, star
 def test_form_is_filled_in_like_a_crawl(browser, sqlite, crawl_id, tmp_path, arguments, text, source):
     (tmp_path / "own.txt").write_text("http://own.test")
     (tmp_path.parent / "outside.txt").write_text("secret")
-    manifest = {"command": {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}}}
+    manifest = {
+        "command": {"arguments": arguments, "settings": {"PAGE_BUDGET": "9", "FIT_FACTOR": "2"}, "left_out": []}
+    }
     with sqlite.write() as connection:
         connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
     page = browser.get("/start?like=1").text
