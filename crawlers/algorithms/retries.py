@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
-from email.utils import parsedate_tz
+from email.utils import mktime_tz, parsedate_tz
 from typing import NamedTuple
 
 TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 REST_STATUSES = frozenset({429, 503})  # the host needs a rest (RFC 6585 section 4, RFC 9110 section 15.6.4)
-_SHORT_YEAR = re.compile(r"-\d\d\s")  # only in the second format of HTTP dates: 06-Nov-94
-_FIFTY_YEARS_S = 50 * 365.2425 * 86_400
 
 
 class RetryPolicy(NamedTuple):
@@ -79,25 +75,8 @@ def retry_after_s(value: str | None, now: float) -> float | None:
     text = value.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
+    fields = parsedate_tz(text)  # without a zone, it is GMT
     try:
-        at = _http_date_s(text, now)
+        return None if fields is None else max(0.0, mktime_tz(fields) - now)
     except (ValueError, OverflowError):
         return None
-    return None if at is None else max(0.0, at - now)
-
-
-def _http_date_s(text: str, now: float) -> float | None:
-    """Return the seconds since 1970 of an HTTP date in any of the formats of RFC 9110, section 5.6.7; None for others.
-
-    Without a zone, it is GMT. A year of two digits is never more than 50 years ahead of *now*.
-    """
-    fields = parsedate_tz(text)
-    if fields is None:
-        return None
-    year, month, day, hour, minute, second, *_, offset_s = fields
-    if _SHORT_YEAR.search(text):
-        this_year = datetime.fromtimestamp(now, UTC).year
-        year = this_year - this_year % 100 + year % 100
-        if datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp() > now + _FIFTY_YEARS_S:
-            year -= 100
-    return datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp() + second - (offset_s or 0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import parsed, resolve, site_of
 from crawlers.errors import BadUrl, ConfigError
-from crawlers.inputs.text_file import place_of, said_of, shortened_list, shown
+from crawlers.inputs.text_file import is_whole, place_of, said_of, shortened_list, shown
 from crawlers.items import SiteLimits
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _limits(text: str) -> tuple[SiteLimits, list[str]]:
 def _numbers(fields: Sequence[str], wrong: list[str]) -> list[int | None]:
     numbers: list[int | None] = []
     for field, (name, least, most) in zip(fields, _FIELDS, strict=False):
-        is_number = _is_number(field, least, most)
+        is_number = is_whole(field, least, most)
         if field and not is_number:
             wrong.append(f"{name} is {field[:20]!r}, expected a whole number from {least} to {most}")
         numbers.append(int(field) if is_number else None)
@@ -240,11 +240,6 @@ def _options(fields: Sequence[str], wrong: list[str]) -> dict[str, str]:
             wrong.append(f"{name} is given twice; keep one of the two")
         options[name] = value
     return options
-
-
-def _is_number(text: str, least: int, most: int) -> bool:
-    # The length is checked first because int() rejects thousands of digits with a different error.
-    return text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most
 
 
 def site_address(address: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.hosts_file import parse_hosts, site_address
-from crawlers.inputs.text_file import place_of, said_of, shortened_list, shown
+from crawlers.inputs.text_file import is_whole, place_of, said_of, shortened_list, shown
 from crawlers.storage.files.cells import guarded_cell, unguarded
 
 if TYPE_CHECKING:
@@ -232,8 +232,7 @@ def _is_yes(text: str) -> bool:
 
 
 def _number(text: str, name: str, least: int, most: int) -> int:
-    # The length is checked first because int() rejects thousands of digits with a different error.
-    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
+    if not is_whole(text, least, most):
         raise ConfigError(f"{name} is {shown(text)}, expected a whole number from {least} to {most}")
     return int(text)
 

@@ -53,6 +53,12 @@ def shortened(text: str) -> str:
     return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
 
 
+def is_whole(text: str, least: int, most: int) -> bool:
+    """Return whether *text* is a whole number from *least* to *most*."""
+    # The length is checked first because int() rejects thousands of digits with an error.
+    return text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most
+
+
 def place_of(origin: str, line: int) -> str:
     """Return where a line is, as messages begin: in the file *origin*, or in a text that people typed if that is "".
 

@@ -38,7 +38,7 @@ from crawlers.algorithms.urls.resolution import parsed
 from crawlers.algorithms.urls.scope import ALL, SITES, Scope
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import seed_address
-from crawlers.inputs.text_file import read_text, shortened, shortened_list, shown
+from crawlers.inputs.text_file import is_whole, read_text, shortened, shortened_list, shown
 from crawlers.inputs.yaml_reader import Item, Problem, item_of, items_of, read_fields
 
 if TYPE_CHECKING:
@@ -233,8 +233,7 @@ def _weights(fields: dict[str, Field]) -> Weights:
 
 def _budget(field: Field) -> int:
     line, text = item_of(field.node)
-    # The length is checked first because int() rejects thousands of digits with a different error.
-    if not (text.isascii() and text.isdigit() and len(text) <= 12 and 1 <= int(text) <= MAX_BUDGET):
+    if not is_whole(text, 1, MAX_BUDGET):
         raise Problem(line, f"budget is {shown(text)}, expected a number of pages from 1 to {MAX_BUDGET}")
     return int(text)
 

@@ -73,14 +73,14 @@ def regression(sites: Sequence[Sequence[Example]], min_sites: int = MIN_SITES) -
     return {name: float(solved[at]) * VARIANCES[name[0]] ** 0.5 for name, at in columns.items()}
 
 
-def explained(sites: Sequence[Sequence[Example]], min_sites: int = MIN_SITES) -> float:
+def explained(sites: Sequence[Sequence[Example]]) -> float:
     """Return the share of the variance of ln(1 + new links) within *sites* that weights explain, made without them.
 
     It is at most 1, and below 0 if they predict worse than nothing.
     """
     left = total = 0.0
     for fold in range(FOLDS):
-        weights = regression([site for at, site in enumerate(sites) if at % FOLDS != fold], min_sites)
+        weights = regression([site for at, site in enumerate(sites) if at % FOLDS != fold])
         for site in sites[fold::FOLDS]:
             gains = np.array([math.log1p(reward) for _, reward in site])
             values = np.array([sum(weights.get(name, 0.0) for name in dict.fromkeys(names)) for names, _ in site])
