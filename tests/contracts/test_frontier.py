@@ -24,7 +24,6 @@ def test_each_url_is_leased_once(site: Site) -> None:
     assert site.lease() == []
 
 
-@pytest.mark.both_stores
 def test_acknowledge_returns_the_number_of_new_links(site: Site) -> None:
     site.add("/")
     lease = site.one()
@@ -134,7 +133,6 @@ def test_request_of_the_nearest_discovery_is_used(engine: Engine) -> None:
     assert site.rows()["/a/"]["request"] == '{"n": 2}'
 
 
-@pytest.mark.both_stores
 @pytest.mark.parametrize("is_answered", [False, True])
 def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(is_answered: bool) -> None:
     engine = HeldMemoryEngine()

@@ -99,7 +99,6 @@ def test_site_is_not_opened_twice(begun: Site) -> None:
         begun.frontier.open_site(SiteState(begun.id, begun.root, 1, 0.0), NOW)
 
 
-@pytest.mark.both_stores
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 def test_site_continues_where_it_was_closed(engine: Engine, begun: Site, is_elsewhere: bool) -> None:
     begun.end(begun.one(), State.DONE, "/d/", "/b/")
@@ -122,7 +121,6 @@ def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun: Site) ->
     assert not begun.frontier._schedule._paused
 
 
-@pytest.mark.both_stores
 def test_retry_keeps_its_time(begun: Site) -> None:
     lease = begun.one()
     begun.frontier.release(lease, NOW + 60.0, "timeout", failed=True)

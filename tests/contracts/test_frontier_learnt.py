@@ -123,7 +123,6 @@ def stored(engine: SqlEngine) -> dict[int, str]:
         return {one: text for one, text in connection.exec_driver_sql("SELECT page_id, features FROM link_features")}
 
 
-@pytest.mark.both_stores
 def test_url_that_is_no_longer_too_deep_has_features_too(durable):
     site = LearntSite(durable, max_level=1)
     site.begin("/a/1", "/b/1")
@@ -134,7 +133,6 @@ def test_url_that_is_no_longer_too_deep_has_features_too(durable):
     assert sorted(site.crawl({"b": 0.0, "c": 0.0})) == ["/b/1", "/c/1"]
 
 
-@pytest.mark.both_stores
 @pytest.mark.parametrize("most", [1, 3])
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
     monkeypatch.setattr(value_queue, "LOADED", 2)
@@ -168,7 +166,7 @@ def undisturbed(seed: int) -> list[tuple[int, str]]:
     return Crawl(HeldMemoryEngine(), seed, HARVEST, kills=0).run()
 
 
-@budget(40)
+@budget(25)
 @given(SEEDS)
 def test_any_crawl_in_memory_chooses_after_kills_as_without(seed: int) -> None:
     assert Crawl(HeldMemoryEngine(), seed, HARVEST, kills=4).run() == undisturbed(seed)
@@ -194,7 +192,7 @@ def test_stored_features_are_those_of_the_link(durable):
 # Everything that may happen to a page
 
 
-@budget(20)
+@budget(12)
 @given(st.integers(0, 1_000_000), st.sampled_from([1, 4, 100_000]))
 def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(seed: int, head_urls: int) -> None:
     crawl = Accidents(seed, HARVEST, head_urls)

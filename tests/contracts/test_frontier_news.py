@@ -205,7 +205,6 @@ def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 
-@pytest.mark.both_stores
 def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
@@ -296,7 +295,6 @@ def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_anoth
     assert site.frontier.next_due(NOW) == 60
 
 
-@pytest.mark.both_stores
 def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> None:
     site = news_site(durable)
     begun(site, "/x1")

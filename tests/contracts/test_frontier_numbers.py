@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.frontier.values import Decision, Reward, RuleDecisions
@@ -14,8 +12,6 @@ from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
     from tests.contracts.engines import Engine
-
-pytestmark = pytest.mark.both_stores
 
 
 def test_pages_are_summed_up_by_state_without_those_of_unknown_sites(engine: Engine) -> None:

@@ -99,7 +99,6 @@ def test_site_is_chosen_by_what_its_links_promise_now(engine):
     assert {(other.id, f"/rich/{n}") for n in range(3)} <= set(read[:6])
 
 
-@pytest.mark.both_stores
 @pytest.mark.parametrize("most", [1, 3, 16])
 def test_urls_that_do_not_fit_into_memory_come_from_the_store(engine, monkeypatch, most):
     monkeypatch.setattr(value_queue, "LOADED", 2)
@@ -129,7 +128,7 @@ def undisturbed(seed: int) -> list[tuple[int, str]]:
     return Crawl(HeldMemoryEngine(), seed, TOPIC, kills=0).run()
 
 
-@budget(25)
+@budget(15)
 @given(SEEDS)
 def test_any_crawl_in_memory_chooses_after_kills_as_without(seed):
     assert Crawl(HeldMemoryEngine(), seed, TOPIC, kills=4).run() == undisturbed(seed)
@@ -145,7 +144,7 @@ def test_random_crawls_are_long_enough():
     assert sum(len(undisturbed(seed)) > 40 for seed in range(20)) > 5
 
 
-@budget(20)
+@budget(12)
 @given(st.integers(0, 1_000_000), st.sampled_from([1, 4, 100_000]))
 def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(seed, head_urls):
     crawl = Accidents(seed, TOPIC, head_urls)

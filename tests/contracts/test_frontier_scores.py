@@ -66,7 +66,6 @@ def test_scores_that_fall_with_time_are_read_again(held: Any, heads: tuple[int, 
     crawl.check_store()
 
 
-@pytest.mark.both_stores
 def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
     crawl = ScoredCrawl(held, Way(order("aopic"), sites=1, heads=(1,), accidents=False))
     home = crawl.frontier.lease(crawl.now, 1)[0]
@@ -111,7 +110,6 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, 
         crawl.check_store()
 
 
-@pytest.mark.both_stores
 def test_rebase_in_a_later_run_changes_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))

@@ -15,7 +15,6 @@ from tests.contracts.site import NOW, Site
 # What is known of a crawl
 
 
-@pytest.mark.both_stores
 def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine: Engine) -> None:
     frontier = engine.frontier()
     one, two = Site(engine, frontier, parallel=9, max_level=1), Site(engine, frontier)
@@ -72,7 +71,6 @@ def test_sites_of_one_store_are_independent(durable: SqlEngine) -> None:
     assert {lease.site_id for lease in frontier.lease(NOW, 9)} == {one.id, two.id}
 
 
-@pytest.mark.both_stores
 def test_queue_longer_than_its_part_in_memory_is_leased_in_order(durable: SqlEngine) -> None:
     site = Site(durable, durable.frontier(cache_urls=10, head_urls=1), parallel=1000)
     paths = [f"/{number}/" for number in range(300)]
@@ -98,7 +96,6 @@ def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable: Sql
     assert site.drain()[-1] == "/far/"
 
 
-@pytest.mark.both_stores
 @pytest.mark.parametrize("cache_urls", [1, 1000])
 def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngine, cache_urls: int) -> None:
     site = Site(durable, max_level=1)

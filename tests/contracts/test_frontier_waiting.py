@@ -191,7 +191,6 @@ def test_site_whose_first_results_are_awaited_is_waited_for(engine: Engine) -> N
     assert leased(slow, NOW) == [slow.id]
 
 
-@pytest.mark.both_stores
 def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
     good, poor = opened(engine, {"delay_s": 2.0}, {})
     assert leased(good, NOW) == []

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import pytest
-
 from crawlers.items import State
 from crawlers.storage.worker_status import Wait
 from tests.contracts.site import NOW, Site
@@ -35,7 +33,6 @@ def test_site_passes_through_all_waits(engine: Engine) -> None:
     assert frontier.waits == {Wait.REST: 1}
 
 
-@pytest.mark.both_stores
 def test_site_waits_for_a_retry_of_its_last_page(engine: Engine) -> None:
     site = Site(engine)
     site.add("/a/")

@@ -155,20 +155,6 @@ def test_sources_with_work_are_counted_and_chosen_as_a_whole(sources):
     assert held._spare(2) == [second], "the robots.txt of a site of the other one is being fetched"
 
 
-def test_claimed_sources_are_opened_in_their_order(sources, monkeypatch):
-    monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
-    held, first = sources.crawl._held, sources.crawl.sites.rows[0].id
-    opened: list[list[int]] = []
-    monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
-    rows = [SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103)]
-    monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
-    held.add_claimed(rows)
-    assert not held.are_all_open
-    asyncio.run(held.open())
-    assert opened == [[101], [102], [103]]
-    assert held.are_all_open
-
-
 def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch):
     """Because what is known of their URLs is taken up by the reactor."""
     held, first = sources.crawl._held, sources.crawl.sites.rows[0].id

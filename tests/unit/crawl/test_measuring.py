@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.crawl.measuring import QUERY_S, SUM_S, Measuring
+from crawlers.crawl.measuring import SUM_S, Measuring
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
-from tests.support.opened_crawl import NOW, OpenedCrawl
+from tests.support.opened_crawl import OpenedCrawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,16 +64,6 @@ def test_pages_are_counted_now_and_then(measured: Measured) -> None:
     assert measured.measuring.snapshot.pages == {State.WAITING: 3}
     measured.step(SUM_S)
     assert measured.measuring.snapshot.pages == {State.WAITING: 2, State.DONE: 1}
-
-
-def test_store_is_queried_seldom(measured: Measured) -> None:
-    assert measured.measuring.needs_query
-    measured.opened.crawl.session.writer.flush()
-    measured.query()
-    assert measured.measuring.snapshot.oldest_found_at == NOW
-    assert not measured.measuring.needs_query
-    measured.now = QUERY_S
-    assert measured.measuring.needs_query
 
 
 def test_store_that_can_not_be_read_ends_nothing(measured: Measured) -> None:

@@ -259,15 +259,6 @@ def test_pulls_of_others_are_read_once_if_they_are_wanted(made):
     assert one.round().round.pulls == []
 
 
-@pytest.mark.both_stores
-@pytest.mark.parametrize("was_divided", [False, True])
-def test_common_cash_is_distributed_if_the_crawl_is_divided(made, was_divided):
-    one = made(distribute=lambda parts: {}, is_divided=was_divided)
-    assert (one.round().parts is not None) == was_divided
-    one.join()
-    assert one.round().parts is not None
-
-
 def test_workers_are_asked_to_pause_and_to_stop(made):
     one = made()
     one.round()

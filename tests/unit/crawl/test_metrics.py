@@ -59,13 +59,6 @@ def test_leased_urls_do_not_wait() -> None:
     assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
 
 
-def test_age_of_the_oldest_url_grows_between_two_queries_of_the_store() -> None:
-    name = ("crawlers_oldest_waiting_url_age_seconds", "")
-    assert scraped(oldest_found_at=NOW - 60.0)[name] == 60.0
-    assert scraped(oldest_found_at=NOW + 5.0)[name] == 0.0, "the clock was set back"
-    assert name not in scraped()
-
-
 def test_lateness_is_a_cumulative_histogram() -> None:
     lateness = Lateness().plus(0.0).plus(LATENESS_S[0]).plus(0.3).plus(1000.0)
     found = scraped(lateness=lateness)

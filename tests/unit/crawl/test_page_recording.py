@@ -28,14 +28,6 @@ def test_page_is_stored_and_its_links_wait(opened):
     assert crawl.lease().level == 1
 
 
-def test_rows_of_the_policy_are_committed_with_the_page(opened, policy):
-    crawl = opened()
-    rows = ChangeSet(SiteRobots(1, 200, "by the policy", NOW))
-    policy.decides = lambda page: Decision(page, changes=rows)
-    crawl.end(crawl.lease())
-    assert crawl.rows("SELECT robots_text FROM site") == [("by the policy",)]
-
-
 @pytest.mark.parametrize("is_divided", [False, True], ids=["alone", "with others"])
 @pytest.mark.parametrize("finds", ["link", "sitemap"])
 def test_new_site_is_stored_together_with_its_first_page(opened, policy, monkeypatch, finds, is_divided):

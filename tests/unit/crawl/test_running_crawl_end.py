@@ -60,15 +60,6 @@ def test_nothing_is_leased_or_stored_after_a_failure(opened):
     assert crawl.pages()["/a"] == (State.WAITING, "")
 
 
-def test_store_that_fails_while_a_page_is_recorded_ends_the_crawl(opened):
-    crawl = opened()
-    lease = crawl.lease()
-    break_store(crawl)
-    crawl.end(lease)
-    assert isinstance(crawl.crawl.control.failure, StoreError)
-    assert crawl.stopped == ["store_failed"]
-
-
 def test_store_that_fails_while_a_robots_txt_is_recorded_ends_the_crawl(opened):
     crawl = opened(ROBOTSTXT_OBEY=True)
     needed = crawl.robots()

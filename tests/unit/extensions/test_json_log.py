@@ -49,17 +49,6 @@ def test_line_has_the_time_in_utc_and_the_fields_of_the_crawl(log):
     assert line == {"level": "INFO", "logger": "a.b", "message": message, "crawl": "night", "spider": "mine"}
 
 
-def test_exception_is_one_field(log):
-    try:
-        raise ValueError("bad\nvalue")
-    except ValueError:
-        logging.getLogger("a").exception("failed")
-    (line,) = log()
-    assert line["message"] == "failed"
-    assert line["exception"].startswith("Traceback (most recent call last):\n")
-    assert line["exception"].endswith("ValueError: bad\nvalue")
-
-
 def test_objects_of_scrapy_are_left_out_and_fields_of_users_stay(log):
     logging.getLogger("a").warning(
         "x", extra={"spider": Spider(name="other"), "item": Page(1, "", 0, State.DONE), "host": "a.test"}

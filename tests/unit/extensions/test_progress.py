@@ -31,16 +31,6 @@ def test_display_is_off_where_there_is_no_terminal(wanted, monkeypatch):
         Progress.from_crawler(crawler)
 
 
-def test_display_shows_the_end_of_a_crawl_even_without_a_terminal(tmp_path):
-    project = Project(tmp_path, PROGRESS_ENABLED=True, LOG_LEVEL="ERROR")
-    with Web(site=pages({"/": "<a href=/x>x</a>", "/x": "x"})) as web:
-        outcome = project.crawl(web.hosts())
-    assert outcome.status == 0, outcome.log
-    assert "Traceback" not in outcome.log
-    (sums,) = re.findall(r"1 site +(\d+)", outcome.log.split("sitegraph, ")[-1])
-    assert sums == "2"
-
-
 def stalling(release):
     """Return a site whose page /b is answered when the event *release* is set."""
 

@@ -36,12 +36,6 @@ def test_log_has_the_summary_in_place_of_the_dumps(tmp_path, site):
     assert "\x1b" not in ended.log
 
 
-def test_log_of_level_debug_has_the_dumps_as_well(tmp_path, site):
-    ended = Project(tmp_path).crawl(site, LOG_LEVEL="DEBUG")
-    assert HEADING in ended.log
-    assert [dump for dump in DUMPS if f"DEBUG: {dump}" not in ended.log] == []
-
-
 @pytest.mark.parametrize("settings", [{"LOG_FILE": "crawl.log"}, {"LOG_LEVEL": "ERROR"}])
 def test_summary_is_on_the_terminal_once_and_last(tmp_path, site, settings):
     with Terminal() as terminal:

@@ -65,18 +65,6 @@ def test_only_changed_pages_are_written_and_requeued() -> None:
     assert written(one, store)[ImportanceRow] == []
 
 
-def test_pages_that_are_held_or_gone_or_of_closed_sites_are_not_requeued() -> None:
-    store = MemoryFrontierStore()
-    one, site = scoring(store, held={1})
-    one.add_waiting(SITE, 1, 0)
-    one.add_waiting(SITE, 2, 0)
-    one.remove_page(2)
-    one.add_waiting(99, 3, 0)
-    changes = written(one, store)
-    assert site.rose == []
-    assert [row[:3] for row in changes[ImportanceRow]] == [(1, SITE, 0), (2, SITE, GONE), (3, 99, 0)]
-
-
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
 def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -> None:
     store = MemoryFrontierStore()

@@ -117,20 +117,6 @@ def test_bug_while_a_request_is_made_ends_the_crawl(flows):
 # Plain Scrapy spiders
 
 
-def test_request_that_can_not_be_recreated_is_skipped(flows):
-    flow = flows({"is_foreign": True, "sites": ()})
-    site_id = flow.opened.crawl.sites.id_of(SITE, NOW, ChangeSet())
-    flow.opened.crawl.frontier.add(
-        [Candidate(site_id, target("/lost"), request='{"kept": 1, "process": "earlier"}')], NOW
-    )
-    flow.flow.add(Request(f"{SITE}/x"))
-    assert flow.paths() == ["/x"]
-    assert flow.opened.pages()["/lost"] == (
-        State.FAILED,
-        "request_lost",
-    )
-
-
 def test_one_call_makes_a_bounded_number_of_steps_and_the_engine_asks_again(flows, monkeypatch):
     monkeypatch.setattr(request_flow, "MAX_STEPS", 2)
     flow = flows({"is_foreign": True, "sites": ()})

@@ -197,14 +197,6 @@ def test_site_with_server_errors_rests_at_least_as_long_as_it_demands(fetch, sta
     assert (one.known, one.rests) == ([(7, status, None)], [rest_s])
 
 
-def test_redirect_is_followed_anew_after_a_rest(fetch):
-    one = fetch(rests=RESTS)
-    one.respond(301, redirect=to("/rules.txt"))
-    one.respond(500)
-    one.now += 60.0
-    assert one.next_request().url == f"{SITE}/robots.txt"
-
-
 def test_rests_end_when_nothing_else_is_left_to_do(fetch, caplog):
     caplog.set_level("INFO")
     one = fetch(rests=RESTS, last_wait_s=5.0, most=2)

@@ -167,16 +167,6 @@ def test_page_of_the_same_bytes_is_known_before_it_is_read(
     assert policy.copy_of(url, b"others", canonical) is None
 
 
-def test_article_of_an_earlier_crawl_is_not_fetched_again(database: Database) -> None:
-    for has_earlier in (True, False):
-        policy = Desk(database, has_earlier=has_earlier)
-        policy.judge("/news/1-story")
-        policy.judge("/x", article=replace(STORY, text="Another text"))
-        reasons = [policy.policy.reason_against(resolve(SITE, path)) for path in ("/news/1-story", "/news/3", "/x")]
-        why = "stored_earlier 1" if has_earlier else None
-        assert reasons == [why, None, None], "no rule says that /x is an article"
-
-
 def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database: Database) -> None:
     policy = Desk(database, has_earlier=True)
     policy.judge("/news/1-story")

@@ -9,7 +9,6 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.items import FEED, Page, State, Target
-from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FoundFeed
 
@@ -38,16 +37,6 @@ def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
     return changes[FoundFeed]
 
 
-def test_other_usual_places_are_tried_when_documents_show_that_the_site_is_worth_it() -> None:
-    feeds = places()
-    feeds.of_home(f"{HERE}/", [])
-    assert [feeds.of_document(f"{HERE}/{n}") for n in range(WORTH - 1)] == [[]] * (WORTH - 1)
-    more = feeds.of_document(f"{HERE}/story")
-    assert [one.url for one in more] == [HERE + place for place in USUAL_PLACES[FIRST_PLACES:]]
-    assert [feeds.of_document(f"{HERE}/later/{n}") for n in range(5)] == [[]] * 5
-    assert feeds.of_document(f"{THERE}/1") == []
-
-
 @pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
 def test_documents_of_an_earlier_run_count(stored: int, further: int) -> None:
     feeds = places()
@@ -64,16 +53,6 @@ def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
         feeds.recall([(HERE, WORTH - 2)])
     assert feeds.of_document(f"{HERE}/{WORTH - 2}") == []
     assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
-
-
-def test_removed_feeds_and_those_of_excluded_sites_are_not_wanted() -> None:
-    feeds = places(removed=(f"{HERE}/rss",))
-    named = [target(url) for url in (f"{HERE}/rss", f"{OUT}/rss", f"{HERE}/feed")]
-    assert feeds.wanted(f"{HERE}/", named) == [target(f"{HERE}/feed")]
-    assert feeds.of_home(f"{HERE}/", named) == [target(f"{HERE}/feed")]
-    reasons = [feeds.reason_against(key(f"{HERE}/{name}")) for name in ("rss", "feed")]
-    assert reasons == [Reason.FEED_REMOVED, None]
-    assert (feeds.add(f"{HERE}/rss"), feeds.add(f"{HERE}/feed")) == (False, True)
 
 
 def test_removed_feed_in_a_usual_place_is_not_tried() -> None:

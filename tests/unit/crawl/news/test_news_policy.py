@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
-from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH, LISTS
+from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH, LISTS
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.crawl.news import feed_registry, news_sites
 from crawlers.crawl.news.feed_registry import FIRST_PLACES
@@ -53,15 +53,6 @@ def test_item_that_was_announced_before_is_not_new(runs):
     again.end(lease, "/a2", "/a1", news=feed("/a2", "/a1"), now=NOW + 9 * HOUR)
     assert [row.key for row in again.decision.changes[FeedItemRow]] == [target("/a2").key]
     assert again.poll("/feed") == (FEED, 0, 2)
-
-
-def test_further_sitemaps_of_an_index_are_read_late_and_keep_that_place(runs):
-    crawl = runs()
-    many = tuple(f"/{n}.xml" for n in range(MAX_SITEMAPS + 1))
-    crawl.end(crawl.lease(), news=News(feeds=[target("/index.xml")]))
-    crawl.end(crawl.lease(), news=feed(kind=SITEMAP, further=many))
-    assert crawl.slot(many[-2]) == (FRESH, BEFORE_ARTICLES.value)
-    assert crawl.slot(many[-1]) == (ARCHIVE, BEFORE_ARTICLES.value)
 
 
 def test_index_within_an_index_within_an_index_leads_no_further(runs):
