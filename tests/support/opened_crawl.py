@@ -117,6 +117,13 @@ class OpenedCrawl:
         assert isinstance(lease, Lease)
         return lease
 
+    def leases(self) -> list[Lease]:
+        """Return everything that may be leased now."""
+        found = []
+        while isinstance(lease := self.crawl.next(self.now), Lease):
+            found.append(lease)
+        return found
+
     def robots(self) -> RobotsNeeded:
         """Return the next site whose robots.txt is needed; fail if there is none."""
         needed = self.crawl.next(self.now)
@@ -164,3 +171,10 @@ class OpenedCrawl:
     def states(self) -> list[tuple[str, str]]:
         """Return state and reason of every crawl."""
         return [(state, reason) for state, reason in self.rows("SELECT state, reason FROM crawl ORDER BY id")]
+
+
+def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
+    """Let each of the crawls exchange with the others several times."""
+    for _ in range(number):
+        for crawl in crawls:
+            crawl.round()

@@ -12,7 +12,6 @@ from sqlalchemy import update
 
 from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.frontier.values import Lease
 from crawlers.items import ExternalLink, Page, SiteLimits, State
 from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_opening import open_sites
@@ -22,6 +21,8 @@ from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from crawlers.frontier.values import Lease
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -53,13 +54,6 @@ def crawl(sqlite_url: str) -> Iterator[OpenedCrawl]:
     opened.kill()
 
 
-def leases(crawl: OpenedCrawl) -> list[Lease]:
-    found = []
-    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
-        found.append(lease)
-    return found
-
-
 def held_after_each(crawl: OpenedCrawl, rounds: int) -> list[int]:
     """Return how many sites are left after each of some rounds in which one of two workers has nothing to do."""
     left = []
@@ -85,7 +79,7 @@ def test_nothing_more_is_given_up_while_pages_of_what_is_given_up_are_in_flight(
         found.remove(lease)
     assert held_after_each(crawl, 4) == [6] * 4
     assert crawl.crawl._held._parting == parting
-    further = leases(crawl)
+    further = crawl.leases()
     for lease in found:
         read(crawl, lease)
     kept = {row.id for row in crawl.crawl.sites.rows}
@@ -184,12 +178,12 @@ def test_source_that_is_given_up_while_it_is_read_is_not_opened(sources, monkeyp
 
 def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sources):
     held, rows = sources.crawl._held, list(sources.crawl.sites.rows)
-    found = leases(sources)
+    found = sources.leases()
     held.share(1, 2)
     (source,) = held._parting
     held.add_claimed([new_site(sources, source)])
     asyncio.run(held.open())
-    assert leases(sources) == []
+    assert sources.leases() == []
     for lease in found:
         read(sources, lease)
     assert {row.id for row in sources.crawl.sites.rows} == {
@@ -199,7 +193,7 @@ def test_new_site_of_a_source_that_is_to_be_given_up_waits_and_goes_with_it(sour
 
 def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
     held = sources.crawl._held
-    found = leases(sources)
+    found = sources.leases()
     held.share(1, 2)
     (source,) = held._parting
     held.add_claimed([SiteRow(101, "http://new.test", 1, None, 0.0, source_id=source)])

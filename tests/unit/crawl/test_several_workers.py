@@ -15,16 +15,16 @@ from crawlers.crawl import held_sites, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
-from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
 from crawlers.storage.database import Database
-from tests.support.opened_crawl import OpenedCrawl, target
+from tests.support.opened_crawl import OpenedCrawl, rounds, target
 from tests.support.workers_of_web import stored_cash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.crawl.session import CrawlSession
+    from crawlers.frontier.values import Lease
     from crawlers.storage.site_rows import SiteRow
 
 SITES = [f"http://s{number}.test" for number in range(6)]
@@ -59,21 +59,6 @@ class SlowPolicy(CrawlPolicy):
         return super().load_sites(rows)
 
 
-def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
-    """Let each of the crawls exchange with the others several times."""
-    for _ in range(number):
-        for crawl in crawls:
-            crawl.round()
-
-
-def leases(crawl: OpenedCrawl) -> list[Lease]:
-    """Return everything that may be leased now."""
-    found = []
-    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
-        found.append(lease)
-    return found
-
-
 def end(crawl: OpenedCrawl, lease: Lease, links: int = 0) -> None:
     """Read the page of *lease* with links to new pages."""
     site = lease.url.split("/", 3)[2]
@@ -83,7 +68,8 @@ def end(crawl: OpenedCrawl, lease: Lease, links: int = 0) -> None:
 
 def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
     """Let a worker be silent for some seconds, in the eyes of the others."""
-    crawl.crawl.session.writer.flush()
+    if not crawl.crawl.session.writer.is_closed:
+        crawl.crawl.session.writer.flush()
     database = Database(crawl.url)
     with database.write() as connection:
         connection.exec_driver_sql(
@@ -111,7 +97,7 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     assert two.crawl.has_pending  # it stays, although it has nothing to do yet
     rounds(two, one, two)
     assert Counter(owners(one)) == {one.crawl.worker_id: 2, two.crawl.worker_id: 2}
-    urls = [lease.url for crawl in (one, two) for lease in leases(crawl)]
+    urls = [lease.url for crawl in (one, two) for lease in crawl.leases()]
     assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
 
 
@@ -153,7 +139,7 @@ def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened
             await opening
 
     asyncio.run(open_slowly())
-    assert len(leases(two)) == owners(one).count(two.crawl.worker_id) == 2
+    assert len(two.leases()) == owners(one).count(two.crawl.worker_id) == 2
 
 
 class TickingCrawl(OpenedCrawl):
@@ -195,7 +181,7 @@ def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkey
     monkeypatch.setattr(session, "PULLS_PER_BEAT", 1)
     mission = {"sites": [SiteLimits(site) for site in SITES[:4]], "page_budget": 10}
     first = OpenedCrawl(sqlite_url, None, mission)
-    for lease in leases(first)[:3]:
+    for lease in first.leases()[:3]:
         end(first, lease)
     first.kill()
     crawl = TickingCrawl(sqlite_url, Submitted, mission, WORKER_DEADLINE_SECONDS=30.0)
@@ -214,13 +200,13 @@ def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_u
 
 def test_site_keeps_its_delay_when_it_is_given_up(opened):
     one, two = opened(2, SITE_DELAY_SECONDS=30.0), opened(2, SITE_DELAY_SECONDS=30.0)
-    for lease in leases(one):
+    for lease in one.leases():
         end(one, lease, links=1)
     one.now += 1.0
     two.now = one.now
     rounds(two, one, two)
     assert two.crawl.worker_id in owners(one)
-    assert leases(two) == []
+    assert two.leases() == []
     assert two.crawl.next_due(two.now) == pytest.approx(29.0, abs=1.0)  # the clocks of tests stand still
 
 
@@ -245,7 +231,7 @@ def test_workers_that_discover_sites_at_once_have_no_more_than_allowed(opened, m
     # Each sees the two sites with which the crawl began, as if nothing had been committed since.
     for crawl, names in ((one, "xy"), (two, "yz")):
         monkeypatch.setattr(crawl.crawl.session, "sites_elsewhere", lambda names: (set(), 2))
-        (lease,) = leases(crawl)
+        (lease,) = crawl.leases()
         found = [(target(f"http://{name}.test/"), 1) for name in names]
         crawl.end(lease, cross_site_links=found)
         crawl.crawl.session.writer.flush()
@@ -262,7 +248,7 @@ def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened
     monkeypatch.setattr("crawlers.crawl.session.MOST_SITES", 2)
     one, two = (opened(2, mission, ORDER="aopic") for _ in range(2))
     rounds(two, one, two)
-    (lease,) = leases(two)
+    (lease,) = two.leases()
     pages = "SELECT url, level, (SELECT count(*) FROM link) FROM page ORDER BY id"
     before = two.rows(pages)
     # It sees a single site of the crawl, as if the other one had been discovered since.
@@ -274,7 +260,7 @@ def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened
     assert carried > 0.1
     assert cash(one) == pytest.approx(1.0, abs=1e-12)
     two.kill()
-    silence_killed(two, one)
+    silence(two, 5.0)
     rounds(one)
     assert one.rows("SELECT count(*) FROM message") == [(0,)]
     assert cash(one) == pytest.approx(1.0, abs=1e-12)
@@ -286,24 +272,19 @@ def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened
 
 def test_sites_of_a_dead_worker_are_taken_over_at_once_but_not_before_their_delay(opened):
     one, two = opened(2, SITE_DELAY_SECONDS=5.0), opened(2, SITE_DELAY_SECONDS=5.0)
-    leases(one)
+    one.leases()
     one.kill()
-    silence_killed(one, two)
+    silence(one, 5.0)
     rounds(two)
     assert owners(two) == [two.crawl.worker_id] * 2
-    assert leases(two) == []
+    assert two.leases() == []
     two.now += 6.0
-    assert len(leases(two)) == 2
-
-
-def silence_killed(killed: OpenedCrawl, other: OpenedCrawl) -> None:
-    with other.crawl.session.database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE worker SET beat_at = beat_at - 5 WHERE id = {killed.crawl.worker_id}")
+    assert len(two.leases()) == 2
 
 
 def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened):
     one, two = opened(2), opened(2)
-    first, _ = leases(one)
+    first, _ = one.leases()
     silence(one)
     rounds(two)
     assert owners(two) == [two.crawl.worker_id] * 2
@@ -315,7 +296,7 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     one.close(lambda: written.append(1))
     assert (written, one.crawl.has_ended) == ([], False)
     assert len(two.pages()) == 2
-    assert len(leases(two)) == 2
+    assert len(two.leases()) == 2
 
 
 # Budget
@@ -327,7 +308,7 @@ def test_budget_is_obeyed_exactly(opened, budget):
     ended: Counter[int] = Counter()
     for _ in range(60):
         rounds(*crawls, number=1)
-        found = [(crawl, lease) for crawl in crawls for lease in leases(crawl)]
+        found = [(crawl, lease) for crawl in crawls for lease in crawl.leases()]
         if not found and all(crawl.crawl.is_budget_exhausted for crawl in crawls):
             break
         for crawl, lease in found:
@@ -369,7 +350,7 @@ def test_one_of_several_writes_the_outputs_when_nothing_waits(opened):
     for _ in range(4):
         rounds(*crawls, number=1)
         for crawl in crawls:
-            for lease in leases(crawl):
+            for lease in crawl.leases():
                 end(crawl, lease)
     rounds(*crawls)
     assert not any(crawl.crawl.has_pending for crawl in crawls)
@@ -395,9 +376,9 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
     one, two = opened(2, ORDER="opic"), opened(2, ORDER="opic")
     rounds(two, one, two)
     for crawl in (one, two):
-        for lease in leases(crawl):
+        for lease in crawl.leases():
             end(crawl, lease, links=1)
-        for lease in leases(crawl):
+        for lease in crawl.leases():
             end(crawl, lease)
     rounds(one, two)
     elected, other = (one, two) if one.crawl._members.last.is_elected else (two, one)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.frontier.values import Lease
 from crawlers.items import Page, SiteLimits, State
-from tests.support.opened_crawl import OpenedCrawl, target
+from tests.support.opened_crawl import OpenedCrawl, rounds, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from crawlers.frontier.values import Lease
 
 A, B, C, D = (f"http://{name}.test" for name in ("a1", "a2", "b1", "b2"))
 LEADERS = {A: A, B: A, C: C, D: C}  # two sources with two sites
@@ -50,17 +51,8 @@ def holds(crawl: OpenedCrawl) -> set[str]:
     return own
 
 
-def rounds(*crawls: OpenedCrawl, number: int = 3) -> None:
-    for _ in range(number):
-        for crawl in crawls:
-            crawl.round()
-
-
 def leases(crawl: OpenedCrawl) -> dict[str, Lease]:
-    found = {}
-    while isinstance(lease := crawl.crawl.next(crawl.now), Lease):
-        found[lease.url] = lease
-    return found
+    return {lease.url: lease for lease in crawl.leases()}
 
 
 def end(crawl: OpenedCrawl, lease: Lease, *across: str) -> None:

@@ -13,7 +13,6 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, UrlRule
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
-from crawlers.frontier.values import Lease
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlers.crawl.session import CrawlSession
+    from crawlers.frontier.values import Lease
 
 A, B = "http://a.test", "http://b.test"
 SOURCES = [Source(SiteLimits(A), feeds=(f"{A}/feed",)), Source(SiteLimits(B))]
@@ -63,11 +63,8 @@ class NewsWorker(OpenedCrawl):
     def sites(self) -> set[str]:
         return {row.site for row in self.crawl.sites.rows}
 
-    def leases(self) -> dict[str, Lease]:
-        found = {}
-        while isinstance(lease := self.crawl.next(self.now), Lease):
-            found[lease.url] = lease
-        return found
+    def due(self) -> dict[str, Lease]:
+        return {lease.url: lease for lease in self.leases()}
 
     def read(self, lease: Lease, *links: str, news: News | None = None) -> None:
         """Read the page of *lease*, with links to any site."""
@@ -87,7 +84,7 @@ class NewsWorker(OpenedCrawl):
     def read_all(self) -> dict[str, Lease]:
         """Read everything that is due; return the leases by URL."""
         found: dict[str, Lease] = {}
-        while leases := self.leases():
+        while leases := self.due():
             for lease in leases.values():
                 self.read(lease)
             found |= leases
@@ -125,7 +122,7 @@ def opened_with(url: str, number: int) -> tuple[int, int]:
     """Return how many statements resume a crawl of so many sources, and how many another worker needs to open them."""
     sources = [Source(SiteLimits(f"http://s{n}.test"), feeds=(f"http://s{n}.test/feed",)) for n in range(number)]
     first = NewsWorker(url, sources)
-    for lease in first.leases().values():
+    for lease in first.due().values():
         first.read(lease, f"{lease.url}-1", news=feed(f"{lease.url}-1") if lease.url.endswith("/feed") else None)
     first.close(reason="shutdown")
     counted: list[str] = []
@@ -162,10 +159,10 @@ def feed(*urls: str) -> News:
 def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
     one, two = begun(), begun()
     first, second = shared(one, two)
-    first.read(first.leases()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
+    first.read(first.due()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
     second.round()
     assert second.slot(f"{B}/story") == (FRESH, NOW - 60.0)
-    lease = second.leases()[f"{B}/story"]
+    lease = second.due()[f"{B}/story"]
     assert second.policy.is_announced(lease)
     assert second.policy.is_in_feed(lease)
     assert second.rows("SELECT count(*) FROM message") == [(0,)]
@@ -175,12 +172,12 @@ def test_announced_article_of_another_source_is_queued_by_its_worker(begun):
 def test_page_that_was_read_before_a_feed_of_another_worker_announced_it_is_read_again(begun):
     one, two = begun(), begun()
     first, second = shared(one, two)
-    second.read(second.leases()[f"{B}/"], f"{B}/story")
+    second.read(second.due()[f"{B}/"], f"{B}/story")
     assert f"{B}/story" in second.read_all()
-    first.read(first.leases()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
+    first.read(first.due()[f"{A}/feed"], f"{B}/story", news=feed(f"{B}/story"))
     for worker in (first, second):
         worker.round()
-    again = second.leases()[f"{B}/story"]
+    again = second.due()[f"{B}/story"]
     assert again.is_revisit
     assert second.policy.is_announced(again)
 
@@ -189,7 +186,7 @@ def test_links_to_sources_of_others_get_the_slots_of_their_rules(begun):
     one, two = begun(), begun()
     first, second = shared(one, two)
     second.policy.classifier.replace("b.test", [UrlRule(r"/news/.*", 1.0, LEARNT)])
-    first.read(first.leases()[f"{A}/"], f"{B}/news/1", f"{B}/about")
+    first.read(first.due()[f"{A}/"], f"{B}/news/1", f"{B}/about")
     second.round()
     assert second.slot(f"{B}/news/1")[0] == FIT
     assert second.slot(f"{B}/about")[0] == 0
@@ -199,14 +196,14 @@ def test_all_feeds_that_a_page_of_another_worker_names_are_those_of_its_source(b
     one, two = begun(), begun()
     first, second = shared(one, two)
     feeds = [f"{B}/feed-{number}" for number in range(3)]
-    first.read(first.leases()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
+    first.read(first.due()[f"{A}/"], *feeds, news=News(PAGE, feeds=[target(url) for url in feeds]))
     second.round()
     assert second.policy._feeds._named == {target(url).key: A for url in feeds}
 
 
 def test_polls_and_rules_move_with_their_source(begun):
     one = begun()
-    found = one.leases()
+    found = one.due()
     one.read(found[f"{A}/feed"], f"{A}/1", news=feed(f"{A}/1"))
     one.read(found[f"{A}/"])
     one.read(found[f"{B}/"])
@@ -220,7 +217,7 @@ def test_polls_and_rules_move_with_their_source(begun):
     assert came.policy.classifier.weight(site, f"{site}/7") == 1.0
     assert came.policy._polls.kind(next(iter(before))) or site == B
     first.now = second.now = NOW + 7 * 3600.0
-    due = {*first.leases(), *second.leases()}
+    due = {*first.due(), *second.due()}
     assert {f"{A}/feed", f"{A}/", f"{B}/"} <= due
     assert len(first.policy._polls) + len(second.policy._polls) == 3
 
@@ -228,12 +225,12 @@ def test_polls_and_rules_move_with_their_source(begun):
 def test_downloads_of_all_workers_are_counted_in_one_iteration(begun):
     one, two = begun(NEWS_ITERATION_PAGES=3), begun(NEWS_ITERATION_PAGES=3)
     first, second = shared(one, two)
-    found = first.leases()
+    found = first.due()
     first.read(found[f"{A}/feed"], *(f"{A}/{n}" for n in range(2)), news=feed(*(f"{A}/{n}" for n in range(2))))
-    second.read(second.leases()[f"{B}/"])
+    second.read(second.due()[f"{B}/"])
     first.read(found[f"{A}/"])
     second.crawl.session.writer.flush()
-    for lease in first.leases().values():
+    for lease in first.due().values():
         first.read(lease)
     assert first.rows("SELECT count(*) FROM page WHERE state = 1") == [(5,)]
     assert [one.pages for one in read(stored_iterations, first.crawl.session.database, first.crawl.session.row.id)] == [
