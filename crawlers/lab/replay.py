@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +29,7 @@ from crawlers.lab.simulation.rule_simulation import omniscient, oracle, simulate
 from crawlers.lab.site_yields import site_yields
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
-from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.queries import crawl_named
 
 if TYPE_CHECKING:
@@ -227,8 +225,9 @@ def _ratio(links: int, most: int) -> str:
 
 def _write(path: Path, runs: dict[str, dict[int, Replayed]], budget: int) -> None:
     points = checkpoints(budget)
-    with replacing(path) as stream:
-        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
-        writer.writerow(("rule", "pages", "found"))
-        for rule, by_budget in runs.items():
-            writer.writerows((rule, *at) for at in zip(points, _at(by_budget[budget].found, points), strict=True))
+    rows = (
+        (rule, *at)
+        for rule, by_budget in runs.items()
+        for at in zip(points, _at(by_budget[budget].found, points), strict=True)
+    )
+    write_table(path, ("rule", "pages", "found"), rows)

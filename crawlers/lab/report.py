@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +22,7 @@ from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.link_worths import feature_worths
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
-from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
 from crawlers.storage.pulls import pulls_of
 from crawlers.storage.queries import crawl_named
 from crawlers.storage.schema.tables import site
@@ -193,9 +191,8 @@ def _index(index: float | None) -> str:
 
 
 def _write(path: Path, moments: Sequence[Moment], names: Mapping[Hashable, str]) -> None:
-    with replacing(path) as stream:
-        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
-        writer.writerow(("pages", "site", "own_pages", "found", "index"))
-        for moment in moments:
-            index = "" if moment.index is None else moment.index
-            writer.writerow((moment.pulls, names[moment.arm], moment.own_pulls, moment.earned, index))
+    rows = (
+        (one.pulls, names[one.arm], one.own_pulls, one.earned, "inf" if one.index == math.inf else one.index)
+        for one in moments
+    )
+    write_table(path, ("pages", "site", "own_pages", "found", "index"), rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -18,7 +16,7 @@ from crawlers.lab import yield_chart
 from crawlers.lab.options import check, page_budget, rule_names
 from crawlers.lab.simulation.experiment import BASELINE, OMNISCIENT, SUITES, checkpoints, compare, measure, tasks
 from crawlers.lab.simulation.web_generator import PROFILES
-from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
 
 if TYPE_CHECKING:
     import argparse
@@ -113,9 +111,10 @@ def _beside_the_paper(tables: dict[str, list[Row]]) -> str:
 
 def _write(path: Path, measured: Iterable[Measured], page_budget: int) -> None:
     points = checkpoints(page_budget)
-    with replacing(path) as stream:
-        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
-        writer.writerow(("webs", "web", "rule", "pages", "links"))
-        for web in measured:
-            for rule, found in web.found.items():
-                writer.writerows((web.suite, web.web, rule, *at) for at in zip(points, found, strict=True))
+    rows = (
+        (web.suite, web.web, rule, *at)
+        for web in measured
+        for rule, found in web.found.items()
+        for at in zip(points, found, strict=True)
+    )
+    write_table(path, ("webs", "web", "rule", "pages", "links"), rows)

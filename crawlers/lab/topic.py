@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +15,11 @@ from crawlers.lab.simulation.experiment import checkpoints
 from crawlers.lab.simulation.topic_comparison import Curves, compare
 from crawlers.lab.topic_runs import as_they_ran, replayed
 from crawlers.storage.database import Database
-from crawlers.storage.files.atomic import replacing
+from crawlers.storage.files.csv_tables import write_table
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -156,9 +154,9 @@ def _tables(found: Comparison, points: Sequence[int]) -> str:
 
 
 def _write(path: Path, by_run: Mapping[str, Curves]) -> None:
-    with replacing(path) as stream:
-        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
-        writer.writerow(("run", "pages", *Curves._fields))
-        for name, curves in by_run.items():
-            for row in zip(*curves, strict=True):
-                writer.writerow((name, row[0][0], *(value for _, value in row)))
+    rows: Iterable[list[str | float]] = (
+        [name, row[0][0], *(value for _, value in row)]
+        for name, curves in by_run.items()
+        for row in zip(*curves, strict=True)
+    )
+    write_table(path, ("run", "pages", *Curves._fields), rows)
