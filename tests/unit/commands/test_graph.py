@@ -60,21 +60,6 @@ def test_graph_of_one_site_is_drawn_and_written_as_a_page(crawled, tmp_path):
     assert '["outside.example"' in paths[1].read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--html", "a.html"), "--html draws the graph of one site, but the crawl has 2: name one of http"),
-        (("--picture", "a.pdf"), "--picture=a.pdf must end with .svg or .png"),
-        (("--html", "a.html", "--top", "5"), "--top writes a table; leave out --html"),
-    ],
-)
-def test_a_picture_that_cannot_be_drawn_is_refused(crawled, options, why):
-    project, *_ = crawled
-    outcome = project.run("graph", *options)
-    assert outcome.status != 0
-    assert why in outcome.output + outcome.log
-
-
 def test_two_crawls_are_compared(tmp_path):
     project = Project(tmp_path)
     paths = ["/gone", "/same"]
@@ -89,22 +74,6 @@ def test_two_crawls_are_compared(tmp_path):
     outcome = project.run("graph", "--diff", "1", "2", "--folder", str(tmp_path / "diff"))
     assert outcome.status == 0, outcome.log
     assert "pages: 1 appeared, 1 vanished, 1 changed, 1 unchanged" in outcome.output
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--top", "5"), "--diff compares pages and links; leave out --top"),
-        (("--targets-only", "--level", "site"), "leave out --level"),
-        (("--format", "parquet"), "--diff writes csv and gexf; leave out --format parquet"),
-        ((), "both are the crawl mine (number 1, finished)"),
-    ],
-)
-def test_a_comparison_that_makes_no_sense_is_refused(crawled, options, why):
-    project, *_ = crawled
-    outcome = project.run("graph", "--diff", "1", "1", *options)
-    assert outcome.status != 0
-    assert why in outcome.output + outcome.log
 
 
 @pytest.mark.both_stores
@@ -189,6 +158,13 @@ def test_top_by_pagerank_needs_only_the_stored_links(crawled, tmp_path):
         (["--top", "10", "--level", "site"], "leave out --level site"),
         (["--group", "host"], "--group needs --level site"),
         (["--top", "10", "--targets-only"], "--targets-only needs --level site"),
+        (["--html", "a.html"], "--html draws the graph of one site, but the crawl has 2: name one of http"),
+        (["--picture", "a.pdf"], "--picture=a.pdf must end with .svg or .png"),
+        (["--html", "a.html", "--top", "5"], "--top writes a table; leave out --html"),
+        (["--diff", "1", "1", "--top", "5"], "--diff compares pages and links; leave out --top"),
+        (["--diff", "1", "1", "--targets-only", "--level", "site"], "leave out --level"),
+        (["--diff", "1", "1", "--format", "parquet"], "--diff writes csv and gexf; leave out --format parquet"),
+        (["--diff", "1", "1"], "both are the crawl mine (number 1, finished)"),
     ],
 )
 def test_options_that_do_not_belong_together_are_refused(crawled, tmp_path, arguments, part):

@@ -20,17 +20,6 @@ def read(news, number, version=None, is_over=NEVER, crawl_id=None):
         return read_document(connection, crawl_id or news.id, number, version, is_over)
 
 
-def test_text_is_paragraphs_and_time_is_that_of_the_page(news):
-    number = news.document(
-        "/a", 50.0, text=" One\ttwo \n\n<b>three</b>\r\n", published="2026-11-22T23:30:00+09:00", published_at=9.0,
-        authors='["A. Author"]', canonical="http://one.example/b",
-    )  # fmt: skip
-    found = read(news, number)
-    assert (found.paragraphs, found.is_cut, found.authors) == (["One two", "<b>three</b>"], False, ["A. Author"])
-    assert found.row.published == "2026-11-22T23:30:00+09:00"
-    assert (found.versions, found.parts, found.copies, found.latest) == ([], [], [], 1)
-
-
 @pytest.mark.both_stores
 def test_versions_can_be_read(news):
     number = news.document("/a", 50.0, title="First", text="Old.", published_at=1.0)

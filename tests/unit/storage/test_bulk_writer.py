@@ -16,9 +16,6 @@ from crawlers.storage.schema.rows import write_of
 from crawlers.storage.schema.tables import (
     BadLinkRow,
     EndedPage,
-    ExternalLinkRow,
-    ExternalUrlRow,
-    LinkContextRow,
     LinkRow,
     NewPage,
     OutdatedBadLinks,
@@ -83,13 +80,6 @@ def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
         return [kind(*row) for row in connection.execute(text(statement))]
 
 
-def test_ended_page_is_updated_and_no_other(database: Database) -> None:
-    write(database, ChangeSet(PAGE, PAGE._replace(id=2, key=2), ENDED))
-    first, second = rows(database, EndedPage)
-    assert first == ENDED
-    assert (second.id, second.state, second.reason) == (2, State.WAITING, "why")
-
-
 @pytest.mark.parametrize("number", [2, 50])
 def test_last_of_several_rows_of_a_page_in_a_batch_wins(database: Database, number: int) -> None:
     sets = [ChangeSet(PAGE, PAGE._replace(id=2, key=2))]
@@ -113,17 +103,6 @@ def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(datab
     write(database, ChangeSet(*links, BadLinkRow(1, "new", "", 1, None), OutdatedBadLinks(1)))
     assert rows(database, LinkRow, "1, 2") == [(1, 2, 5), (1, 3, 3)]
     assert rows(database, BadLinkRow, "1, 2") == [(1, "new", "", 1, None), (2, "other", "", 1, None)]
-
-
-def test_known_external_url_and_context_are_unchanged(database: Database) -> None:
-    urls = [ExternalUrlRow(LEAST, "http://b.test", "http://b.test/", 8), ExternalUrlRow(5, "http://c.test", "", 9)]
-    context = LinkContextRow(MOST, "anchor", "context", "nav", "", "a")
-    changes = ChangeSet(*urls, urls[0]._replace(key=1), context, context._replace(anchor="other"))
-    write(database, changes, ChangeSet(ExternalLinkRow(1, LEAST, MOST, 2)))
-    write(database, changes, ChangeSet(ExternalLinkRow(2, LEAST, MOST, 1)))
-    assert rows(database, ExternalUrlRow) == urls
-    assert rows(database, LinkContextRow) == [context]
-    assert rows(database, ExternalLinkRow) == [(1, LEAST, MOST, 2), (2, LEAST, MOST, 1)]
 
 
 def test_characters_that_a_database_rejects_are_replaced_and_others_kept(database: Database) -> None:

@@ -59,23 +59,6 @@ def test_standing_has_the_cash_of_the_order(database):
         assert first.rank == (1, 4)
 
 
-@pytest.mark.both_stores
-def test_top_pages_are_sorted_by_importance_and_ties_by_url(database):
-    crawl = store(database, [Linked(f"{A}/{name}", ()) for name in "bBa~"], rounds=0)
-    assert totals(database, crawl.id) is None
-    crawl = store(database, PAGES, name="second")
-    pages = top(database, crawl.id, 9)
-    read = [one.url for one in PAGES if one.links is not None]
-    assert [page.url for page in pages] == sorted(read, key=lambda url: -crawl.opic.importance(crawl.pages[url]))
-    first = pages[0]
-    assert first.url == f"{A}/"
-    assert (first.site, first.title, first.level, first.status) == (A, "Home", 1, 200)
-    assert (first.first_seen, first.last_seen, first.changes, first.in_degree) == (10.0, 20.0, 0, 3)
-    assert sum(page.importance for page in pages) == pytest.approx(1.0)
-    (own,) = (page for page in pages if page.url == f"{A}/y")
-    assert own.in_degree == 1  # its link to itself does not count
-
-
 def test_other_crawls_are_excluded(database):
     store(database, PAGES, name="first")
     crawl = store(database, [Linked(f"{A}/only", (f"{A}/only",))], name="second")

@@ -68,17 +68,6 @@ def holders(database: Database) -> list[int | None]:
         return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
 
 
-def test_same_command_joins_and_changes_nothing_of_the_crawl(database: Database, holder: Holder) -> None:
-    first = holder.begin(A, B)
-    before = everything(database)[:-1]
-    second = holder.begin(B, A, now=7.0)
-    assert everything(database)[:-1] == before
-    assert (first.others, first.resumed, [row.is_new for row in first.sites]) == (0, False, [True, True])
-    assert (second.id, second.others, second.resumed, second.sites) == (first.id, 1, True, ())
-    assert (first.run_started_at, second.run_started_at) == (5.0, 7.0), "by the clock of each"
-    assert holders(database) == [first.worker_id] * 2
-
-
 @pytest.mark.both_stores
 def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database: Database, holder: Holder) -> None:
     addresses = {"robots_status": 200, "robots_text": "x", "robots_at": 1.0, "rest_until": 9.0}
@@ -99,17 +88,6 @@ def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database
     )
     assert its_b.site == B.site
     assert holders(database) == [second.worker_id] * 2
-
-
-@pytest.mark.both_stores
-def test_processes_that_are_started_together_claim_equal_parts(database: Database, holder: Holder) -> None:
-    sites = [SiteRow(0, f"http://{number}.test", 1, None, 1.0) for number in range(10)]
-    parts = [[row.id for row in holder.begin(*sites, share=4).sites] for _ in range(4)]
-    assert [len(part) for part in parts] == [3, 3, 2, 2]
-    in_turn = [number for part in parts for number in part]
-    assert in_turn == sorted(in_turn)
-    holder.die(1)
-    assert len(holder.begin(*sites, share=4).sites) == 3, "a process that replaces another claims what that held"
 
 
 @pytest.mark.both_stores

@@ -62,17 +62,6 @@ def test_lock_of_another_process_is_held_until_that_is_killed(
     WorkerLock(database, 1).release()
 
 
-def test_lock_is_free_after_its_release_and_leaves_no_file(database: Database, tmp_path: Path) -> None:
-    for _ in range(3):
-        lock = WorkerLock(database, 1)
-        assert lock.is_held()
-        assert not is_free(database, 1)
-        lock.release()
-        lock.release()
-        assert is_free(database, 1)
-    assert list(tmp_path.glob("*.lock")) == []
-
-
 def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     left_over = tmp_path / "crawl.sqlite.worker1.lock"

@@ -56,16 +56,3 @@ def test_message_is_read_as_it_was_sent(mail: Mail) -> None:
     mail.send(B, 4)
     (found,) = mail.of(mail.worker_id)
     assert found == Message(found.crawl_id, B, 5, 9, 4, f"{B}/4", 2, 1, 3, 0.5, 0.25, 8.0, '{"anchor": "x"}', found.id)
-
-
-@pytest.mark.both_stores
-def test_worker_reads_the_messages_to_its_sites_in_the_order_in_which_they_were_sent(mail: Mail) -> None:
-    other = mail.worker_id + 1
-    mail.hold(other, B)
-    mail.hold(None, C)
-    for key, to in enumerate((C, B, A, B, A, C, A)):
-        mail.send(to, key)
-    assert (mail.keys(mail.worker_id), mail.keys(other)) == ([2, 4, 6], [1, 3])
-    assert mail.keys(mail.worker_id, limit=2) == [2, 4]
-    mail.hold(other, A)
-    assert mail.keys(other) == [1, 2, 3, 4, 6]

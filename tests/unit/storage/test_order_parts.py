@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import event
 
-from crawlers.algorithms.ranking.page_scores import Part
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
 from crawlers.storage.order_parts import hand_out, parts_of
@@ -17,6 +16,8 @@ from tests.support.stored_rows import write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from crawlers.algorithms.ranking.page_scores import Part
 
 EVERY_S = 2.0
 
@@ -68,19 +69,6 @@ def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(sh
     assert shared.asked == []
     shared.leave(second)
     assert shared.hand_out(0.0) == {shared.first: 0.25}
-
-
-@pytest.mark.both_stores
-def test_distribution_is_made_of_all_parts_and_stored(shared: Parts) -> None:
-    second = shared.join()
-    for number in (shared.first, second):
-        shared.store(number)
-    shared.shares = {shared.first: 0.25, second: 0.5}
-    assert shared.hand_out(0.0) == shared.shares
-    assert shared.asked == [{number: Part([1.5, number], True) for number in shared.shares}]
-    shared.shares = {second: 0.75}
-    assert shared.hand_out(EVERY_S) == {shared.first: 0.0, second: 0.75}
-    assert [part.given for part in shared.asked[-1].values()] == [0.25, 0.5]
 
 
 def test_one_worker_distributes_at_a_time_and_not_too_often(shared: Parts) -> None:

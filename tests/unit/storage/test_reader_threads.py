@@ -21,15 +21,6 @@ def test_query_runs_in_another_thread_and_returns_its_result(reader):
     assert asyncio.run(reader.run(threading.get_ident)) != threading.get_ident()
 
 
-def test_as_many_queries_as_there_are_threads_run_at_the_same_time(reader):
-    both = threading.Barrier(2, timeout=PATIENCE_S)
-
-    async def run():
-        return await asyncio.gather(reader.run(both.wait), reader.run(both.wait))
-
-    assert sorted(asyncio.run(run())) == [0, 1]
-
-
 def test_close_waits_for_running_queries_and_cancels_the_others():
     reader = ReaderThreads(1)
     started, released, ran = threading.Event(), threading.Event(), []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from crawlers.storage.result_folders import claimed_folder, free_folder, recorded_folder, replaced_crawl, successor
+from crawlers.storage.result_folders import claimed_folder, recorded_folder, replaced_crawl, successor
 from crawlers.storage.schema.tables import crawl
 
 WANTED = Path("result")
@@ -78,11 +78,3 @@ def test_own_folder_is_never_that_of_a_crawl_whose_name_ends_with_its_number(dat
     assert claimed_folder(database, begin(name), WANTED) == WANTED / name
     for _ in range(2):  # in the next run as well
         assert claimed_folder(database, spring, WANTED, is_own=True) == WANTED / f"{name}.2"
-
-
-def test_reading_commands_claim_nothing(database, begin):
-    first, second = begin("spring"), begin("autumn")
-    claimed_folder(database, first, WANTED)
-    with database.read() as connection:
-        assert free_folder(connection, second, WANTED) == WANTED / "autumn"
-        assert recorded_folder(connection, second) is None

@@ -1,7 +1,7 @@
 """Seeds keep their numbers, are saved together or not at all, and are removed without their crawls."""
 
 import pytest
-from sqlalchemy import event, insert, select
+from sqlalchemy import event, insert
 
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, State
@@ -11,7 +11,6 @@ from crawlers.storage.seeds import (
     LastCrawl,
     last_crawls,
     list_seeds,
-    remove_seeds,
     save_seeds,
 )
 from crawlers.storage.site_rows import SiteRow
@@ -67,16 +66,6 @@ def test_many_seeds_take_no_more_statements_than_few(database):
     assert statements(200) == few
     stored = numbers(database)
     assert sorted(stored.values()) == list(range(1, len(stored) + 1))
-
-
-@pytest.mark.both_stores
-def test_removing_a_seed_keeps_its_crawls_and_does_not_reuse_its_number(database):
-    begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
-    remove_seeds(database, [2])
-    with database.read() as connection:
-        assert connection.execute(select(site.c.site).order_by(site.c.id)).scalars().all() == [A, B]
-    save_seeds(database, [{"site": C}])
-    assert numbers(database) == {A: 1, C: 3}
 
 
 def stored_page(number, site_id, state=State.DONE, duplicates=0):

@@ -6,14 +6,12 @@ from sqlalchemy import func, insert, select, update
 from crawlers.storage import site_removal
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import (
-    bad_link,
     crawl,
     external_link,
     external_url,
     link,
     metadata,
     page,
-    pull,
     site,
 )
 from crawlers.storage.site_removal import SiteRows, remove_site, rows_of_site
@@ -37,31 +35,6 @@ def rows(database):
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for table in metadata.sorted_tables
         }
-
-
-@pytest.mark.both_stores
-def test_all_rows_of_the_site_are_counted_and_deleted(stored):
-    with stored.write() as connection:
-        first = connection.execute(select(func.min(page.c.id)).join(site, site.c.id == page.c.site_id)).scalar_one()
-        connection.execute(insert(bad_link), {"page_id": first, "raw": "x", "reason": "y", "count": 1})
-        connection.execute(insert(pull), {"site_id": 1, "page_id": first, "reward": 1.0, "ended_at": 0.0})
-    before, counted = rows(stored), rows_of_site(stored, A)
-    assert counted == SiteRows(1, 12, 8, 4)
-    remove_site(stored, A)
-    after = rows(stored)
-    assert rows_of_site(stored, A) == SiteRows(0, 0, 0, 0)
-    lost = {name: number - after[name] for name, number in before.items() if number != after[name]}
-    assert lost == {
-        "bad_link": 3,
-        "external_link": 4,
-        "link": 8,
-        "page": 12,
-        "pull": 1,
-        "sitemap": 4,
-        "sitemap_url": 12,
-        "seed": 1,
-        "site": 1,
-    }
 
 
 def test_rows_of_other_sites_stay(stored):

@@ -143,10 +143,3 @@ def test_file_that_can_be_read_only_says_so(sqlite: Database) -> None:
     sentence = "committed data is safe: make the file and its folder writable"
     with pytest.raises(StoreError, match=sentence), sqlite.write() as connection:
         connection.execute(text("DELETE FROM seed"))
-
-
-def test_lost_table_is_an_error_of_the_store_for_everyone(database: Database) -> None:
-    with database.write() as connection:
-        connection.execute(text("DROP TABLE page"))
-    with pytest.raises(StoreError, match="page"), database.read() as connection:
-        connection.execute(text("SELECT * FROM page"))

@@ -137,19 +137,6 @@ def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
     database.close()
 
 
-@pytest.mark.both_stores
-def test_hungry_workers_claim_their_shares_of_the_free_sites_in_their_order(shared: Crawl) -> None:
-    second, third = shared.join(), shared.join()
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == []
-    assert shared.round(third, wanted_sites=9, is_hungry=True).idle == 1
-    shared.give_up(*shared.sites[1:])
-    busy = shared.round(shared.first)
-    assert (busy.others, busy.idle) == (2, 0), "they take the free sites first"
-    assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == shared.sites[1:3]
-    assert shared.round(third, wanted_sites=9, is_hungry=True).claimed == shared.sites[3:]
-    assert shared.holders() == [shared.first, second, second, third]
-
-
 def revisit(to: int, queue: int = REVISIT) -> ImportanceRow:
     return ImportanceRow(to, to, queue, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -282,18 +269,6 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl)
         assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over
 
 
-@pytest.mark.both_stores
-def test_source_is_claimed_as_a_whole(shared: Crawl) -> None:
-    a, b, _, d = shared.sites
-    second = shared.join()
-    with shared.database.write() as connection:
-        connection.execute(update(site).where(site.c.id.in_([a, d])).values(source_id=b))
-    shared.end(b)
-    shared.give_up(*shared.sites)
-    assert shared.round(second, wanted_sites=1).claimed == [a, b, d]
-    assert shared.holders() == [second, second, None, second]
-
-
 def test_sites_that_another_worker_is_claiming_are_skipped(postgresql_url: str) -> None:
     database = Database(postgresql_url)
     shared = Crawl(database)
@@ -316,47 +291,6 @@ def test_worker_alone_is_granted_the_whole_budget(database: Database) -> None:
 
 def test_no_budget_is_no_limit(shared: Crawl) -> None:
     assert shared.round(shared.first).granted == -1
-
-
-def test_budget_of_a_worker_alone_is_shared_when_another_joins(database: Database) -> None:
-    shared = Crawl(database, budget=100)
-    shared.round(shared.first)
-    second = shared.join()
-    assert shared.round(second, best_index=1.0).granted == 0
-    shared.fence(shared.first, pulls=10)
-    assert shared.round(shared.first, limit=42, best_index=1.0).granted == 42
-    assert shared.round(second, best_index=1.0).granted == 14, "a quarter of what is free"
-    assert shared.round(second, best_index=1.0).granted == 25
-    assert shared.round(second, best_index=1.0, limit=4, wanted_pulls=0).granted == 4, "the rest was given back"
-    assert shared.round(second, best_index=1.0, limit=99, wanted_pulls=0).granted == 4, "no worker grants itself"
-    assert shared.round(shared.first, limit=3, best_index=None).granted == 10, "what is used can't be given back"
-
-
-def test_unused_pulls_of_lost_and_left_workers_are_free_again(database: Database) -> None:
-    shared = Crawl(database, budget=100)
-    shared.round(shared.first)
-    second = shared.join()
-    shared.fence(shared.first, pulls=10)
-    shared.lose(2.0, dead=(shared.first,))
-    assert shared.round(second).granted == 90
-    shared.fence(second, pulls=89)
-    third = shared.join()
-    assert not shared.leave(second)
-    assert shared.round(third).granted == 1
-    shared.fence(third, pulls=1)
-    last = shared.round(third)
-    assert (last.granted, last.is_budget_exhausted) == (1, True)
-
-
-@pytest.mark.both_stores
-def test_pulls_go_to_workers_whose_sites_promise_most(database: Database) -> None:
-    shared = Crawl(database, budget=100)
-    second = shared.join()
-    assert shared.round(shared.first, best_index=1.0, index_share=0.9).granted == 32, "what it wants"
-    assert shared.round(second, best_index=0.8, index_share=0.9).granted == 0
-    assert shared.round(second, best_index=0.9, index_share=0.9).granted == 17
-    assert shared.round(shared.first, best_index=None, index_share=0.9).granted == 32
-    assert shared.round(second, best_index=0.1, index_share=0.9).granted == 32
 
 
 @pytest.mark.both_stores

@@ -1,13 +1,11 @@
 """Results are computed once, in the background, and kept until the memory for them is used up."""
 
-import os
-import sys
 import threading
 
 import pytest
 
 from crawlers.errors import StoreError
-from crawlers.web.kept_results import ENTRY_BYTES, NICENESS, Kept, KeptResults, Unfinished
+from crawlers.web.kept_results import ENTRY_BYTES, Kept, KeptResults, Unfinished
 from tests.support.processes import PATIENCE_S
 
 
@@ -54,14 +52,6 @@ def test_result_is_computed_once(slow):
     assert value_of(results, "a", one) == "slow"
     assert results.get("a", one, 0).at >= first.at
     assert one.calls == 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_computations_leave_the_processor_to_crawls():
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    outcome = KeptResults(PATIENCE_S).get("key", lambda: os.getpriority(os.PRIO_PROCESS, 0))
-    assert outcome.value == min(19, before + NICENESS)
-    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_failure_is_told_until_somebody_tries_again(caplog):

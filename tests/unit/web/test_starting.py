@@ -47,14 +47,6 @@ def test_crawl_that_has_begun_is_returned(run):
     assert run(BEGIN).start("spring", COMMAND, FILES) == Begun(1)
 
 
-def test_end_of_a_process_knows_its_crawl(run, tmp_path):
-    starter = run(BEGIN)
-    starter.start("spring", COMMAND, FILES)
-    until(lambda: bool(starter.endings()), "the end of the process")
-    [ending] = starter.endings()
-    assert (ending.status, ending.crawl_id) == (0, 1)
-
-
 def test_module_in_the_folder_of_the_panel_hides_none_of_python(run, tmp_path):
     for name in ("json", "scrapy", "crawlers"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('Error: ours')", "utf-8")

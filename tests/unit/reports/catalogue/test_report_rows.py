@@ -1,7 +1,5 @@
 """The rows of reports about a small site, `stored_crawl`, whose right rows are known."""
 
-import json
-
 import pytest
 from sqlalchemy import update
 
@@ -12,7 +10,7 @@ from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.catalogue.registry import report_named, reports_about
 from crawlers.reports.catalogue.report import rows_of, sorted_by
 from crawlers.reports.catalogue.table import Column
-from crawlers.storage.schema.tables import crawl, page
+from crawlers.storage.schema.tables import page
 
 A = "http://a.test"
 OLD_IS_GONE = ("http://a.test/old", 404, "redirect_to_broken http://a.test/gone status 404")
@@ -108,25 +106,6 @@ def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
     monkeypatch.setattr("crawlers.reports.catalogue.document_list.MOST_FOUND", 5)
     assert cells_of(database, crawl_id, "documents", wanted) == found != []
     assert len(found) > 5
-
-
-def test_open_alarms_come_first_with_what_was_expected(database, crawl_id):
-    found = cells_of(database, crawl_id, "alarms")
-    assert [(row[1], row[2], row[3]) for row in found] == [
-        ("silent source", 9.0, None),
-        ("dead feed", 2.0, None),
-        ("dead feed", 0.0, None),
-        ("dead feed", 1.0, 8.0),
-    ]
-    assert found[0][4:] == (
-        "an article within 3 days, or 10 times the usual interval",
-        "no new article for 4 days",
-        "check whether",
-    )
-    given = json.dumps({"command": {"settings": {"NEWS_ALARM_HOURS": "6"}}})
-    with database.write() as connection:
-        connection.execute(update(crawl).values(manifest=given))
-    assert cells_of(database, crawl_id, "alarms")[1][4:6] == ("a response within 6 hours", "timeout")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 from crawlers.algorithms.urls.keys import url_key
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.items import REDIRECT, State
+from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.reports.histories.history_text import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
@@ -290,31 +290,6 @@ def test_used_up_budget_is_named(stored):
     lines = stored.lines("/x/")
     assert expected in lines
     assert not any("the command that began it resumes it" in line for line in lines), "it would end at once"
-
-
-@pytest.mark.both_stores
-def test_external_url_has_all_pages_that_hold_it_with_text_and_place(stored):
-    url = "http://b.test/there"
-    stored.add(2, "/x/")
-    write_rows(
-        stored.database,
-        ExternalUrlRow(url_key(url), "http://b.test", url, url_key(url)),
-        LinkContextRow(1, "There", "go There", "nav", "", "a"),
-        LinkContextRow(2, "", "", "", "", REDIRECT),
-        ExternalLinkRow(1, url_key(url), 1, 2),
-        ExternalLinkRow(2, url_key(url), 2, 1),
-    )
-    assert stored.lines(url) == [
-        url,
-        "  external: its site is not part of the crawl; not followed",
-        f"  in crawl mine (number {stored.id})",
-        f"  known as {url}/",
-        "  linked to 2 times from 1 page",
-        f'    as "There" in nav on {SITE}/',
-        f"  redirects lead to it from {SITE}/x/",
-        f"  normal form, add_trailing_slash: {url}/",
-    ]
-    assert stored.lines("b.test/there") == stored.lines(url)
 
 
 def test_external_url_of_another_crawl_was_never_found(stored):

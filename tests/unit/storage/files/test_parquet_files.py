@@ -21,20 +21,6 @@ def write(folder, rows, group_rows=4, file_rows=8, at_once=3):
     return sorted(folder.iterdir())
 
 
-@pytest.mark.parametrize(("rows", "groups"), [(0, [[]]), (3, [[3]]), (8, [[4, 4]]), (21, [[4, 4], [4, 4], [4, 1]])])
-def test_row_groups_and_files_have_at_most_the_given_numbers_of_rows(tmp_path, rows, groups):
-    files = write(tmp_path / "table", rows)
-    assert [file.name for file in files] == [f"part-{number:05}.parquet" for number in range(len(groups))]
-    found = []
-    for file in files:
-        about = parquet.ParquetFile(file).metadata
-        found.append([about.row_group(place).num_rows for place in range(about.num_row_groups) if about.num_rows])
-    assert found == groups
-    table = parquet.read_table(tmp_path / "table")
-    assert table.column("id").to_pylist() == list(range(rows))
-    assert table.column("name").to_pylist() == [f"name {number % 2}" for number in range(rows)]
-
-
 def test_row_groups_state_the_least_and_the_greatest_id_and_are_compressed(tmp_path):
     (file,) = write(tmp_path / "table", 8)
     about = parquet.ParquetFile(file).metadata

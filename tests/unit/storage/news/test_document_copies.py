@@ -237,16 +237,6 @@ def test_faster_process_wins(crawl, monkeypatch):
     assert crawl.judge(f"{SITE}/b", article(2)) == Copy(1, Reason.SAME_TEXT, "")
 
 
-def test_both_databases_find_committed_documents(database):
-    crawl = Crawl(database)
-    for seed in range(1, 20):
-        assert crawl.judge(f"{SITE}/{seed}", article(seed)) == seed
-    crawl.resume()
-    for seed in range(1, 20):
-        assert crawl.judge(f"{SITE}/copy/{seed}", reprinted(seed)) == Copy(seed, Reason.NEARLY_SAME_TEXT, "")
-    crawl.end()
-
-
 @pytest.mark.parametrize("committed", [False, True], ids=["at once", "later"])
 @pytest.mark.parametrize(("url", "found", "reason"), COPIES, ids=[f"{c[2]} {n}" for n, c in enumerate(COPIES)])
 def test_two_copies_in_flight_become_one_document(crawl, committed, url, found, reason):

@@ -91,10 +91,3 @@ def test_void_holder_is_replaced_once(store):
     assert store.claim([(1, 1)], 9, frozenset({7})) == [8]
     store.reopen()
     assert store.keys.find([(1, 1), (2, 2)]) == [8, 8]
-
-
-def test_keys_that_are_no_longer_in_memory_are_held(store):
-    store.keys = store.open(most_uncommitted=10)
-    for owner in range(1, 101):
-        assert store.claim([(owner, owner)], owner) == [owner]
-    assert store.keys.find([(n, n) for n in range(1, 102)]) == [*range(1, 101), None]

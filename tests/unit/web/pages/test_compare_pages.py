@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
@@ -10,7 +9,7 @@ import re
 
 import networkx as nx
 import pytest
-from sqlalchemy import event, insert, update
+from sqlalchemy import insert, update
 
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_crawl import HOSTILE, later_crawl
@@ -99,34 +98,6 @@ def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later) -> 
     assert [json.loads(line)["target"] for line in links.text.splitlines()] == ["http://d.test/"]
     assert browser.get(f"/crawls/{later}/compare/links.xml?{query}").status_code == 404
     assert browser.get(f"/crawls/{later}/compare/sites.csv?{query}").status_code == 404
-
-
-def test_slow_reader_of_a_file_keeps_no_connection(browser, sqlite, later) -> None:
-    sent: list[str] = []
-
-    async def receive() -> dict[str, object]:
-        await asyncio.Event().wait()  # the client stays
-        raise AssertionError
-
-    async def send(message: dict[str, object]) -> None:
-        sent.append(str(message["type"]))
-
-    def check(*_: object) -> None:
-        assert not sent, "the store is read while the client takes its time"
-
-    address = browser.client.base_url.join(f"/crawls/{later}/compare/links.csv")
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "scheme": "http",
-        "path": address.path,
-        "query_string": b"",
-        "headers": [(b"host", address.netloc)],
-    }
-    event.listen(sqlite.engine, "checkout", check)
-    asyncio.run(browser.client.app(scope, receive, send))
-    assert sqlite.engine.pool.checkedout() == 0
-    assert sent[-1] == "http.response.body"
 
 
 def test_graph_of_both_crawls_has_a_status_for_each_page(browser, crawl_id, later) -> None:

@@ -149,18 +149,6 @@ def test_stopped_crawl_goes_on_by_the_same_command(browser, stopped_id, starter)
     assert starter.commands == [("spring", expected, {})]
 
 
-def test_settings_of_the_command_that_are_not_kept_are_named(browser, stopped_id, sqlite):
-    assert "not kept" not in browser.get("/crawls/1").text
-    manifest = {"command": {**COMMAND, "left_out": ["HTTPCACHE_ENABLED", "<b>"]}}
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(manifest=json.dumps(manifest)))
-    for path in ("/crawls/1", "/crawls/1/manifest"):
-        assert "those of the panel: HTTPCACHE_ENABLED, &lt;b&gt;</p>" in browser.get(path).text
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(state="finished"))
-    assert "not kept" not in browser.get("/crawls/1").text
-
-
 def test_workers_are_shown_with_what_each_site_waits_for(browser, running_id, sqlite):
     row = {"site_id": 1, "level": 0, "hops": 0, "priority": 0, "state": int(State.WAITING), "found_at": 0, "variant": 0}
     with sqlite.write() as connection:

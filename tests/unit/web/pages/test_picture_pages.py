@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import update
 
-from crawlers.storage.schema.tables import PullRow, crawl, page
+from crawlers.storage.schema.tables import PullRow, page
 from crawlers.web.pages import picture_pages
 from tests.support.stored_rows import write_rows
 
@@ -40,19 +40,6 @@ def test_wrong_address_is_an_error_in_words(browser, crawl_id, path, status, sen
     assert response.status_code == status
     assert sentence in response.text
     assert "<b>" not in response.text
-
-
-def test_pictures_of_a_running_crawl_are_computed_again_when_they_are_old(browser, crawl_id, sqlite, monkeypatch):
-    path = f"/crawls/{crawl_id}/pictures/levels.json"
-    monkeypatch.setattr(picture_pages, "SHARE", 1e-9)
-    with sqlite.write() as connection:
-        connection.execute(update(crawl).values(state="running"))
-    assert browser.get(path).json()["points"] == [0, 1, 2, 3, 4]
-    with sqlite.write() as connection:
-        connection.execute(update(page).values(level=0))
-    assert browser.get(path).json()["points"] == [0, 1, 2, 3, 4]
-    monkeypatch.setattr(picture_pages, "SHARE", 1e9)
-    assert browser.get(path).json()["points"] == [0]
 
 
 def test_pictures_of_an_ended_crawl_are_kept(browser, crawl_id, sqlite, monkeypatch):
