@@ -7,12 +7,11 @@ References
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import IO, TYPE_CHECKING
 
 from crawlers.graphs.model import GraphSize, write_edges
-from crawlers.storage.files.cells import guarded, guarded_cell
+from crawlers.storage.files.cells import guarded
+from crawlers.storage.files.csv_tables import write_rows
 
 if TYPE_CHECKING:
     from crawlers.graphs.model import Graph
@@ -27,14 +26,6 @@ def write_csv(graph: Graph, out: IO[bytes], edges: IO[bytes]) -> GraphSize:
     """
     edges.write(b"Source,Target,Type,Weight\r\n")
     edge_count = write_edges(graph, edges, EDGE)
-    lines = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
-    table = csv.writer(lines, lineterminator="\r\n")  # with "\n", Python 3.11 leaves a lone \r unquoted
-    table.writerow(["Id", "Label", *(guarded(column.name) for column in graph.columns)])
-    node_count = 0
-    for number, label, *values in graph.nodes():
-        if len(values) != len(graph.columns):
-            raise ValueError(f"node {number}: expected {len(graph.columns)} values, got {len(values)}")
-        table.writerow([number, guarded(label), *map(guarded_cell, values)])
-        node_count += 1
-    lines.detach()
-    return GraphSize(node_count, edge_count)
+    columns = ["Id", "Label", *(guarded(column.name) for column in graph.columns)]
+    rows = ((value for _, value in zip(columns, node, strict=True)) for node in graph.nodes())
+    return GraphSize(write_rows(out, columns, rows), edge_count)

@@ -16,9 +16,9 @@ References
 
 from __future__ import annotations
 
-import re
 import shutil
 from typing import IO, TYPE_CHECKING
+from xml.sax import saxutils
 
 from crawlers.graphs.model import GraphSize, write_edges, write_lines
 from crawlers.storage.files.cells import cell, clean
@@ -38,17 +38,8 @@ VIZ = ' xmlns:viz="http://gexf.net/1.3/viz"'
 EDGE = ('<edge source="', '" target="', '" weight="', '"/>\n')
 COPY_BYTES = 1 << 20
 
-_SPECIAL = re.compile('[&<>"\t\n\r]')
-_ESCAPES = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    # A parser turns these three into spaces in an attribute, and a bare \r into \n anywhere.
-    "\t": "&#9;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-}
+# A parser turns the last three into spaces in an attribute, and a bare \r into \n anywhere.
+_ESCAPES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def escape(text: str) -> str:
@@ -57,7 +48,7 @@ def escape(text: str) -> str:
     >>> escape('a < "b"\n')
     'a &lt; &quot;b&quot;&#10;'
     """
-    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
+    return saxutils.escape(clean(text), _ESCAPES)
 
 
 def write_gexf(graph: Graph, out: IO[bytes], edges: IO[bytes], look: Callable[[Row], Look] | None = None) -> GraphSize:

@@ -38,5 +38,5 @@ def test_any_text_round_trips_without_the_guard(title: str) -> None:
 
 
 def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
-    with pytest.raises(ValueError, match="node 1: expected 1 values, got 0"):
+    with pytest.raises(ValueError, match="shorter"):
         tables(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))
