@@ -60,13 +60,13 @@ def parse_hosts(text: str, origin: str) -> list[SiteLimits]:
     return _sites(((place_of(origin, number), line) for number, line in enumerate(lines, 1)), origin, LINES)
 
 
-def parse_host_list(text: str, origin: str = "hosts") -> list[SiteLimits]:
+def parse_host_list(text: str) -> list[SiteLimits]:
     """Return the sites in a comma-separated *text*; in all other respects like `parse_hosts`.
 
     >>> [limits.site for limits in parse_host_list("a.example,https://b.example;4;3;500")]
     ['http://a.example', 'https://b.example']
     """
-    return _sites(((f"{origin}, item {number}", part) for number, part in enumerate(text.split(","), 1)), origin, ITEMS)
+    return _sites(((f"hosts, item {number}", part) for number, part in enumerate(text.split(","), 1)), "hosts", ITEMS)
 
 
 def format_hosts(sites: Iterable[SiteLimits]) -> str:

@@ -75,10 +75,8 @@ class Leaf(NamedTuple):
     samples: list[Sample]
 
 
-def wilson_low(successes: float, count: float, z: float = Z) -> float:
+def wilson_low(successes: float, count: float) -> float:
     """Return the lower bound of a probability, given *successes* out of *count* > 0 trials (Wilson score interval).
-
-    *z* is the quantile of the standard normal distribution for the confidence level.
 
     >>> round(wilson_low(10, 10), 3)
     0.859
@@ -87,9 +85,9 @@ def wilson_low(successes: float, count: float, z: float = Z) -> float:
     ----------
     .. [1] Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
     """
-    share, square = min(1.0, successes / count), z * z / count
+    share, square = min(1.0, successes / count), Z * Z / count
     middle = share + square / 2
-    return (middle - z * math.sqrt(share * (1 - share) / count + square / (4 * count))) / (1 + square)
+    return (middle - Z * math.sqrt(share * (1 - share) / count + square / (4 * count))) / (1 + square)
 
 
 def learn_patterns(labels: Mapping[str, Counts]) -> list[Learnt]:
