@@ -128,6 +128,12 @@ def test_discovered_feed_is_stored_with_its_first_response(runs):
     assert again.feeds() == {"/feed"}
 
 
+def test_usual_places_are_tried_when_the_home_page_is_closed(runs):
+    crawl = runs()
+    crawl.end(crawl.lease(), state=State.REFUSED, status=403, reason="status 403")
+    assert {crawl.slot(path) for path in USUAL_PLACES[:FIRST_PLACES]} == {BEFORE_ARTICLES}
+
+
 def test_usual_feed_paths_are_tried_after_the_first_response_of_a_host(runs):
     crawl = runs()
     crawl.end(crawl.lease(), state=State.FAILED, status=0, reason="timeout")
