@@ -107,6 +107,20 @@ def test_budget_is_that_of_the_crawl(database):
         assert {one.is_budget_used for one in sites_with_workers(database, shared.id)[1]} == {is_used}
 
 
+@pytest.mark.both_stores
+def test_sites_are_read_with_what_they_wait_for(shared):
+    number = shared.sites[1]
+    shared.set(site, number, rest_until=77.0, robots_status=404)
+    shared.set(site, shared.sites[0], robots_status=0, robots_text="timeout")
+    with shared.database.write() as connection:
+        connection.execute(update(page).where(page.c.site_id == number).values(retry_at=88.0))
+    _, (first, second, third) = sites_with_workers(shared.database, shared.id)
+    waiting = [row.waiting for row in (first, second, third)]
+    assert waiting == shared.sites
+    assert second == ("http://s1.test", shared.second, True, number, number, 88.0, 77.0, True, False)
+    assert (first.worker, third.worker, first.has_robots, third.has_robots) == (shared.first, None, False, False)
+
+
 def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     set_control(shared.database, shared.id, STOP)
     assert not set_control(shared.database, shared.id, None)
