@@ -161,8 +161,8 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
     is_active = one.state == ACTIVE
     waits = tuple(
         said("%(wait)s: %(number)s", wait=said(wait), number=f"{number:,}")
-        for wait, number in _by_order(one)
-        if number > 0 and is_active
+        for wait in Wait
+        if is_active and wait is not Wait.NOTHING and (number := one.status.waits.get(wait, 0))
     )
     return (
         one.number,
@@ -177,10 +177,6 @@ def _row(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Row:
         *((one.granted, one.used) if found.budget else ()),
         waits,
     )
-
-
-def _by_order(one: WorkerLine) -> list[tuple[Wait, int]]:
-    return [(wait, one.status.waits.get(wait, 0)) for wait in Wait if wait is not Wait.NOTHING]
 
 
 def _state(one: WorkerLine, found: CrawlWorkers, deadline: Deadline) -> Said:

@@ -22,7 +22,7 @@ from crawlers.storage.schema.tables import page, pull, site
 from crawlers.storage.site_rows import WHY_UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
@@ -124,17 +124,13 @@ def replayed(
         pulls[site_id] += 1
         if rule is not None:
             rule.record_pull(site_id)
-    index = _indices(rule, names)
+    index = {number: rule.index(number) if isinstance(rule, IndexRule) else 0.0 for number in names}
     sites = [
         SiteThen(site_id, text, index[site_id], pulls[site_id], rewards.get(site_id, 0.0))
         for site_id, text in names.items()
     ]
     sites.sort(key=lambda one: (-one.promise, one.pulls, one.site_id))
     return Decision(number, len(in_flight), sites)
-
-
-def _indices(rule: SiteRule | None, names: Mapping[int, str]) -> dict[int, float]:
-    return {number: rule.index(number) if isinstance(rule, IndexRule) else 0.0 for number in names}
 
 
 def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: str) -> Line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -24,12 +24,11 @@ from crawlers.web.templating import render
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection
     from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cursor, Report, Row
+    from crawlers.reports.catalogue.report import Cursor, Report, Row, Slice
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.kept_results import Kept
 
@@ -43,14 +42,6 @@ SAMPLE = 5
 BATCH = 2000  # rows of a transaction
 SEARCH_S = 0.25  # for the rows of one
 DELETE_S = 3.0  # then the page says how many were deleted, and goes on
-
-
-class Counted(NamedTuple):
-    """How many links would be deleted, if there are no more than were counted, and the first of them."""
-
-    number: int
-    is_more: bool
-    sample: list[Row]
 
 
 def confirm(request: Request) -> Response:
@@ -68,7 +59,8 @@ def confirm(request: Request) -> Response:
     outcome = _count(request, crawl, report, filters)
     if isinstance(outcome, Unfinished):
         return _page(request, crawl, report, given, (), unfinished=outcome)
-    return _page(request, crawl, report, given, (), **outcome.value._asdict())
+    number, is_more, sample = outcome.value
+    return _page(request, crawl, report, given, (), number=number, is_more=is_more, sample=sample)
 
 
 def delete(request: Request, form: FormData) -> Response:
@@ -88,9 +80,9 @@ def delete(request: Request, form: FormData) -> Response:
         else:
             until = time.monotonic() + DELETE_S
             while True:
-                rows, cursor = _next(request, crawl, report, filters, after)
-                deleted += _remove(request, crawl, report, rows)
-                after = cursor
+                part = _search(request, crawl, report, filters, after, BATCH, SEARCH_S)
+                deleted += _remove(request, crawl, report, [row.cursor for row in part.rows])
+                after = cursor = part.cursor
                 if cursor is None or time.monotonic() > until:
                     break
     except ConfigError as error:
@@ -99,14 +91,19 @@ def delete(request: Request, form: FormData) -> Response:
     return _page(request, crawl, report, given, chosen, deleted=deleted, following=following, is_done=not following)
 
 
-def _next(
-    request: Request, crawl: NamedCrawl, report: Report, filters: Filters, after: Cursor | None
-) -> tuple[list[Cursor], Cursor | None]:
-    """Return the cursors of the next links, and where the search goes on."""
-    until = time.monotonic() + SEARCH_S
+def _search(
+    request: Request,
+    crawl: NamedCrawl,
+    report: Report,
+    filters: Filters,
+    after: Cursor | None,
+    most: int,
+    limit_s: float,
+) -> Slice:
+    """Return the next links, at most *most*, as far as they are found within *limit_s* seconds."""
+    until = time.monotonic() + limit_s
     with panel_of(request).database.read() as connection:
-        part = slice_of(report.steps(connection, crawl.id, filters, after), BATCH, lambda: time.monotonic() > until)
-    return [row.cursor for row in part.rows], part.cursor
+        return slice_of(report.steps(connection, crawl.id, filters, after), most, lambda: time.monotonic() > until)
 
 
 def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequence[Cursor]) -> int:
@@ -116,16 +113,18 @@ def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequen
     return remove_links(panel_of(request).database, crawl.id, report.link_kind, keys, time.time())
 
 
-def _count(request: Request, crawl: NamedCrawl, report: Report, filters: Filters) -> Kept[Counted] | Unfinished:
-    """Return how many links the filters show, as of lately: their pages may be many, with few such links."""
+def _count(
+    request: Request, crawl: NamedCrawl, report: Report, filters: Filters
+) -> Kept[tuple[int, bool, list[Row]]] | Unfinished:
+    """Return how many links the filters show, whether there may be more, and the first of them, as of lately.
+
+    Their pages may be many, with few such links.
+    """
     panel = panel_of(request)
 
-    def compute() -> Counted:
-        until = time.monotonic() + COUNT_S
-        with panel.database.read() as connection:
-            steps = report.steps(connection, crawl.id, filters, None)
-            part = slice_of(steps, COUNTED_ROWS, lambda: time.monotonic() > until)
-        return Counted(len(part.rows), part.cursor is not None, part.rows[:SAMPLE])
+    def compute() -> tuple[int, bool, list[Row]]:
+        part = _search(request, crawl, report, filters, None, COUNTED_ROWS, COUNT_S)
+        return len(part.rows), part.cursor is not None, part.rows[:SAMPLE]
 
     with panel.database.read() as connection:
         deleted = tuple(deleted_links(connection, crawl.id))
@@ -134,15 +133,14 @@ def _count(request: Request, crawl: NamedCrawl, report: Report, filters: Filters
 
 
 def _rows_at(request: Request, crawl: NamedCrawl, report: Report, chosen: Sequence[Cursor]) -> list[Row]:
+    """Return the rows of some cursors: each is the first one after the cursor before it."""
     with panel_of(request).database.read() as connection:
-        rows = [_row_at(connection, crawl, report, one) for one in chosen[:SAMPLE]]
-    return [row for row in rows if row is not None]
-
-
-def _row_at(connection: Connection, crawl: NamedCrawl, report: Report, cursor: Cursor) -> Row | None:
-    """Return the row of a cursor, which is the first one after the cursor before it."""
-    step = next(report.steps(connection, crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
-    return next((row for row in step.rows if row.cursor == cursor), None)
+        steps = (
+            next(report.steps(connection, crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
+            for cursor in chosen[:SAMPLE]
+        )
+        found = {row.cursor: row for step in steps for row in step.rows if row.cursor in chosen[:SAMPLE]}
+    return list(found.values())
 
 
 def _page(

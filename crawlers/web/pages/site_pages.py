@@ -59,7 +59,8 @@ def site(request: Request) -> Response:
 def add_site(request: Request, form: FormData) -> Response:
     """Add a site to the list."""
     typed = _typed(form, ("url", *FIELDS))
-    seed, errors = _saved(request, typed, _given(typed), enabled=True)
+    given = {name: text for name, text in typed.items() if text}  # the other values of a known site stay
+    seed, errors = _saved(request, typed, given, enabled=True)
     if seed is None:
         return _list(request, 422, errors=errors, typed=typed)
     return RedirectResponse(f"/sites/{seed.number}", 303)
@@ -236,11 +237,6 @@ def _seed(request: Request) -> Seed:
 
 def _typed(form: FormData, names: tuple[str, ...]) -> dict[str, str]:
     return {name: str(form.get(name, "")).strip() for name in names}
-
-
-def _given(typed: dict[str, str]) -> dict[str, str]:
-    """Return what was typed: the other values of a known site stay."""
-    return {name: text for name, text in typed.items() if text}
 
 
 ROUTES = [
