@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
-from crawlers.algorithms.news.alarm_rules import DEAD_FEED, EXTRACTION, SILENT, Limits, Pause
+from crawlers.algorithms.news.alarm_rules import DEAD_FEED, DISCOVERY, EXTRACTION, SILENT, UNREACHABLE, Limits, Pause
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.news.alarms import check
-from crawlers.storage.schema.news_tables import PollRow, alarm
+from crawlers.storage.schema.news_tables import FoundFeed, PollRow, alarm
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.site_rows import SiteRow
 from tests.support.news_store import DAY, OTHER, SITE, NewsStore
@@ -89,6 +89,33 @@ def test_extraction_fails_if_few_pages_of_the_last_day_became_documents(crawl):
     assert (one.kind, one.subject) == (EXTRACTION, SITE)
     assert one.message.startswith("1 of the 21 pages of the last day that look like articles became documents")
     assert "(for example: no text)" in one.message
+
+
+def test_discovery_has_stopped_if_polls_succeed_without_new_articles(crawl):
+    articles(crawl, *(n * 3600.0 for n in range(48)))
+    articles(crawl, *(n * 3600.0 for n in range(48)), site=OTHER)
+    crawl.poll("/rss", "feed", NOW - 60, newest_at=NOW - 3 * DAY)
+    crawl.poll("/", "page", NOW - 60, newest_at=NOW - 2.5 * DAY)
+    crawl.poll("/rss", "feed", NOW - 60, newest_at=NOW - 3 * DAY, site=OTHER)
+    crawl.poll("/", "page", NOW - 60, newest_at=NOW - DAY, site=OTHER)
+    assert open_now(crawl) == [(DISCOVERY, SITE)]
+
+
+def test_source_is_unreachable_if_its_start_page_and_all_its_feeds_fail(database):
+    crawl = NewsStore(database)
+    lost = {"failures": 9, "problem": "timeout", "state": State.FAILED}
+    crawl.poll("/", "home", NOW, state_at=NOW - 2 * DAY, **lost)
+    crawl.poll("/rss", "feed", NOW, state_at=NOW - DAY / 2, **lost)
+    crawl.poll("/hub", "page", NOW)
+    crawl.poll("/", "home", NOW, site=OTHER, state_at=NOW - 2 * DAY, **lost)
+    assert open_now(crawl) == [(UNREACHABLE, OTHER)], "a feed of the first source succeeded today"
+    crawl.poll("/far", "feed", NOW, site=SITE)
+    crawl.write(FoundFeed(OTHER, f"{SITE}/far", "feed"))
+    assert open_now(crawl) == [], "a feed on the host of another source"
+    crawl.poll("/robots", "home", NOW, site=SITE, state_at=NOW, failures=1, problem="robots.txt", state=State.REJECTED)
+    found = seen(crawl, NOW + 2 * DAY).open
+    assert [(one.kind, one.subject) for one in found] == [(DEAD_FEED, f"{SITE}/rss"), (UNREACHABLE, SITE)]
+    assert "timeout; neither the start page nor any feed can be fetched" in found[1].message
 
 
 def test_excluded_sources_have_no_alarms(crawl):
