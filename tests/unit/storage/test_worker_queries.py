@@ -121,6 +121,16 @@ def test_sites_are_read_with_what_they_wait_for(shared):
     assert (first.worker, third.worker, first.has_robots, third.has_robots) == (shared.first, None, False, False)
 
 
+def test_control_is_set_and_read(shared):
+    database = shared.database
+    assert standing(database, shared.id) == (2, None)
+    for control in (PAUSE, None, STOP):
+        assert course(database, shared.id) == Course()
+        assert set_control(database, shared.id, control)
+        assert standing(database, shared.id) == (2, control)
+    assert course(database, shared.id) == Course(goes_on=False)
+
+
 def test_crawl_that_is_stopping_or_has_ended_is_not_asked(shared):
     set_control(shared.database, shared.id, STOP)
     assert not set_control(shared.database, shared.id, None)
