@@ -37,7 +37,7 @@ THE_CRAWL = group(
         "kind of the sites: universities (ucb1), institutes (gittins); empty: roundrobin, auto in extlinks"
     ),
     Setting("ORDER", "bfs", Choice(of="algorithms.ranking.page_orders:ORDERS"), RESULTS).says(
-        "Which page of it next: bfs, groups, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
+        "Which page of it next: bfs, learnt, aopic, aopic-cyclic, aopic-random, opic, topic, fit, fit*opic"
     ),
     Setting("SCOPE", "sites", Names("`sites`, `all`, or domains"), RESULTS).says(
         "sites of a broad crawl: sites (the listed ones), all, or comma-separated domains"

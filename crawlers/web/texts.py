@@ -101,8 +101,8 @@ def _names() -> Iterator[str]:
         yield from (setting.group, setting.help)
 
 
-def updated(language: str) -> tuple[bytes, int]:
-    """Return the file of translations into *language*, with all texts of today, and how many are missing in it."""
+def updated(language: str) -> tuple[bytes, list[str]]:
+    """Return the file of translations into *language*, with all texts of today, and those that lack one."""
     path = catalogue_path(language)
     before = read_po(io.BytesIO(path.read_bytes() if path.exists() else b""), locale=language)
     after = Catalog(locale=Locale.parse(language))
@@ -111,7 +111,7 @@ def updated(language: str) -> tuple[bytes, int]:
         after.add(text, known.string if known is not None else None, flags=known.flags if known is not None else ())
     file = io.BytesIO()
     write_po(file, after, width=0, omit_header=True)  # its dates would change without any other change
-    return file.getvalue(), sum(not _is_whole(one.string) for one in after if one.id)
+    return file.getvalue(), [str(one.id) for one in after if one.id and not _is_whole(one.string)]
 
 
 def _is_whole(translation: str | Sequence[str] | None) -> bool:
@@ -119,12 +119,13 @@ def _is_whole(translation: str | Sequence[str] | None) -> bool:
 
 
 def main() -> None:
-    """Bring all files of translations up to date, and say what is missing."""
+    """Bring all files of translations up to date, and say which are missing."""
     for language in LANGUAGES:
         if language != "en":
             content, missing = updated(language)
             catalogue_path(language).write_bytes(content)
-            sys.stdout.write(f"{language}: {missing} of {len(texts())} texts are not translated\n")
+            sys.stdout.write(f"{language}: {len(missing)} of {len(texts())} texts are not translated\n")
+            sys.stdout.writelines(f"  {one}\n" for one in missing)
 
 
 if __name__ == "__main__":
