@@ -213,7 +213,7 @@ def test_killed_crawl_loses_and_doubles_no_document_and_misses_no_item(press, cr
     assert crawl.query("SELECT count(*) FROM feed_item") == [(len(items),)], "each announced article is a document"
 
 
-def test_sources_of_the_store_need_no_file(press, crawl_in):
+def test_sources_of_earlier_crawls_do_not_stand_in_for_a_file(press, crawl_in):
     crawl = news_in(crawl_in, press, "stored")
     assert run(crawl, PAGE_BUDGET=4) == 0
     ended = crawl.start(arguments=()).wait()
@@ -227,22 +227,6 @@ def test_missing_sources_are_reported_in_one_sentence(crawl_in):
     assert ended.status == 2
     assert len(ended.errors) == 1
     assert "sources.yaml" in ended.errors[0]
-
-
-def test_invalid_stored_rule_is_reported_before_the_first_request(press, crawl_in):
-    crawl = news_in(crawl_in, press, "refused")
-    assert run(crawl, PAGE_BUDGET=2) == 0
-    with closing(sqlite3.connect(crawl.database)) as store, store:
-        store.execute(
-            "INSERT INTO url_rule (domain, regex, weight, origin) VALUES ('x.example', '/(?!a).*', 1, 'hand')"
-        )
-    before = [len(press.web[name].paths) for name in ("fed", "bare")]
-    ended = crawl.start(arguments=("sources=sources.yaml",)).wait()
-    assert ended.status == 2
-    assert len(ended.errors) == 1
-    assert "of x.example can't be used; change it with `scrapy sites edit-rule" in ended.errors[0]
-    assert "RE2 does not support lookaheads" in ended.errors[0]
-    assert [len(press.web[name].paths) for name in ("fed", "bare")] == before
 
 
 def test_article_that_changed_keeps_its_versions(press, crawl_in):
