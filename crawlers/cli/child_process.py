@@ -14,12 +14,12 @@ import threading
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
-from crawlers.cli.worker_processes import Ended, Line
+from crawlers.cli.worker_events import Ended, Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.cli.worker_processes import Events
+    from crawlers.cli.worker_events import Events
 
 MAX_LINE_BYTES = 1 << 16  # longer lines are divided
 LAST_BYTES = 1 << 19  # what pipes and readers may hold; whatever comes later is of programs that it started

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlers.cli.child_process import ChildProcess
 from crawlers.cli.store_watch import StoreWatch
-from crawlers.cli.worker_processes import SUSPEND, Asked, Events, WorkerProcesses
-from crawlers.errors import ConfigError, CrawlersError
-from crawlers.extensions.progress import INTERVAL_S, is_wanted
+from crawlers.cli.worker_events import Asked, Events
+from crawlers.cli.worker_processes import SUSPEND, WorkerProcesses
+from crawlers.cli.workers_display import WorkersDisplay
+from crawlers.errors import ConfigError
+from crawlers.extensions.progress import INTERVAL_S
 from crawlers.extensions.summary import show_summary
 from crawlers.extraction.pool import environment
-from crawlers.inputs.program import suggested
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace
-from crawlers.reports.live_display import LiveDisplay
 from crawlers.spiders.base import SiteSpider
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ OF_WORKERS = (
 )
 ONCE = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # the beginnings of names that mean something else in each process
 CLOSING_S = 10.0  # to show the end of the crawl; if the store does not respond, the terminal is given back at the exit
-_BEGINS_A_RECORD = re.compile(r"\d{4}-\d\d-\d\d ")
 
 
 def check_workers(settings: BaseSettings, spider: type[Spider], options: argparse.Namespace) -> None:
@@ -87,51 +85,6 @@ def run_workers(settings: BaseSettings) -> int:
         if summary.exists():
             show_summary(summary.read_text("utf-8").splitlines(), settings)
     return status
-
-
-class WorkersDisplay:
-    """Lines of workers above one live display, if one is wanted; in LOG_FILE, if there is one."""
-
-    def __init__(self, settings: BaseSettings) -> None:
-        self._settings = settings
-        self._is_wanted = is_wanted(settings)
-        self._display: LiveDisplay | None = None
-        self._is_error = False  # the last line was part of a message for the user
-
-    def write(self, line: str, *, is_output: bool) -> None:
-        """Show a line that a worker wrote in its log or, if *is_output*, on its standard output."""
-        if is_output:
-            print(line, file=sys.stderr if self._display is not None and sys.stdout.isatty() else sys.stdout)
-            return
-        stream = next((one.stream for one in logging.root.handlers if isinstance(one, logging.FileHandler)), None)
-        if stream is None:
-            print(line, file=sys.stderr)
-            return
-        print(line, file=stream, flush=True)
-        text = re.sub(r"^\[\d+\] ", "", line)
-        self._is_error = text.startswith("Error: ") or (self._is_error and not _BEGINS_A_RECORD.match(text))
-        if self._is_error:
-            print(line, file=sys.stderr)
-
-    def refresh(self, crawl_id: int) -> None:
-        """Show the progress of a crawl."""
-        if self._display is None and self._is_wanted:
-            with suppress(CrawlersError):
-                self._display = LiveDisplay(self._settings.get("DATABASE_URL"), str(crawl_id))
-        if self._display is not None:
-            self._display.refresh()
-
-    def fail(self, message: str) -> None:
-        """Show why the command ends."""
-        print(f"Error: {suggested(message)}", file=sys.stderr)
-        if self._settings.get("LOG_FILE"):
-            logger.error("%s", message)
-
-    def close(self) -> None:
-        """Give the terminal back."""
-        if self._display is not None:
-            self._display.close()
-            self._display = None
 
 
 @contextmanager

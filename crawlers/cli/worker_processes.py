@@ -12,84 +12,29 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from queue import Empty, SimpleQueue
-from threading import Semaphore
-from typing import TYPE_CHECKING, NamedTuple
+from queue import Empty
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.storage.worker_queries import Course
+from crawlers.cli.worker_events import Asked, Ended, Event, Events, Line, Looked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlers.cli.child_process import ChildProcess
-    from crawlers.cli.several_workers import WorkersDisplay
     from crawlers.cli.store_watch import StoreWatch
+    from crawlers.cli.workers_display import WorkersDisplay
     from crawlers.storage.worker_queries import SeenProcess
 
 logger = logging.getLogger(__name__)
 
 INTERVAL_S = 0.5  # between two looks at the store
 MAX_DEATHS = 5  # of workers at one place in a row, before any of them read a page
-MAX_LINES = 256  # of all workers that wait to be shown
 MAX_HELD = 1000  # lines of a worker whose number is not known yet
 MAX_HELD_CHARACTERS = 1 << 20  # of these lines
 SUSPEND = -1 if sys.platform == "win32" else int(signal.SIGTSTP)  # Ctrl-Z
 STORE_FAILED = 74  # the exit status of a worker whose store failed for good: EX_IOERR of sysexits.h
 SEVERITY = (0, 3, 2, 1)  # exit statuses of workers, the worst last
-
-
-class Line(NamedTuple):
-    """A line that a worker wrote."""
-
-    place: int
-    text: str
-    is_output: bool = False  # on standard output, not in the log
-
-
-class Ended(NamedTuple):
-    """The end of a worker; a negative status is the number of the signal that ended it."""
-
-    place: int
-    status: int
-
-
-class Asked(NamedTuple):
-    """A signal to this process."""
-
-    number: int
-
-
-class Looked(NamedTuple):
-    """What the store said after `StoreWatch.look`."""
-
-    workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
-    course: Course = Course()  # of the crawl
-    has_failed: bool = False  # the store could not be read
-
-
-Event = Line | Ended | Asked | Looked
-
-
-class Events:
-    """What happens, in order. A worker that writes lines faster than they are shown has to wait."""
-
-    def __init__(self, max_lines: int = MAX_LINES) -> None:
-        self._queue: SimpleQueue[Event] = SimpleQueue()
-        self._room = Semaphore(max_lines)
-
-    def put(self, event: Event) -> None:
-        """Add *event*. Anything but a line can be added by a signal handler, also while `get` is running."""
-        if isinstance(event, Line):
-            self._room.acquire()
-        self._queue.put(event)
-
-    def get(self, timeout: float) -> Event:
-        """Return the next event; raise `Empty` if there is none within *timeout* seconds."""
-        event = self._queue.get(timeout=timeout)
-        if isinstance(event, Line):
-            self._room.release()
-        return event
 
 
 class WorkerProcesses:

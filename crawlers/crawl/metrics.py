@@ -140,7 +140,7 @@ METRICS = (
         GAUGE,
         "Sites of this worker, by what their next download waits for.",
         ("waits_for",),
-        lambda snapshot, now: {(wait,): snapshot.waits.get(wait, 0) for wait in Wait},
+        lambda snapshot, now: {(wait.name.lower(),): snapshot.waits.get(wait, 0) for wait in Wait},
     ),
     Metric(
         "crawlers_oldest_waiting_url_age_seconds",

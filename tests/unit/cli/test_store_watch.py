@@ -11,7 +11,7 @@ import pytest
 
 from crawlers.cli import store_watch
 from crawlers.cli.store_watch import StoreWatch
-from crawlers.cli.worker_processes import Events, Looked
+from crawlers.cli.worker_events import Events, Looked
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow

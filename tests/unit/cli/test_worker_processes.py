@@ -8,17 +8,8 @@ from queue import Empty
 
 import pytest
 
-from crawlers.cli.worker_processes import (
-    MAX_DEATHS,
-    MAX_HELD_CHARACTERS,
-    STORE_FAILED,
-    Asked,
-    Ended,
-    Events,
-    Line,
-    Looked,
-    WorkerProcesses,
-)
+from crawlers.cli.worker_events import Asked, Ended, Events, Line, Looked
+from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD_CHARACTERS, STORE_FAILED, WorkerProcesses
 from crawlers.storage.worker_queries import Course, SeenProcess
 from tests.support.processes import PATIENCE_S
 
