@@ -82,8 +82,9 @@ class Acknowledgements:
         self, site: SiteQueue, lease: Lease, decision: Decision, now: float, changes: ChangeSet
     ) -> AcknowledgedPage:
         """Add all rows of a page to *changes*, and update the scores."""
-        decision = replace(decision, page=fail_loop(lease, decision.page))
-        page, previous, moved_to, new = decision.page, lease.previous, None, 0
+        page, previous, moved_to, new = fail_loop(lease, decision.page), lease.previous, None, 0
+        if page is not decision.page:
+            decision = replace(decision, page=page)
         sent: list[Message] = []
         if page.moved_to is not None:
             there = self._site_by_name(page.moved_to.site)
