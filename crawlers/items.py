@@ -130,6 +130,9 @@ class SeedChange(TypedDict, total=False):
     parallel: int | None
     max_level: int | None
     delay_s: float | None
+    language: str | None
+    region: str | None
+    hosts: str | None
 
 
 def _in_feeds(write: Callable[[Any], object]) -> dict[str, Any]:

@@ -27,9 +27,9 @@ EXTENSIONS = {
     "crawlers.extensions.address_filter.AddressFilter": 0,
     "crawlers.extensions.pending_callbacks.PendingCallbacks": 0,
     "crawlers.extensions.stopping.Stopping": 0,
-    "crawlers.extensions.rounds.Rounds": 0,
-    "crawlers.extensions.news_chart.NewsChart": 0,
-    "crawlers.extensions.parquet.ParquetExport": 0,
+    "crawlers.extensions.crawl_owner.Rounds": 0,
+    "crawlers.extensions.news_outputs.NewsChart": 0,
+    "crawlers.extensions.news_outputs.ParquetExport": 0,
     "crawlers.extensions.alarm_checks.AlarmChecks": 0,
     "crawlers.extensions.browser.Browser": 0,
     "crawlers.extensions.warc.Warc": 0,
@@ -60,4 +60,4 @@ DOWNLOAD_WARNSIZE = 0  # a large page has a state and a reason instead of a warn
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False  # no code is run in a crawl from outside
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORTERS = {"csv": "crawlers.extensions.csv_items.GuardedCsvExporter"}  # no formulas of strangers
+FEED_EXPORTERS = {"csv": "crawlers.extensions.worker_feeds.GuardedCsvExporter"}  # no formulas of strangers

@@ -25,7 +25,7 @@ from crawlers.reasons import Reason
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.storage.schema import metadata
 from crawlers.storage.schema.rows import ABOUT, MEANINGS
-from crawlers.storage.url_kinds import kind_of
+from crawlers.storage.url_counts import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -30,12 +30,13 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.keys import page_key
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
-from crawlers.frontier.values import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State, Target
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
+from tests.support.frontier_state import pending_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def opened(sites: int, **limits: int) -> Iterator[tuple[QueuedFrontier, list[int
         writer = Writer(database)
         frontier = stored_frontier(database, writer, crawl.id, RoundRobin(), BREADTH_FIRST, **limits)
         for row in crawl.sites:
-            frontier.open_site(SiteState(row.id, row.site, 1, DELAY_S), 0.0)
+            frontier.open_site(SiteRow(row.id, row.site, 1, None, DELAY_S), 0.0)
         yield frontier, [row.id for row in crawl.sites], writer
         writer.close()
         database.close()
@@ -93,7 +94,7 @@ def grow(marks: list[int], **limits: int) -> list[int]:
             fill(frontier, sites, first, last)
             writer.flush()
             sizes.append(resident_bytes() - before)
-        assert frontier.pending == marks[-1]
+        assert pending_of(frontier) == marks[-1]
         writer._database.close()
         if sys.platform == "linux":
             ctypes.CDLL(None).malloc_trim(0)

@@ -1,8 +1,9 @@
-"""Lets the mission and the parts of a running crawl make it go on, or end it early."""
+"""Lets the mission and the parts of a running crawl make it go on, or end it early; and the clock of a crawl."""
 
 from __future__ import annotations
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from crawlers.errors import ClaimsLost, CrawlersError, FrontierError, StoreError, StoreUnavailable
@@ -10,6 +11,7 @@ from crawlers.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 logger = logging.getLogger(__name__)
 
@@ -22,18 +24,14 @@ class CrawlControl:
 
     def __init__(self, stop: Callable[[str], None], wake: Callable[[], None]) -> None:
         self.failure: BaseException | None = None  # that ends the crawl early
-        self._stop = stop
-        self._wake = wake
-
-    def resume(self) -> None:
-        """Request pages: what they waited for is ready."""
-        self._wake()
+        self.stop = stop
+        self.resume = wake  # requests pages: what they waited for is ready
 
     def abort(self, error: CrawlersError, reason: str = Reason.STORE_FAILED) -> None:
         """Report *error*, and end the crawl for *reason*; everything stored is kept. Only the first error counts."""
         if self.failure is None:
             self.fail(error)
-            self._stop(reason)
+            self.stop(reason)
 
     def abort_for(self, what: str, error: Exception) -> None:
         """End the crawl as `abort` does, by an *error* that was not expected: that is better than losing a page.
@@ -52,3 +50,13 @@ class CrawlControl:
             self.failure = error
             level = logging.WARNING if isinstance(error, PASSING) else logging.ERROR
             logger.log(level, "%s", error)
+
+
+class ForwardClock:
+    """Returns the time of its creation plus the time that has passed since."""
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
+
+    def __call__(self) -> float:
+        return self._offset + time.monotonic()

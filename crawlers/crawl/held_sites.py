@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from crawlers.algorithms.urls.addresses import AddressGuard
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
     from crawlers.crawl.session import CrawlSession
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.start_urls import StartUrls
     from crawlers.crawl.trials import Trials
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.frontier_store import SiteStart
+    from crawlers.frontier.values import SiteStart
     from crawlers.storage.site_rows import SiteRow
 
 GIVING_ROUNDS = 2  # until the others have claimed what was given up, and no longer say that they have nothing to do
@@ -49,7 +48,7 @@ def batches(
     """
     waiting = iter(sources)
     while some := list(islice(waiting, SITES_AT_ONCE)):
-        urls = frontier.numbers_known([row.id for its in some for row in its])
+        urls = frontier.store.numbers_known([row.id for its in some for row in its])
         batch: list[list[SiteRow]] = []
         sites = known = 0
         for its in some:
@@ -76,25 +75,21 @@ class HeldSites:
         self,
         session: CrawlSession,
         policy: CrawlPolicy,
-        control: CrawlControl,
         sites: SitePolicies,
         starts: StartUrls,
         trials: Trials,
         homes: HomeAddresses,
         sitemaps: SiteSitemaps,
         addresses: AddressGuard,
-        clock: Callable[[], float],
     ) -> None:
         self._session = session
         self._policy = policy
-        self._control = control
         self._sites = sites
         self._starts = starts
         self._trials = trials
         self._homes = homes
         self._sitemaps = sitemaps
         self._addresses = addresses
-        self._clock = clock
         self._claimed: deque[list[SiteRow]] = deque()  # by source, those that are not open yet
         self._is_opening = False
         self._parting: set[int] = set()  # sources that are given up when nothing of them is in flight
@@ -188,14 +183,14 @@ class HeldSites:
             return networks_of_seeds(connection, self._session.row.id, hosts)
 
     def _open(self, claimed: Claimed) -> None:
-        now, rows = self._clock(), [row for row, _ in claimed.sites]
+        now, rows = self._session.clock(), [row for row, _ in claimed.sites]
         for row, start in claimed.sites:
             self._open_site(row, now, start)
         for row in rows:
             self._session.adopt_links(row, now)
         claimed.open(now)
         self._starts.add_for(rows, now)
-        self._control.resume()
+        self._session.control.resume()
 
     def share(self, idle: int, active: int) -> None:
         """Give up some sources, if *idle* of the *active* workers have nothing to do. Raises `StoreError`."""
@@ -211,7 +206,7 @@ class HeldSites:
     def _waiting_sources(self) -> int:
         frontier = self._session.frontier
         waiting = (sum(not frontier.is_drained(number) for number in its) for its in self._sites.sources)
-        return frontier.waiting_sites - sum(max(0, number - 1) for number in waiting)
+        return frontier.schedule.waiting_sites - sum(max(0, number - 1) for number in waiting)
 
     def _spare(self, count: int) -> list[int]:
         """Return up to *count* sources that others may crawl instead."""
@@ -219,7 +214,7 @@ class HeldSites:
             return []
         fetching = self._sites.fetching
         further = sum(len(its) - 1 for its in self._sites.sources)
-        found = self._session.frontier.spare_sites(count + further, fetching)
+        found = self._session.frontier.schedule.spare(count + further, fetching)
         sources = dict.fromkeys(self._sites.source(site_id) for site_id in found)
         free = (source for source in sources if fetching.isdisjoint(self._sites.sites_of(source)))
         return [source for source, _ in zip(free, range(count), strict=False)]
@@ -243,7 +238,7 @@ class HeldSites:
         self._claimed = deque(rows for rows in self._claimed if (rows[0].source_id or rows[0].id) != source)
         changes = ChangeSet(GivenUpSource(source))
         for site_id in its:
-            changes.extend(frontier.close_site(site_id, self._clock()))
+            changes.extend(frontier.close_site(site_id, self._session.clock()))
             self._trials.forget_site(site_id)
             self._homes.forget_site(site_id)
             self._sitemaps.forget_site(site_id)

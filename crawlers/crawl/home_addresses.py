@@ -14,8 +14,7 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.items import REDIRECT, State
 
 if TYPE_CHECKING:
-    from crawlers.algorithms.urls.normalization import Normalization
-    from crawlers.algorithms.urls.site_addresses import SiteAddresses
+    from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.url_filter import UrlFilter
     from crawlers.frontier.values import Lease
@@ -28,13 +27,10 @@ logger = logging.getLogger(__name__)
 class HomeAddresses:
     """The redirects of pages on level 0, which are start pages and pages to which these redirect."""
 
-    def __init__(
-        self, sites: SitePolicies, addresses: SiteAddresses, url_filter: UrlFilter, options: Normalization
-    ) -> None:
+    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter) -> None:
+        self._session = session
         self._sites = sites
-        self._addresses = addresses
         self._url_filter = url_filter
-        self._options = options
         self._moving: dict[int, str] = {}  # new addresses of sites that are not logged yet, by site id
 
     def follow(self, lease: Lease, page: Page) -> tuple[Page, SiteHome | None]:
@@ -61,13 +57,13 @@ class HomeAddresses:
         address = site_of(url)
         if address == site_of(lease.url):
             return page, None
-        if self._addresses.site(address) != site and (
+        if self._session.addresses.site(address) != site and (
             self._sites.is_site_of_crawl(address) or not is_same_domain(address, site)
         ):
             return page, None
         row = self._sites.home_moved(lease.site_id, address)
         self._moving[lease.site_id] = address
-        target = self._addresses.of_site(resolve(url, "", self._options))
+        target = self._session.addresses.of_site(resolve(url, "", self._session.options))
         return replace(page, state=State.MOVED, reason="", moved_to=target, external=()), row
 
     def forget_site(self, site_id: int) -> None:

@@ -16,11 +16,9 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import SiteRest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Future
 
     from crawlers.algorithms.retries import RetryPolicy
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.held_sites import HeldSites
     from crawlers.crawl.home_addresses import HomeAddresses
     from crawlers.crawl.policy import CrawlPolicy
@@ -41,7 +39,6 @@ class PageRecording:
         self,
         session: CrawlSession,
         policy: CrawlPolicy,
-        control: CrawlControl,
         sites: SitePolicies,
         homes: HomeAddresses,
         trials: Trials,
@@ -49,12 +46,10 @@ class PageRecording:
         rounds: WorkerRounds,
         stats: CrawlStats,
         retries: RetryPolicy,
-        clock: Callable[[], float],
     ) -> None:
         self._session = session
         self._frontier = session.frontier
         self._policy = policy
-        self._control = control
         self._sites = sites
         self._homes = homes
         self._trials = trials
@@ -62,7 +57,6 @@ class PageRecording:
         self._rounds = rounds
         self._stats = stats
         self._retries = retries
-        self._clock = clock
 
     def record(self, page: Page) -> Page:
         """Store *page* and end its lease; after a transient failure the URL waits again.
@@ -76,13 +70,13 @@ class PageRecording:
             page = self._record(lease, page)
             self._held.release(lease.site_id)
         except Exception as error:
-            self._control.abort_for(f"{page.url} can't be stored", error)
+            self._session.control.abort_for(f"{page.url} can't be stored", error)
         return page
 
     def numbers_for(self, page: Page) -> Future[Any] | None:
         """Reserve numbers for the links of *page*; return what `record` would wait for, if anything."""
         with suppress(StoreError):  # `record` meets it again, and ends the crawl
-            return self._frontier.reserve(len(page.links) + len(page.cross_site_links))
+            return self._frontier.store.reserve(len(page.links) + len(page.cross_site_links))
         return None
 
     def _lease_of(self, page: Page) -> Lease | None:
@@ -90,12 +84,12 @@ class PageRecording:
 
         After a failure the frontier may know URLs that the store does not: nothing may follow.
         """
-        if self._control.failure is not None:
+        if self._session.control.failure is not None:
             return None
         return self._frontier.leased(page.id)
 
     def _record(self, lease: Lease, page: Page) -> Page:
-        now = self._clock()
+        now = self._session.clock()
         responded = None if page.state is State.REJECTED else page.status > 0 or page.state is not State.FAILED
         self._trials.record_result(lease.site_id, lease.id, responded=responded)
         attempts = lease.attempts + 1
@@ -117,7 +111,8 @@ class PageRecording:
                 state = State.FAILED if page.status else page.state  # refused: a response that can't be decompressed
                 page = replace(page, state=state)
         reward = self._session.rewards.of(lease.site_id, page)
-        self._stats.count_reward(reward.amount)
+        if reward.amount:
+            self._stats.inc_value("harvest/reward", int(reward.amount))
         if page.state is State.DONE:
             if keys := reward.keys or self._sites.new_parts(lease, page):
                 page = replace(page, content_signature=signature_with(page.content_signature, keys))
@@ -133,7 +128,7 @@ class PageRecording:
             decision.changes.add(home)
         new, page = self._frontier.acknowledge(lease, decision, now, reward)
         if page.state is not State.REJECTED:
-            self._rounds.record_page()
+            self._rounds.ended += 1
         if self._frontier.is_drained(lease.site_id):
             self._sites.release_watch(lease.site_id)
         self._stats.count_page(lease, page, new, now)

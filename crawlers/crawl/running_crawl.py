@@ -86,7 +86,6 @@ class Crawl:
         share: int = 1,
         joins: int | None = None,
     ) -> None:
-        now = clock()
         self.retries = RetryPolicy(
             settings.getint("RETRY_TIMES"),
             settings.getint("RETRY_REST_TIMES"),
@@ -121,8 +120,8 @@ class Crawl:
         )
         logs = log_paths(settings)
         stored = StoredSelection(url_filter.reason_against, selection, options)
-        session = CrawlSession(settings, spec, self._reason_against, now, origin, clock, stored, share, joins)
-        self.session = session
+        of_urls = (self._reason_against, stored)
+        session = self.session = CrawlSession(settings, spec, control, clock, *of_urls, origin, share, joins)
         # A crawl that ends early does so when nothing waits but polls that are due after this time.
         self._ends_after = session.row.run_started_at if settings.getbool("NEWS_ONCE") else None
         with ExitStack() as on_error:
@@ -132,34 +131,24 @@ class Crawl:
             self._stats = counts
             on_error.callback(counts.close)
             policy = self._policy = open_policy(session, control)
-            sites = self.sites = SitePolicies(
-                session, settings, self.robots_token, not spec.is_foreign, clock, spec.addresses, spec.sites
-            )
-            homes = HomeAddresses(sites, spec.addresses, url_filter, options)
-            starts = self._starts = StartUrls(session, sites, url_filter, options, spec)
-            self.sitemaps = SiteSitemaps(
-                *(session, control, sites, trials, counts, spec.addresses, url_filter, options, clock),
-                is_enabled=spec.reads_sitemaps,
-            )
+            sites = self.sites = SitePolicies(session, settings, self.robots_token, not spec.is_foreign, spec.sites)
+            homes = HomeAddresses(session, sites, url_filter)
+            starts = self._starts = StartUrls(session, sites, url_filter, spec)
+            self.sitemaps = SiteSitemaps(session, sites, trials, counts, url_filter, is_enabled=spec.reads_sitemaps)
             with session.database.read() as connection:
                 self.addresses.recall(networks_of_seeds(connection, session.row.id))
-            held = HeldSites(
-                session, policy, control, sites, starts, trials, homes, self.sitemaps, self.addresses, clock
-            )
+            held = HeldSites(session, policy, sites, starts, trials, homes, self.sitemaps, self.addresses)
             self._held = held
-            rounds = self._rounds = WorkerRounds(
-                *(session, sites, held, policy, clock),
+            rounds = self.rounds = WorkerRounds(
+                *(session, sites, held, policy),
                 is_idle=self._is_idle,
                 finds_sites=spec.scope is not None,
                 ends_after=self._ends_after,
-                stop=stop,
             )
-            self.recording = PageRecording(
-                session, policy, control, sites, homes, trials, held, rounds, counts, self.retries, clock
-            )
+            self.recording = PageRecording(session, policy, sites, homes, trials, held, rounds, counts, self.retries)
             self.frontier.register_sites(session.site_ids())
             session.warn_of_other_sites()
-            held.begin(session.row.sites, now)
+            held.begin(session.row.sites, clock())
             rounds.begin()
             on_error.pop_all()
         logger.info("Crawl %s %s", self.session.name, self.session.beginning())
@@ -185,11 +174,6 @@ class Crawl:
         return self.session.members
 
     @property
-    def worker_id(self) -> int:
-        """The number of this process as a worker of the crawl."""
-        return self._members.worker_id
-
-    @property
     def has_joined(self) -> bool:
         """Whether other workers were active when this process joined the crawl."""
         return self.session.row.others > 0
@@ -200,22 +184,17 @@ class Crawl:
         return self._members.last.is_first and not self._members.last.is_over
 
     @property
-    def is_round_due(self) -> bool:
-        """Whether it is time for a `round`."""
-        return self._rounds.is_due
-
-    @property
     def run_s(self) -> float:
         """The seconds since a worker began or resumed the crawl while no other was active."""
         return self.clock() - self.session.row.run_started_at
 
     async def round(self, *, is_stopping: bool = False) -> None:
         """Exchange with the other workers by the store. A worker that *is_stopping* takes nothing more."""
-        self._rounds.is_stopping = self._rounds.is_stopping or is_stopping
-        if self._rounds.is_running or self.control.failure is not None or self.session.writer.is_closed:
+        self.rounds.is_stopping = self.rounds.is_stopping or is_stopping
+        if self.rounds.is_running or self.control.failure is not None or self.session.writer.is_closed:
             return
         try:
-            await self._rounds.run()
+            await self.rounds.run()
             await self._held.open()  # many sites take longer than a worker may be silent, so rounds go on meanwhile
             await self._policy.share(self._members.last.others, self.session.reader.run, self.clock())
             self.control.resume()
@@ -233,10 +212,6 @@ class Crawl:
             return False
         return self.frontier.only_revisits(self._ends_after)
 
-    def ask_to_stop(self, reason: str) -> None:
-        """Let all workers of the crawl stop for *reason*."""
-        self._rounds.ask_to_stop(reason)
-
     # Fetching ---------------------------------------------------------------------------------------
 
     @property
@@ -246,7 +221,7 @@ class Crawl:
             return False
         if self._in_hand is not None:
             return True
-        if self._members.last.others and not self._rounds.is_stopping:
+        if self._members.last.others and not self.rounds.is_stopping:
             if self._members.last.is_over:  # then the elected worker goes on alone
                 return self._members.last.is_elected and self.session.leaves_levels_too_deep
             return not self._members.last.is_budget_exhausted
@@ -254,18 +229,13 @@ class Crawl:
             return False
         return self.frontier.has_pending or not self._held.are_all_open
 
-    @property
-    def may_request(self) -> bool:
-        """Whether anything may be requested now: the crawl is not paused, and this worker is certainly not lost."""
-        return self._members.may_lease
-
     def next(self, now: float, in_flight: int = 0) -> Lease | RobotsNeeded | SitemapNeeded | None:
         """Return the URL to fetch next, or what a site needs before its pages; None if nothing may be fetched yet.
 
         With *in_flight* further downloads, no more than CONCURRENT_REQUESTS run at a time: rules choose better when
         the results of earlier choices are known. Raises `StoreError`.
         """
-        if not self._policy.is_ready or not self.may_request or self._is_looking_up:
+        if not self._policy.is_ready or not self._members.may_lease or self._is_looking_up:
             return None
         for site_id in self._trials.admit_waiting(in_flight):
             self.frontier.resume(site_id, now)
@@ -274,7 +244,7 @@ class Crawl:
                 return None
             leases = [self._in_hand] if self._in_hand is not None else self.frontier.lease(now, 1)
             if not leases:
-                self._rounds.found_nothing()
+                self.rounds.has_room = True
                 return None
             (lease,) = leases
             self._in_hand = None
@@ -303,7 +273,7 @@ class Crawl:
             elif self._is_foreign or self._trials.admits(lease.site_id, in_flight):
                 self._trials.record_request(lease.site_id, lease.id)
                 self._rests = False
-                self._rounds.record_lease()
+                self.rounds.leased += 1
                 return lease
             else:
                 self._await_trial(lease, now)
@@ -343,7 +313,7 @@ class Crawl:
 
     def next_due(self, now: float, in_flight: int = 0) -> float | None:
         """Return the seconds until `next` may return something; None if it will not without a further event."""
-        if not self._policy.is_ready or not self.may_request or self._is_looking_up or self._is_full(in_flight):
+        if not self._policy.is_ready or not self._members.may_lease or self._is_looking_up or self._is_full(in_flight):
             return None
         return self.frontier.next_due(now) if self._in_hand is None else 0.0
 
@@ -388,7 +358,7 @@ class Crawl:
                 self._stats.count_robots_failure(address, status, text or "", now)
             if rest_s is not None:
                 self.robots_waits(site_id, status, text, rest_s)
-                self._stats.count_rest()
+                self._stats.inc_value("robots/rests")
                 self.frontier.pause(site_id)
                 return
             changes = ChangeSet()
@@ -408,7 +378,7 @@ class Crawl:
         """Store what is wrong with the certificate of an *address* of a site, once in a run."""
         if address in self._certificates:  # as for all but one of the responses of a site
             return
-        site_id = self.sites.of_address(address)
+        site_id = self.sites.open_site_id(address)
         if site_id is None or site_id in self._badly_certified:
             return
         self._certificates.add(address)
@@ -467,7 +437,7 @@ class Crawl:
             return
         self._is_settling = True
         try:
-            await self.session.correct_levels(self.sites.rows, self.clock)
+            await self.session.correct_levels(self.sites.rows)
         except Exception as error:
             if not (isinstance(error, StoreError) and self.session.writer.is_closed):  # else the crawl was closed
                 self.control.abort_for("the levels can't be corrected", error)
@@ -513,7 +483,7 @@ class Crawl:
     def _say_that_others_go_on(self) -> None:
         others = max(1, self._members.last.others)
         still = f"{counted(others, 'other')} {'works' if others == 1 else 'work'} on it"
-        logger.info("Worker %d leaves the crawl %s; %s", self.worker_id, self.session.name, still)
+        logger.info("Worker %d leaves the crawl %s; %s", self._members.worker_id, self.session.name, still)
 
     def _writes(self, output: Callable[[], None]) -> bool:
         try:

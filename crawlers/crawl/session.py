@@ -50,13 +50,14 @@ from crawlers.storage.schema.tables import site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow, count_excluded, count_sites, known_sites, open_site_ids
 from crawlers.storage.store_check import StoreCheck
-from crawlers.storage.stored_link_prior import stored_link_prior
+from crawlers.storage.stored_features import stored_link_prior
 from crawlers.storage.topic.topics import TOPIC
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.spec import CrawlSpec
     from crawlers.inputs.crawl_command import CrawlOrigin
     from crawlers.inputs.setting_values import SettingValues
@@ -101,14 +102,18 @@ class CrawlSession:
         self,
         settings: SettingValues,
         mission: CrawlSpec,
-        reason_against: Callable[[Target], str | None],
-        now: float,
-        origin: CrawlOrigin,
+        control: CrawlControl,
         clock: Callable[[], float],
-        selection: StoredSelection | None = None,
-        share: int = 1,
-        joins: int | None = None,
+        reason_against: Callable[[Target], str | None],
+        selection: StoredSelection,
+        origin: CrawlOrigin,
+        share: int,
+        joins: int | None,
     ) -> None:
+        self.control = control
+        self.clock = clock
+        self.options = normalization(settings)
+        self.addresses = mission.addresses
         rule = chosen_rule(settings)
         patience = chosen_patience(settings)
         topic_weights = mission.topic.weights if mission.topic is not None else None
@@ -119,8 +124,6 @@ class CrawlSession:
         counts_rewards = mission.counts_rewards
         self._records_pulls = counts_rewards or mission.page_budget > 0 or mission.topic is not None
         self._settings = settings
-        self._options = normalization(settings)
-        self._addresses = mission.addresses
         self.most_sites = MOST_SITES
         self._leader_of = mission.leader_of
         self.name = settings.get("CRAWL") or mission.name
@@ -143,7 +146,7 @@ class CrawlSession:
                 mission.name,
                 wanted,
                 self._manifest(mission, origin, learns_links=link_prior is not None),
-                now,
+                clock(),
                 keeps=mission.keeping(),
                 further=[self._site_row(SiteLimits(name)) for name in mission.root_sites],
                 leader_of=mission.leader_of,
@@ -241,7 +244,7 @@ class CrawlSession:
 
     def _manifest(self, mission: CrawlSpec, origin: CrawlOrigin, *, learns_links: bool) -> dict[str, Any]:
         names = RECORDED if learns_links else [name for name in RECORDED if name != LINK_PRIOR]
-        settings = {name: self._settings.get(name) for name in names} | recorded(self._options)
+        settings = {name: self._settings.get(name) for name in names} | recorded(self.options)
         settings["PAGE_BUDGET"] = mission.page_budget
         if mission.topic is not None:
             settings |= {TOPIC: _summary(mission.topic), "SCOPE": mission.topic.scope, "REWARD": "similarity"}
@@ -336,13 +339,13 @@ class CrawlSession:
         """Whether a page may have been read by a longer path first; then `correct_levels` when nothing waits."""
         return (not self.goes_by_level or self._has_grown) and self._are_separate
 
-    async def correct_levels(self, rows: Iterable[SiteRow], clock: Callable[[], float]) -> None:
+    async def correct_levels(self, rows: Iterable[SiteRow]) -> None:
         """Correct the levels of all pages of sites; those that are not too deep after all wait again."""
         for row in rows:
             job = partial(correct_levels, site_id=row.id, max_level=row.max_level)
             nearer = await wrap_future(self.writer.run(job))
-            targets = ((self._addresses.of_site(resolve(url, "", self._options)), level) for url, level in nearer)
-            self.frontier.add((Candidate(row.id, *one) for one in targets), clock())
+            targets = ((self.addresses.of_site(resolve(url, "", self.options)), level) for url, level in nearer)
+            self.frontier.add((Candidate(row.id, *one) for one in targets), self.clock())
 
     def adopt_links(self, row: SiteRow, now: float) -> None:
         """Turn external links of a site to addresses that it got later into links to its pages. Raises `StoreError`."""
@@ -351,7 +354,7 @@ class CrawlSession:
             return
         self._has_grown = True
         self.writer.submit(crawls.grown(self.row.id))
-        targets = {own.id: self._addresses.of_site(resolve(own.url, "", self._options)) for own in found}
+        targets = {own.id: self.addresses.of_site(resolve(own.url, "", self.options)) for own in found}
         self.frontier.add([Candidate(row.id, targets[own.id], own.level, found_on=own.found_on) for own in found], now)
         keys = {number: target.key for number, target in targets.items()}
         self.writer.call(partial(adopt_links, site_id=row.id, keys=keys))

@@ -13,10 +13,7 @@ from crawlers.algorithms.retries import RestPolicy
 from crawlers.algorithms.robots_groups import is_unreachable
 from crawlers.algorithms.traps.trap_watch import MAX_PATTERNS, MAX_SIGNATURES, MIN_REPEATS, TrapWatch
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.algorithms.urls.site_addresses import SiteAddresses
-from crawlers.crawl.robots_cache import RobotsCache
 from crawlers.extraction.robots_rules import RobotsRules
-from crawlers.frontier.values import SiteState
 from crawlers.items import ExternalLink, State
 from crawlers.reasons import Reason
 from crawlers.storage.queries import fetched_pages, finder_of, latest_pages, named_from, robots_of
@@ -26,13 +23,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from crawlers.crawl.session import CrawlSession
-    from crawlers.frontier.frontier_store import SiteStart
-    from crawlers.frontier.values import Lease
+    from crawlers.frontier.values import Lease, SiteStart
     from crawlers.inputs.setting_values import SettingValues
     from crawlers.items import Page, SiteLimits
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.queries import Finder
     from crawlers.storage.site_rows import SiteRow
+
+
+MAX_FILES, MAX_LINES = 5_000, 500_000  # lines of all files, some 300 bytes each
+
+
+class RobotsCache:
+    """The rules of robots.txt by address: of at most MAX_FILES with at most MAX_LINES, but always of the latest."""
+
+    def __init__(self) -> None:
+        self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
+        self._lines = 0
+
+    def get(self, address: str) -> RobotsRules | None:
+        """Return the rules of *address*; None if they are not in memory."""
+        rules = self._rules.get(address)
+        if rules is not None:
+            self._rules.move_to_end(address)
+        return rules
+
+    def keep(self, address: str, rules: RobotsRules) -> list[str]:
+        """Add or replace the rules of *address*; return the addresses whose rules were dropped for them."""
+        if (old := self._rules.pop(address, None)) is not None:
+            self._lines -= old.size
+        self._rules[address] = rules
+        self._lines += rules.size
+        dropped = []
+        while len(self._rules) > MAX_FILES or (self._lines > MAX_LINES and len(self._rules) > 1):
+            last, old = self._rules.popitem(last=False)
+            self._lines -= old.size
+            dropped.append(last)
+        return dropped
+
 
 logger = logging.getLogger(__name__)
 
@@ -66,19 +94,16 @@ class SitePolicies:
         settings: SettingValues,
         robots_token: str,
         watch_traps: bool,
-        clock: Callable[[], float],
-        addresses: SiteAddresses | None = None,
         listed: Iterable[SiteLimits] = (),
     ) -> None:
         self._session = session
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
         self._robots_token = robots_token
-        self._addresses = addresses if addresses is not None else SiteAddresses()
+        self._addresses = session.addresses
         self._longest_delay_s = settings.getfloat("ROBOTS_MAX_DELAY_SECONDS")
         self._longest_rest_s = LONGEST_REST * (settings.getfloat("ROBOTS_REST_SECONDS") or RestPolicy().first_s)
         self._is_full = False
         self._watches_traps = watch_traps and settings.getbool("TRAPS_ENABLED")
-        self._clock = clock
         self._listed = {limits.site for limits in listed}
         for limits in listed:
             self._addresses.set(limits.site, (limits.site, *limits.aliases), limits.site)
@@ -111,9 +136,7 @@ class SitePolicies:
             is_recent = 0.0 <= now - (row.robots_at or 0.0) < MAX_AGE_S
             if is_recent and not is_unreachable(row.robots_status):
                 self._keep(row.site, RobotsRules(row.robots_status, row.robots_text, self._robots_token))
-        self._session.frontier.open_site(
-            SiteState(row.id, row.site, row.parallel, row.delay_s, row.max_level, row.is_new), now, start
-        )
+        self._session.frontier.open_site(row, now, start)
         self._apply_delay(row.id, row.site)
         if row.asked_at is not None:
             # While robots.txt can't be read, that is no wish of the host: another run requests it at once.
@@ -170,10 +193,6 @@ class SitePolicies:
     def row(self, site_id: int) -> SiteRow:
         """Return the site with that id, with its limits."""
         return self._rows[site_id]
-
-    def of_address(self, address: str) -> int | None:
-        """Return the number of the open site to which *address* belongs; None if there is none."""
-        return self._ids.get(self._addresses.site(address))
 
     def is_in_host_list(self, site: str) -> bool:
         """Return whether the host list names *site*."""
@@ -239,12 +258,12 @@ class SitePolicies:
 
     def _open_elsewhere(self, names: Collection[str]) -> None:
         self._elsewhere.update(names)
-        self._session.frontier.add_elsewhere(names)
+        self._session.frontier.elsewhere.update(names)
 
     def refuse(self, names: Sequence[str]) -> None:
         """Forget sites that were discovered when other workers had discovered enough."""
         self._elsewhere.difference_update(names)
-        self._session.frontier.drop_elsewhere(names)
+        self._session.frontier.elsewhere.difference_update(names)
         if names:
             self._warn_of_most_sites(names[0])
 
@@ -289,7 +308,7 @@ class SitePolicies:
 
     def robots_needed_of(self, site_id: int, address: str) -> RobotsNeeded | None:
         """Return the robots.txt of an *address* of a site, if it is needed before a request there."""
-        if self._clock() >= self._ask_again_at.get(address, math.inf):
+        if self._session.clock() >= self._ask_again_at.get(address, math.inf):
             del self._ask_again_at[address]
             self._has_robots.discard(address)
         if not self.obeys_robots or address in self._has_robots:
@@ -323,7 +342,7 @@ class SitePolicies:
         self.fetching.discard(site_id)
         self._keep(address, RobotsRules(status, text, self._robots_token))
         if is_unreachable(status):
-            self._ask_again_at[address] = self._clock() + self._longest_rest_s
+            self._ask_again_at[address] = self._session.clock() + self._longest_rest_s
         self._apply_delay(site_id, address)
 
     def robots_against(self, address: str, url: str) -> str | None:

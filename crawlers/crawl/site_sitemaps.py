@@ -30,15 +30,12 @@ from crawlers.extraction.feeds.feed_items import MAX_ITEMS
 from crawlers.extraction.feeds.feed_reader import read_feed
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
+from crawlers.storage.queries import sitemaps_of
 from crawlers.storage.schema.sitemap_tables import SitemapRow, SitemapState, SitemapUrlRow
-from crawlers.storage.stored_sitemaps import sitemaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from crawlers.algorithms.urls.normalization import Normalization
-    from crawlers.algorithms.urls.site_addresses import SiteAddresses
-    from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import RobotsNeeded, SitePolicies
     from crawlers.crawl.stats import CrawlStats
@@ -116,33 +113,25 @@ MOST_URLS = 1_000_000  # of the sitemaps of a site, some 100 bytes each in the s
 class SiteSitemaps:
     """Reads at most `MOST_FILES` sitemaps of a site, and at most `MOST_URLS` URLs of them; none unless *is_enabled*.
 
-    *url_filter* decides which URLs the crawl leaves out, *options* are the steps of their normal form.
+    *url_filter* decides which URLs the crawl leaves out.
     """
 
     def __init__(
         self,
         session: CrawlSession,
-        control: CrawlControl,
         sites: SitePolicies,
         trials: Trials,
         stats: CrawlStats,
-        addresses: SiteAddresses,
         url_filter: UrlFilter,
-        options: Normalization,
-        clock: Callable[[], float],
         *,
         is_enabled: bool,
     ) -> None:
         self._session = session
         self._frontier = session.frontier
-        self._control = control
         self._sites = sites
         self._trials = trials
         self._stats = stats
-        self._addresses = addresses
         self._url_filter = url_filter
-        self._options = options
-        self._clock = clock
         self.is_enabled = is_enabled
         self._readings: dict[int, _Reading] = {}  # by site
         self._named: dict[int, list[str]] = {}  # what robots.txt names, until the reading begins
@@ -226,7 +215,7 @@ class SiteSitemaps:
     def record_request(self, site_id: int) -> None:
         """Note that the request for a sitemap of a site is sent now."""
         if site_id in self._turns:
-            self._frontier.gate(site_id).record_request(self._clock())
+            self._frontier.gate(site_id).record_request(self._session.clock())
 
     def due_at(self, site_id: int) -> float:
         """Return when a sitemap of a site may be requested again, at the earliest."""
@@ -234,7 +223,7 @@ class SiteSitemaps:
 
     def back_off(self, site_id: int, retry_after_s: float | None) -> None:
         """Let a site rest that asks for it in the response to the request for a sitemap."""
-        self._frontier.gate(site_id).back_off(self._clock(), retry_after_s)
+        self._frontier.gate(site_id).back_off(self._session.clock(), retry_after_s)
 
     def _reason_against(self, reading: _Reading, row: SitemapRow) -> str | None:
         if reading.silent >= MAX_SILENT:
@@ -291,7 +280,7 @@ class SiteSitemaps:
         That of http://www.example.org stands at https://example.org, too: robots.txt often outlives a move of its site.
         """
         try:
-            target = resolve(url, "", self._options)
+            target = resolve(url, "", self._session.options)
         except BadUrl:
             return None
         if _plain(target.site) not in map(_plain, row.addresses):
@@ -306,11 +295,11 @@ class SiteSitemaps:
 
     async def content(self, site_id: int, response: WebResponse) -> SitemapContent:
         """Return the content of a sitemap, read in another thread."""
-        return await self._session.reader.run(partial(self._content, site_id, response, self._clock()))
+        return await self._session.reader.run(partial(self._content, site_id, response, self._session.clock()))
 
     def _content(self, site_id: int, response: WebResponse, now: float) -> SitemapContent:
         row = self._sites.row(site_id)
-        here = self._addresses.of_site(resolve(f"{row.site}/", "", self._options)).site
+        here = self._session.addresses.of_site(resolve(f"{row.site}/", "", self._session.options)).site
         found = read_feed(response.body, response.url, response.content_type, now)
         if not found.kind:
             return SitemapContent(problem=Reason.NOT_A_SITEMAP)
@@ -318,7 +307,7 @@ class SiteSitemaps:
         outside = 0
         for item in found.items:
             try:
-                target = self._addresses.of_site(resolve(item.url, "", self._options))
+                target = self._session.addresses.of_site(resolve(item.url, "", self._session.options))
             except BadUrl:
                 outside += 1
                 continue
@@ -334,17 +323,20 @@ class SiteSitemaps:
     def record_response(self, site_id: int, response: SitemapResponse) -> None:
         """Store what the sitemap of a site says, or why it was not read; the site goes on."""
         page_id = self._turns.pop(site_id, None)
-        if page_id is None or self._control.failure is not None or self._session.writer.is_closed:
+        if page_id is None or self._session.control.failure is not None or self._session.writer.is_closed:
             return
-        now = self._clock()
+        now = self._session.clock()
         try:
             self._trials.record_result(site_id, page_id, responded=response.status > 0)
             self._sites.fetching.discard(site_id)
             self._session.writer.submit(self._read_by(site_id, response, now))
-            self._stats.count_sitemap(is_read=response.content is not None and response.content.kind != "")
+            if response.content is not None and response.content.kind:
+                self._stats.inc_value("sitemaps/read")
+            else:
+                self._stats.inc_value("sitemaps/unread")
             self._frontier.resume(site_id, now)
         except Exception as error:
-            self._control.abort_for("a sitemap can't be stored", error)
+            self._session.control.abort_for("a sitemap can't be stored", error)
 
     def _read_by(self, site_id: int, response: SitemapResponse, now: float) -> ChangeSet:
         """Return what is to be stored of the sitemap whose turn it was, now that there is a *response*."""

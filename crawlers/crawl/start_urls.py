@@ -11,7 +11,6 @@ from crawlers.storage.change_set import ChangeSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.crawl.session import CrawlSession
     from crawlers.crawl.site_policies import SitePolicies
     from crawlers.crawl.spec import CrawlSpec
@@ -21,16 +20,14 @@ if TYPE_CHECKING:
 
 
 class StartUrls:
-    """They are on level 0, and *url_filter* selects all of them; *options* are the steps of their normal form."""
+    """They are on level 0, and *url_filter* selects all of them."""
 
-    def __init__(
-        self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter, options: Normalization, spec: CrawlSpec
-    ) -> None:
+    def __init__(self, session: CrawlSession, sites: SitePolicies, url_filter: UrlFilter, spec: CrawlSpec) -> None:
         self._frontier = session.frontier
         self._members = session.members
         self._sites = sites
         self._url_filter = url_filter
-        self._options = options
+        self._options = session.options
         self._roots = spec.roots
         self._slot = spec.start_slot
 

@@ -27,48 +27,32 @@ class CrawlStats:
     """
 
     def __init__(self, inc_value: Callable[..., None], logs: CsvLogs, *, warns_of_home_pages: bool) -> None:
-        self._inc_value = inc_value
+        self.inc_value = inc_value
         self._logs = logs
         self._warns = warns_of_home_pages
 
-    def count_reward(self, reward: float) -> None:
-        """Count the *reward* of a page."""
-        if reward:
-            self._inc_value("harvest/reward", int(reward))
-
     def count_retry(self, page: Page, now: float) -> None:
         """Count a *page* that will be requested again."""
-        self._inc_value("pages/retried")
+        self.inc_value("pages/retried")
         self._count_error(page)
         self._logs.write(page, now, is_error=True, reason=f"{sentence(page.reason)}; will be retried")
-
-    def count_rest(self) -> None:
-        """Count a site whose robots.txt could not be read, and will be requested again."""
-        self._inc_value("robots/rests")
-
-    def count_sitemap(self, *, is_read: bool) -> None:
-        """Count a sitemap that was requested."""
-        if is_read:
-            self._inc_value("sitemaps/read")
-        else:
-            self._inc_value("sitemaps/unread")
 
     def count_page(self, lease: Lease, page: Page, new: int, now: float) -> None:
         """Count a *page* whose *lease* has ended, with its number of *new* URLs."""
         if page.is_unchanged:
-            self._inc_value("pages/not_modified")
+            self.inc_value("pages/not_modified")
         else:
             state = State.MOVED if page.state is State.WAITING else page.state  # it redirects to another variant
-            self._inc_value(f"pages/{state.name.lower()}")
+            self.inc_value(f"pages/{state.name.lower()}")
         if page.state in (State.REFUSED, State.FAILED):
             self._count_error(page)
         if code_of(page.reason) is Reason.LINKS_CUT:
-            self._inc_value("pages/cut")
+            self.inc_value("pages/cut")
             logger.warning("%s: %s", page.url, sentence(page.reason))
         if lease.is_revisit:
-            self._inc_value("pages/again")
+            self.inc_value("pages/again")
         if new:
-            self._inc_value("pages/found", new)
+            self.inc_value("pages/found", new)
         if page.state is not State.REJECTED or lease.level == 0:
             self._logs.write(page, now, is_error=page.state in UNAVAILABLE)
         is_feed = page.news is not None and page.news.kind in ANNOUNCERS  # whose policy logs details
@@ -76,11 +60,11 @@ class CrawlStats:
             logger.warning("%s is not available: %s", page.url, sentence(page.reason))
 
     def _count_error(self, page: Page) -> None:
-        self._inc_value(f"errors/{error_class(page.status, page.reason)}")
+        self.inc_value(f"errors/{error_class(page.status, page.reason)}")
 
     def count_robots_failure(self, site: str, status: int, reason: str, now: float) -> None:
         """Count a robots.txt that can't be read; *status* is 0 if there was no response."""
-        self._inc_value("robots/failed")
+        self.inc_value("robots/failed")
         url = f"{site}/robots.txt"
         self._logs.write(Page(0, url, 0, State.FAILED, status, reason or Reason.STATUS.of(status)), now, is_error=True)
 

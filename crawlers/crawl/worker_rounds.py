@@ -35,11 +35,11 @@ MESSAGES_AT_ONCE = 100  # of other workers; each takes as long as a link of a pa
 
 
 class WorkerRounds:
-    """The rounds of a worker; the crawl calls `record_lease`, `record_page` and `found_nothing` between them.
+    """The rounds of a worker; the crawl counts in `leased` and `ended`, and sets `has_room`, between them.
 
     *is_idle* says whether this worker has nothing to fetch; *finds_sites* whether the crawl discovers sites, so that
     there is always room for more. A crawl that *ends_after* a time, in seconds since 1970, does not wait for polls that
-    are due later. *stop* ends the crawl in this process, for a reason that somebody gave to all workers.
+    are due later.
     """
 
     def __init__(
@@ -48,12 +48,10 @@ class WorkerRounds:
         sites: SitePolicies,
         held: HeldSites,
         policy: CrawlPolicy,
-        clock: Callable[[], float],
         *,
         is_idle: Callable[[], bool],
         finds_sites: bool,
         ends_after: float | None,
-        stop: Callable[[str], None],
     ) -> None:
         self.is_stopping = False  # then this worker takes nothing more
         self.is_running = False  # a round
@@ -63,15 +61,13 @@ class WorkerRounds:
         self._sites = sites
         self._held = held
         self._policy = policy
-        self._clock = clock
         self._is_idle = is_idle
         self._finds_sites = finds_sites
         self._ends_after = ends_after
-        self._stop = stop
         self._has_budget = session.members.report.page_budget > 0
-        self._has_room = False  # nothing could be leased although more downloads may run, since the last round
-        self._leased = 0  # pages, since the last round
-        self._ended = 0  # pages, of this process
+        self.has_room = False  # nothing could be leased although more downloads may run, since the last round
+        self.leased = 0  # pages, since the last round
+        self.ended = 0  # pages, of this process
         self._rate = RecentRate()
 
     @property
@@ -84,19 +80,7 @@ class WorkerRounds:
         last = self._members.last
         if not self._has_budget or not last.others or last.is_budget_exhausted or self._frontier.budget.has_room:
             return False
-        return self._frontier.best_index(self._clock()) is not None
-
-    def record_lease(self) -> None:
-        """Note that a page is requested."""
-        self._leased += 1
-
-    def record_page(self) -> None:
-        """Note that a page was requested, and is stored."""
-        self._ended += 1
-
-    def found_nothing(self) -> None:
-        """Note that nothing could be leased although more downloads may run."""
-        self._has_room = True
+        return self._frontier.best_index(self._session.clock()) is not None
 
     def begin(self) -> None:
         """Have the first round, and wait for it. Raises `StoreError`."""
@@ -117,20 +101,20 @@ class WorkerRounds:
         for first in range(0, len(messages), MESSAGES_AT_ONCE):
             some = messages[first : first + MESSAGES_AT_ONCE]
             here = [one for one in some if self._sites.open_site_id(one.site) is not None]
-            taken = await self._policy.receive(here, self._session.reader.run, self._clock())
-            self._frontier.receive(taken, self._clock())
+            taken = await self._policy.receive(here, self._session.reader.run, self._session.clock())
+            self._frontier.receive(taken, self._session.clock())
             await sleep(0)
 
     def _submit(self) -> Future[Exchanged]:
-        members, frontier, now = self._members, self._frontier, self._clock()
+        members, frontier, now = self._members, self._frontier, self._session.clock()
         is_hungry = not self.is_stopping and self._held.are_all_open and self._is_idle()
-        has_room = (self._has_room or self._finds_sites) and not members.last.idle  # others need free sites more
+        has_room = (self.has_room or self._finds_sites) and not members.last.idle  # others need free sites more
         takes = not self.is_stopping and (is_hungry or has_room or not members.last.others)
         best_index = frontier.best_index(now)
-        wanted_pulls = max(BLOCK, 2 * self._leased) if best_index is not None else 0  # it could not use them
+        wanted_pulls = max(BLOCK, 2 * self.leased) if best_index is not None else 0  # it could not use them
         lacks_pulls = self._lacks_pulls
         limit = frontier.budget.limit(wanted_pulls) if members.last.others and self._has_budget else -1
-        self._has_room, self._leased = False, 0
+        self.has_room, self.leased = False, 0
         report = members.report._replace(
             wanted_sites=MANY_SITES if takes else 0,
             wanted_pulls=wanted_pulls,
@@ -140,7 +124,7 @@ class WorkerRounds:
             best_index=best_index,
             is_hungry=is_hungry,
             ends_after=self._ends_after,
-            status=WorkerStatus(self._rate.at(now, self._ended), frontier.waits).to_json(),
+            status=WorkerStatus(self._rate.at(now, self.ended), frontier.schedule.waits.counts()).to_json(),
         )
         return members.submit(self._session.writer, report, lacks_pulls=lacks_pulls)
 
@@ -150,7 +134,7 @@ class WorkerRounds:
         self._held.add_claimed(found.claimed)
         self._sites.refuse(found.refused)
         if found.parts is not None:
-            self._frontier.share(found.parts, self._clock())
+            self._frontier.share(found.parts, self._session.clock())
         self._frontier.learn(found.round.pulls)
         if self._has_budget:
             self._frontier.budget.grant(found.round.granted)
@@ -159,7 +143,7 @@ class WorkerRounds:
         if (reason := self._members.stop_reason) is not None and not self.is_stopping:
             self.is_stopping = True
             logger.info("Crawl %s was asked to stop", self._session.name)
-            self._stop(reason)
+            self._session.control.stop(reason)
 
     def ask_to_stop(self, reason: str) -> None:
         """Let all workers of the crawl stop for *reason*."""

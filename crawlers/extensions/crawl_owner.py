@@ -1,9 +1,14 @@
-"""Owns the running crawl: all other components get it by `owner_of(crawler).crawl`."""
+"""Owns the running crawl: all other components get it by `owner_of(crawler).crawl`.
+
+`Rounds` lets it exchange with its other workers by the store, about every second, until it is closed. A crawl whose
+store is lost notices it there, also while no page arrives whose storage would fail.
+"""
 
 from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlers.algorithms.urls.domains import suffixes_in_use
-from crawlers.crawl.clock import ForwardClock
+from crawlers.crawl.control import ForwardClock
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.running_crawl import Crawl
 from crawlers.crawl.spec import CrawlSpec
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.control import CrawlControl
     from crawlers.crawl.session import CrawlSession
     from crawlers.storage.database import Database
+
 
 logger = logging.getLogger(__name__)
 WORKERS = "WORKERS"
@@ -95,7 +101,7 @@ class CrawlOwner:
         """The number of this worker if it joined others, or begins again, so that it has files of its own."""
         if self._crawl is None or not (self._crawl.has_joined or crawl_to_join() is not None):
             return None
-        return self._crawl.worker_id
+        return self._crawl.session.row.worker_id
 
     def open(self, spider: Spider, wake: Callable[[], None]) -> Crawl | None:
         """Open the crawl of *spider*; None if it can't begin. *wake* lets the engine ask the scheduler again."""
@@ -245,3 +251,30 @@ def _command(spider: Spider, workers: int) -> CrawlCommand:
 
 def _no_policy(session: CrawlSession, control: CrawlControl) -> CrawlPolicy:
     return CrawlPolicy()
+
+
+TICK_S = 0.1  # between two questions whether a round is due
+
+
+class Rounds:
+    """Begins the rounds of the crawl of *crawler*; one that takes longer is not repeated meanwhile."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._has_run = False  # the engine
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        rounds = cls(crawler)
+        crawler.signals.connect(rounds._opened, CRAWL_OPENED)
+        return rounds
+
+    def _opened(self, crawl: Crawl) -> None:
+        repeat(self._crawler, partial(self._begin, crawl), TICK_S, now=crawl.has_joined)
+
+    def _begin(self, crawl: Crawl) -> None:
+        is_running = self._crawler.engine.running
+        self._has_run = self._has_run or is_running
+        if crawl.rounds.is_due:
+            # A crawl that stops waits for its downloads, and is one of the workers until then.
+            deferred_from_coro(crawl.round(is_stopping=self._has_run and not is_running))

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
 
-    from crawlers.crawl.measuring import Measuring
-    from crawlers.crawl.metrics import Snapshot
+    from crawlers.crawl.metrics import Measuring, Snapshot
     from crawlers.crawl.running_crawl import Crawl
 
 logger = logging.getLogger(__name__)
@@ -75,7 +74,7 @@ class MetricsServer:
         return None if self._measuring is None else self._measuring.snapshot
 
     def _opened(self, crawl: Crawl) -> None:
-        from crawlers.crawl.measuring import Measuring
+        from crawlers.crawl.metrics import Measuring
 
         spider, stats = self._crawler.spider, self._crawler.stats
         assert spider is not None

@@ -21,7 +21,7 @@ from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.algorithms.urls.domains import domain_group
 from crawlers.algorithms.urls.redirect_targets import redirect_of
 from crawlers.algorithms.urls.resolution import site_of
-from crawlers.crawl.robots_cache import RobotsCache
+from crawlers.crawl.site_policies import RobotsCache
 from crawlers.errors import BadUrl
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extraction.robots_rules import MAX_REDIRECTS, RobotsRules, robots_text

@@ -1,21 +1,24 @@
-"""Feed exports (`-o`, `-O`) of crawls with several workers: each worker that joins others writes files of its own."""
+"""Feed exports (`-o`, `-O`): each worker that joins others writes files of its own, and CSV runs in no spreadsheet."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.options.file_kinds import FEED
+from crawlers.storage.files.cells import guarded
 from crawlers.storage.files.names import of_worker
 from crawlers.storage.files.writable import check_file
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
 
 STDOUT = "stdout:"
 
@@ -45,3 +48,11 @@ class WorkerFeeds(FeedExporter):
             self.feeds = {names[uri]: options for uri, options in self.feeds.items()}
             self.filters = {names[uri]: chosen for uri, chosen in self.filters.items()}
         super().open_spider(spider)
+
+
+class GuardedCsvExporter(CsvItemExporter):
+    """Scrapy's exporter, with an apostrophe before texts that a spreadsheet would take for formulas; see `cells`."""
+
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        found = super().serialize_field(field, name, value)
+        return guarded(found) if isinstance(found, str) else found

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from crawlers.frontier.discovery import UrlDiscovery
-    from crawlers.frontier.frontier_store import PreviousVisit
     from crawlers.frontier.scoring import Scoring
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Decision, Lease
+    from crawlers.frontier.values import Decision, Lease, PreviousVisit
     from crawlers.items import Page, Target
     from crawlers.storage.change_set import ChangeSet
 

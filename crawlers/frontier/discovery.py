@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.urls.resolution import variant_rank
-from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.url_cache import (
     ARBITRARY_VARIANT,
     MAX_LEVEL,
@@ -21,6 +20,7 @@ from crawlers.frontier.url_cache import (
     rank_of,
     variant_of,
 )
+from crawlers.frontier.values import QueueEntry
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, Reason, code_of
 from crawlers.storage.schema.tables import NewPage, SiteAvailability, WaitingPage

@@ -27,7 +27,6 @@ from crawlers.frontier import link_messages
 from crawlers.frontier.acknowledgement import Acknowledgements, redirects_to_variant
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.discovery import UrlDiscovery, waiting_row
-from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.queues.value_queue import ValueQueue
@@ -36,7 +35,7 @@ from crawlers.frontier.site_queue import MIN_QUEUE, SiteQueue
 from crawlers.frontier.site_schedule import SiteSchedule
 from crawlers.frontier.site_start import NOTHING_STORED, read_starts
 from crawlers.frontier.sql_store import SqlFrontierStore
-from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease, Origin
+from crawlers.frontier.values import BEFORE_ALL, NO_REWARD, AcknowledgedPage, Lease, Origin, QueueEntry
 from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
@@ -44,30 +43,27 @@ from crawlers.storage.schema.tables import GivenUpSite, SiteAvailability, SiteRe
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-    from concurrent.futures import Future
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.bandits.patience import Patience
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import SiteStart
     from crawlers.frontier.politeness import HostGate
     from crawlers.frontier.site_queue import PageQueue
     from crawlers.frontier.values import (
         Candidate,
-        Counts,
         Decision,
         Position,
         Reward,
-        RuleDecisions,
         SeenPage,
-        SiteState,
+        SiteStart,
     )
     from crawlers.items import Page, QueueSlot, Target
     from crawlers.storage.database import Database
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.pulls import Pull
     from crawlers.storage.schema.message_tables import Message
+    from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.writer import Writer
 
 _all_but_target = attrgetter("site_id", "level", "hops", "found_on", "request", "slot")
@@ -101,55 +97,42 @@ class QueuedFrontier:
         worker_id: int | None = None,
         is_divided: bool = False,
     ) -> None:
-        self._store = store
+        self.store = store
         self._rule = rule
         self._order = order
         self.budget = PullBudget(rule, page_budget, patience, records=records_pulls, worker_id=worker_id)
         self._records_pulls = records_pulls
         self._head_total = head_urls
         self._held: set[int] = set()  # pages that are leased, or rest
-        self._schedule = SiteSchedule(rule, self.budget, self._refill, in_order=order.finishes_each_priority)
+        self.schedule = SiteSchedule(rule, self.budget, self._refill, in_order=order.finishes_each_priority)
         self._scoring: Scoring | None = None
         if order.scores is not None:
             self._scoring = Scoring(
-                order.scores, store, self._schedule.sites, self._held, worker_id or 0, is_divided=is_divided
+                order.scores, store, self.schedule.sites, self._held, worker_id or 0, is_divided=is_divided
             )
         self._learning: LinkLearning | None = None
         if order.link_values is not None:
             self._learning = LinkLearning(order.link_values, store)
-        sites, of_order = self._schedule.sites, (self._scoring, self._learning)
+        sites, of_order = self.schedule.sites, (self._scoring, self._learning)
         self._discovery = UrlDiscovery(store, order, reason_against, cache_urls, sites, self._held, *of_order)
-        self._elsewhere: set[str] = set()
+        self.elsewhere: set[str] = set()  # sites of the crawl that are not open here: links to them become messages
         self._acknowledgements = Acknowledgements(
-            self._discovery, self._scoring, self._schedule.by_name, store, self._elsewhere
+            self._discovery, self._scoring, self.schedule.by_name, store, self.elsewhere
         )
         self._leases: dict[int, Lease] = {}
         self._fetched_again: set[int] = set()  # leased for a revisit, and to be fetched again after it
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), 0.0)  # repairs the rows of earlier runs
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} sites={len(self._schedule.sites)} leased={len(self._leases)}>"
-
-    @property
-    def pending(self) -> int:
-        """The number of URLs that wait and are not leased."""
-        return sum(site.pending for site in self._schedule.sites.values())
-
     @property
     def has_pending(self) -> bool:
         """Whether anything will be leased sooner or later without a further event; O(1) on average."""
-        return not self._schedule.is_idle and not self.budget.is_exhausted
+        return not self.schedule.is_idle and not self.budget.is_exhausted
 
     @property
     def is_waiting(self) -> bool:
         """Whether any URL of the open sites waits, whenever it is due, or is leased."""
-        return self._schedule.is_waiting
-
-    @property
-    def waiting_sites(self) -> int:
-        """The number of open sites with URLs that wait or are leased."""
-        return self._schedule.waiting_sites
+        return self.schedule.is_waiting
 
     def best_index(self, now: float) -> float | None:
         """Return the greatest index of the sites that can be fetched from soon; None if there are none.
@@ -158,14 +141,14 @@ class QueuedFrontier:
         """
         if not self.is_waiting:
             return None
-        return self.budget.best_index(lambda arm: self._schedule.is_ready_by(arm, now + SOON_S))
+        return self.budget.best_index(lambda arm: self.schedule.is_ready_by(arm, now + SOON_S))
 
     def only_revisits(self, after: float, *, with_paused: bool = True) -> bool:
         """Whether nothing is leased, and all waiting pages are revisits that are due *after* that time.
 
         The pages of paused sites count only *with_paused*.
         """
-        return not self._leases and self._schedule.only_revisits(after, with_paused=with_paused)
+        return not self._leases and self.schedule.only_revisits(after, with_paused=with_paused)
 
     @property
     def leases(self) -> int:
@@ -174,36 +157,20 @@ class QueuedFrontier:
 
     def is_drained(self, site_id: int) -> bool:
         """Whether nothing of a site waits or is leased."""
-        return not self._schedule.site(site_id).is_waiting
+        return not self.schedule.site(site_id).is_waiting
 
     def leased(self, page_id: int) -> Lease | None:
         """Return the open lease of a page; None if it is not leased."""
         return self._leases.get(page_id)
 
-    @property
-    def rule_decisions(self) -> RuleDecisions:
-        """The choices of the site rule until now."""
-        return self._schedule.rule_decisions
-
-    def site_ids(self) -> list[int]:
-        """Return the numbers of the open sites. O(sites), but 20,000 take less than a millisecond."""
-        return list(self._schedule.sites)
-
     def page_counts(self) -> Counter[State]:
         """Return the numbers of pages by state, of all open sites together; 20,000 sites take some 10 ms."""
         total: Counter[State] = Counter()
-        for site in self._schedule.sites.values():
+        for site in self.schedule.sites.values():
             total.update(site.counts)
         return +total
 
     # Adding sites and URLs ----------------------------------------------------------------------------------
-
-    def numbers_known(self, site_ids: Collection[int]) -> Mapping[int, int]:
-        """Return how many URLs the store knows of each of the sites, without those of which it knows none.
-
-        May be called in any thread; takes a hundredth of the time of `load_sites`.
-        """
-        return self._store.numbers_known(site_ids)
 
     def load_sites(self, site_ids: Sequence[int]) -> list[SiteStart]:
         """Return all that the store knows of each of these sites, which are not open; may be called in any thread."""
@@ -211,29 +178,21 @@ class QueuedFrontier:
         room, head_urls = self._discovery.room, self._discovery.head_urls
         is_divided = self._scoring is not None and self._scoring.is_divided
         limits = {"room": room, "head_urls": head_urls}
-        return read_starts(self._store, self._order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
-
-    def add_elsewhere(self, names: Iterable[str]) -> None:
-        """Let links to these sites of the crawl, as long as they are not open here, be sent as messages."""
-        self._elsewhere.update(names)
-
-    def drop_elsewhere(self, names: Iterable[str]) -> None:
-        """Send no more messages to these sites: they are none of the crawl after all."""
-        self._elsewhere.difference_update(names)
+        return read_starts(self.store, self._order, site_ids, **limits, has_pulls=has_pulls, is_divided=is_divided)
 
     def send(self, targets: Iterable[Target], slot: QueueSlot | None, now: float, changes: ChangeSet) -> None:
         """Add the rows to *changes* that let the workers of the sites of *targets* queue these, on level 0.
 
         The sites must be sites of the crawl, or added by *changes*.
         """
-        changes.add(*(link_messages.root_message(self._store.crawl_id, target, slot, now) for target in targets))
+        changes.add(*(link_messages.root_message(self.store.crawl_id, target, slot, now) for target in targets))
 
     def receive(self, messages: Iterable[Message], now: float) -> None:
         """Apply *messages* to open sites, in this order; others are ignored. Each message is applied once."""
         changes = ChangeSet()
         touched: dict[int, SiteQueue] = {}
         for message in messages:
-            site = self._schedule.by_name(message.site)
+            site = self.schedule.by_name(message.site)
             if site is not None:
                 self._acknowledgements.receive(site, message, now, changes)
                 touched[site.id] = site
@@ -241,7 +200,7 @@ class QueuedFrontier:
             self._submit(changes, now)
             self._discovery.forget_reasons()
         for site in touched.values():
-            self._schedule.reschedule(site, now)
+            self.schedule.reschedule(site, now)
 
     def share(self, parts: Mapping[int, StoredPart], now: float) -> None:
         """Apply the order's *parts*: scores of the pages of other workers, and the cash that this worker received."""
@@ -249,13 +208,13 @@ class QueuedFrontier:
             self._scoring.share(parts)
             self._submit(ChangeSet(), now)
 
-    def open_site(self, state: SiteState, now: float, start: SiteStart | None = None) -> None:
+    def open_site(self, row: SiteRow, now: float, start: SiteStart | None = None) -> None:
         """Add a site with everything that is known of it: *start*, as returned by `load_sites`, which None calls.
 
         Everything that was submitted of the site must be committed. Raises `FrontierError` if the site is open.
         """
         if start is None:
-            start = NOTHING_STORED if state.is_new else self.load_sites([state.id])[0]
+            start = NOTHING_STORED if row.is_new else self.load_sites([row.id])[0]
         waiting: Iterable[int] = start.heads
         revisiting = 0
         # Nothing waits longer than from the attempt or visit before, even if the clock was set back since then.
@@ -266,13 +225,13 @@ class QueuedFrontier:
         resting = [*((entry, due_at) for entry, due_at in retries if due_at > now), *resting]
         if self._scoring is not None:
             if self._scoring.is_divided:
-                self._scoring.open_site(state.id, start.scored, start.unscored, start.base)
-            waiting, revisiting = self._scoring.recalled(state.id)
+                self._scoring.open_site(row.id, start.scored, start.unscored, start.base)
+            waiting, revisiting = self._scoring.recalled(row.id)
         shares = self._order.shares() if start.shares is None else start.shares
         scores = self._order.scores
-        site = SiteQueue(state, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
-        self._schedule.open(site)
-        self._elsewhere.discard(site.name)
+        site = SiteQueue(row, dict(start.counts), self._make_queue, shares, waiting, revisiting, scores)
+        self.schedule.open(site)
+        self.elsewhere.discard(site.name)
         self._share_head_urls()
         self._discovery.open_site(site, start.known)
         if self._learning is not None:
@@ -283,7 +242,7 @@ class QueuedFrontier:
             self._held.add(entry.id)
             if not self._is_revisit(entry.queue):
                 self._discovery.mark_taken(site, entry)
-            self._schedule.postpone(site, entry, due_at)
+            self.schedule.postpone(site, entry, due_at)
         if start.revived:
             for number in site.queues.keys() - start.heads.keys():
                 site.fill(number, [], 1)  # nothing else is in that queue
@@ -294,7 +253,7 @@ class QueuedFrontier:
                 site.push(entry, self._discovery.head_urls)
         if self._scoring is not None and self._scoring.has_changes:
             self._submit(ChangeSet(), now)
-        self._schedule.await_from(site, now)
+        self.schedule.await_from(site, now)
 
     def close_site(self, site_id: int, now: float) -> ChangeSet:
         """Close a site; return the row that releases its claim. Once that is committed, anyone may open the site.
@@ -302,28 +261,19 @@ class QueuedFrontier:
         It continues from its rows as if it had stayed open, except for the delay that was added after refusals.
         Any later call that names the site is a `FrontierError`, and so is this one if a URL of the site is leased.
         """
-        site = self._schedule.site(site_id)
+        site = self.schedule.site(site_id)
         if site.gate.in_flight:
             raise FrontierError(f"{site.name} can't be closed: {site.gate.in_flight} of its URLs are leased; end them")
         rows = self._scoring.close_site(site_id) if self._scoring is not None else ()
-        self._schedule.close(site)
+        self.schedule.close(site)
         self._discovery.close_site(site)
         if self._learning is not None:
             self._learning.forget(site.resting)
         self._held -= site.resting
         self._share_head_urls()
         asked_at, rest_until = site.gate.asked_at, site.gate.resting_until
-        self._elsewhere.add(site.name)
+        self.elsewhere.add(site.name)
         return ChangeSet(GivenUpSite(site_id, _finite(asked_at), _finite(rest_until)), *rows)
-
-    def spare_sites(self, count: int, busy: Container[int] = ()) -> list[int]:
-        """Return up to *count* sites that others may crawl instead, the best to release first.
-
-        All of them have waiting URLs, and so has at least one site that is not returned. First come those without a
-        lease in this run, then those whose last lease is longest ago; those with open leases come last, and can't be
-        closed yet. Sites that are *busy* outside the frontier are left out; paused ones are not.
-        """
-        return self._schedule.spare(count, busy)
 
     def register_sites(self, site_ids: Iterable[int]) -> None:
         """Number the arms of the site rule in the order of *site_ids*, before their sites are opened here or elsewhere.
@@ -334,7 +284,7 @@ class QueuedFrontier:
             self._rule.sleep(site_id)
 
     def _share_head_urls(self) -> None:
-        share = self._head_total // max(1, len(self._schedule.sites))
+        share = self._head_total // max(1, len(self.schedule.sites))
         if self._learning is not None:  # their features take a tenth of the memory
             self._discovery.head_urls = max(MIN_QUEUE, min(MOST_COMPARED, 10 * share))
             self._learning.compared = self._discovery.head_urls
@@ -343,7 +293,7 @@ class QueuedFrontier:
             self._discovery.head_urls = max(MIN_QUEUE, min(most, share))
 
     def _make_queue(self, site_id: int, number: int, spill_limit: tuple[float, int]) -> PageQueue:
-        stored = (self._store, self._held, spill_limit)
+        stored = (self.store, self._held, spill_limit)
         if self._learning is not None:
             return ValueQueue(site_id, number, self._learning, *stored)
         if self._scoring is not None:
@@ -365,7 +315,7 @@ class QueuedFrontier:
         changes = changes if changes is not None else ChangeSet()
         new = 0
         candidates = list(candidates)  # so that nothing is added if the iteration fails
-        sites = {c.site_id: self._schedule.site(c.site_id) for c in candidates}
+        sites = {c.site_id: self.schedule.site(c.site_id) for c in candidates}
         for (site_id, level, hops, found_on, request, slot), alike in groupby(candidates, _all_but_target):
             found, slots = [(c.target, 1) for c in alike], {}
             if slot is not None:
@@ -375,27 +325,27 @@ class QueuedFrontier:
             new += self._discovery.discover(sites[site_id], found, origin, now, changes)[1]
         self._submit(changes, now)
         for site in sites.values():
-            self._schedule.reschedule(site, now)
+            self.schedule.reschedule(site, now)
         return new
 
     def first_found(self, site_id: int, targets: Iterable[Target], level: int) -> set[int]:
         """Return the keys of those of the *targets* on a site to which no page leads on a lower level than *level*."""
-        return self._discovery.first_found(self._schedule.site(site_id), targets, level)
+        return self._discovery.first_found(self.schedule.site(site_id), targets, level)
 
     # Leasing ----------------------------------------------------------------------------------
 
     def lease(self, now: float, n: int) -> list[Lease]:
         """Return up to *n* URLs that may be fetched now, in the order of rule and order."""
-        for rested, entry in self._schedule.rested(now):
+        for rested, entry in self.schedule.rested(now):
             self._wait(rested, entry)
-            self._schedule.reschedule(rested, now)
-        self._schedule.wake(now)
+            self.schedule.reschedule(rested, now)
+        self.schedule.wake(now)
         if self._learning is not None and self._rule.weighs_pages and self._learning.has_learnt():
-            self._schedule.value_again(now)
+            self.schedule.value_again(now)
         leases: list[Lease] = []
-        while len(leases) < n and self.budget.has_room and (site := self._schedule.select(now)) is not None:
+        while len(leases) < n and self.budget.has_room and (site := self.schedule.select(now)) is not None:
             leases.append(self._pop(site, now))
-            self._schedule.leased(site, now)
+            self.schedule.leased(site, now)
         return leases
 
     def _pop(self, site: SiteQueue, now: float) -> Lease:
@@ -404,7 +354,7 @@ class QueuedFrontier:
         self._discovery.mark_taken(site, entry)
         site.pending -= 1
         identity = (entry.id, site.id, *entry[2:8])  # the fields from key to request are the same
-        previous = self._store.previous(entry.id) if self._is_revisit(entry.queue) else None
+        previous = self.store.previous(entry.id) if self._is_revisit(entry.queue) else None
         lease = Lease(*identity, now, entry.queue, previous)
         self._leases[entry.id] = lease
         site.add_outstanding(self._priority(lease))
@@ -414,7 +364,7 @@ class QueuedFrontier:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something may be leased; None if nothing will be without a further event."""
-        return self._schedule.next_due(now) if self.budget.has_room else None
+        return self.schedule.next_due(now) if self.budget.has_room else None
 
     # Ending leases --------------------------------------------------------------------------------
 
@@ -437,7 +387,7 @@ class QueuedFrontier:
         if decision.revisit_at is None or self._scoring is None:
             self._held.discard(lease.id)
         else:
-            self._schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
+            self.schedule.postpone(site, self._entry(lease)._replace(attempts=0, queue=REVISIT), decision.revisit_at)
         if requested:
             self._end_pull(site, lease, reward, now, changes)
         else:
@@ -446,16 +396,12 @@ class QueuedFrontier:
             self._learning.forget([lease.id])
         self._submit(changes, now)
         for other in self._acknowledgements.touched(site, page):
-            self._schedule.reschedule(other, now)
+            self.schedule.reschedule(other, now)
         if lease.id in self._fetched_again:
             self._fetched_again.discard(lease.id)
             if page.state is State.DONE:
                 self._fetch_again(site, [(lease.id, page.reason or None, lease.leased_at)], now)
         return acknowledged
-
-    def reserve(self, count: int) -> Future[Any] | None:
-        """Reserve the numbers of *count* new pages; return what `acknowledge` would have to wait for, if anything."""
-        return self._store.reserve(count)
 
     def _retry_variant(self, site: SiteQueue, lease: Lease, decision: Decision, now: float) -> Page:
         """Queue the variant of the same URL to which the server redirects; return the page, which waits again."""
@@ -467,7 +413,7 @@ class QueuedFrontier:
         )  # it was a download
         self._wait(site, self._entry(variant))
         site.pending += 1
-        self._schedule.reschedule(site, now)
+        self.schedule.reschedule(site, now)
         return replace(page, state=State.WAITING)
 
     def release(self, lease: Lease, not_before: float, reason: str = "", *, failed: bool = False) -> None:
@@ -480,19 +426,19 @@ class QueuedFrontier:
         else:
             self.budget.cancel_pull(site, lease)
         if rests:
-            self._schedule.postpone(site, self._entry(lease), not_before)
+            self.schedule.postpone(site, self._entry(lease), not_before)
         else:
             self._wait(site, self._entry(lease))
         site.pending += 1
-        self._schedule.reschedule(site, lease.leased_at)
+        self.schedule.reschedule(site, lease.leased_at)
 
     def _submit(self, changes: ChangeSet, now: float) -> None:
         """Submit *changes* with the scores that changed, and requeue the pages whose scores rose."""
         risen = self._scoring.write(changes, self._discovery.head_urls) if self._scoring is not None else ()
-        self._store.submit(changes)
+        self.store.submit(changes)
         self._discovery.trim()
         for site in risen:
-            self._schedule.raise_index(site, now)
+            self.schedule.raise_index(site, now)
 
     def _record_failure(
         self,
@@ -520,7 +466,7 @@ class QueuedFrontier:
         """Return the site of an open lease."""
         if self._leases.get(lease.id) is not lease:
             raise FrontierError(f"the lease of page {lease.id} ({lease.url}) has already ended")
-        return self._schedule.site(lease.site_id)
+        return self.schedule.site(lease.site_id)
 
     def _end(self, lease: Lease, *, requested: bool = True) -> SiteQueue:
         site = self._site_of(lease)
@@ -551,23 +497,18 @@ class QueuedFrontier:
 
     def gate(self, site_id: int) -> HostGate:
         """Return the politeness of a site; changes apply from the next lease on."""
-        return self._schedule.site(site_id).gate
-
-    @property
-    def waits(self) -> dict[Wait, int]:
-        """The numbers of open sites by what they wait for; O(1)."""
-        return self._schedule.waits.counts()
+        return self.schedule.site(site_id).gate
 
     def pause(self, site_id: int, *, is_awaited: bool = False, wait: Wait = Wait.ROBOTS) -> None:
         """Lease nothing of this site until `resume`; people are told that it waits for *wait*.
 
         A crawl that waits for good sites waits if it *is_awaited*.
         """
-        self._schedule.pause(self._schedule.site(site_id), wait, is_awaited=is_awaited)
+        self.schedule.pause(self.schedule.site(site_id), wait, is_awaited=is_awaited)
 
     def resume(self, site_id: int, now: float) -> None:
         """Allow leases of this site again."""
-        self._schedule.resume(self._schedule.site(site_id), now)
+        self.schedule.resume(self.schedule.site(site_id), now)
 
     def _refill(self, site: SiteQueue) -> None:
         """Read the next URLs of the queues of *site* that need it, once all that was pushed to these is committed."""
@@ -576,11 +517,11 @@ class QueuedFrontier:
             if site.is_unwritten:
                 for number in site.needs_refill:
                     site.queues[number].write_fallen()
-                site.is_unwritten, site.written = False, self._store.submitted
+                site.is_unwritten, site.written = False, self.store.submitted
                 site.commits_awaited += 1
             if site.commits_awaited > MOST_COMMITS:
-                self._store.flush()
-            elif not self._store.has_committed(site.written):
+                self.store.flush()
+            elif not self.store.has_committed(site.written):
                 return
             site.commits_awaited = 0
             for number in sorted(site.needs_refill):
@@ -592,7 +533,7 @@ class QueuedFrontier:
 
     def has_unread(self, site_id: int) -> bool:
         """Return whether any page of a site waits for its first download."""
-        site = self._schedule.site(site_id)
+        site = self.schedule.site(site_id)
         return site.pending > site.revisiting
 
     def slot(self, page_id: int) -> QueueSlot | None:
@@ -606,10 +547,10 @@ class QueuedFrontier:
             by_site.setdefault(target.site, []).append(target)
         found: list[Target] = []
         for name, its in by_site.items():
-            if name in self._elsewhere:
-                known = self._store.numbers((name, target.key) for target in its)
+            if name in self.elsewhere:
+                known = self.store.numbers((name, target.key) for target in its)
                 its = [target for target in its if target.key not in known]
-            found += self._discovery.unseen(self._schedule.by_name(name), its, level)
+            found += self._discovery.unseen(self.schedule.by_name(name), its, level)
         return found
 
     def waiting(self, site_id: int, after: Position = BEFORE_ALL) -> Callable[[], Sequence[QueueEntry]]:
@@ -617,7 +558,7 @@ class QueuedFrontier:
 
         It may be called in any thread, and sees what is committed.
         """
-        return partial(self._store.waiting, site_id, after, SLICE_PAGES)
+        return partial(self.store.waiting, site_id, after, SLICE_PAGES)
 
     def requeue(
         self,
@@ -643,7 +584,7 @@ class QueuedFrontier:
 
         A scheduled revisit is due at once; a revisit in flight is followed by another one.
         """
-        its = self._schedule.by_name(site)
+        its = self.schedule.by_name(site)
         if its is not None:  # else the host list omits it
             self._fetch_again(its, list(pages), now)
 
@@ -651,7 +592,7 @@ class QueuedFrontier:
         if self._scoring is None:
             return
         changes = ChangeSet()
-        hastened = self._schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
+        hastened = self.schedule.hasten(site, {page_id for page_id, _, _ in pages}, now)
         for page_id, reason, fetched_at in pages:
             is_queued = self._scoring.fetch_again(page_id)
             site.pending += is_queued
@@ -661,11 +602,7 @@ class QueuedFrontier:
             elif (lease := self._leases.get(page_id)) is not None and lease.is_revisit:
                 self._fetched_again.add(page_id)
         self._submit(changes, now)
-        self._schedule.reschedule(site, now)
-
-    def counts(self) -> dict[int, Counts]:
-        """Return the numbers of pages by site id and state; leased ones count as waiting."""
-        return {site.id: {s: n for s, n in site.counts.items() if n} for site in self._schedule.sites.values()}
+        self.schedule.reschedule(site, now)
 
 
 def _finite(time: float) -> float | None:

@@ -11,8 +11,7 @@ from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from crawlers.storage.schema.tables import OutdatedBadLinks, UnchangedPage
 
 if TYPE_CHECKING:
-    from crawlers.frontier.frontier_store import PreviousVisit
-    from crawlers.frontier.values import Lease
+    from crawlers.frontier.values import Lease, PreviousVisit
     from crawlers.items import Page
     from crawlers.storage.change_set import ChangeSet
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry, ScoredPage, Unscored
     from crawlers.frontier.site_queue import SiteQueue
     from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import QueueEntry, ScoredPage, Unscored
     from crawlers.storage.order_parts import StoredPart
     from crawlers.storage.schema.rows import Row
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.algorithms.ranking.queue_shares import QueueShares
-    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.queues.heap_queue import HeapQueue
     from crawlers.frontier.queues.value_queue import ValueQueue
-    from crawlers.frontier.values import Counts, SiteState
+    from crawlers.frontier.values import Counts, QueueEntry
+    from crawlers.storage.site_rows import SiteRow
 
     PageQueue: TypeAlias = HeapQueue | ValueQueue
     MakeQueue = Callable[[int, int, tuple[float, int]], PageQueue]
@@ -45,7 +45,7 @@ class SiteQueue:
 
     def __init__(
         self,
-        state: SiteState,
+        row: SiteRow,
         counts: Counts,
         make_queue: MakeQueue,
         shares: QueueShares | None = None,
@@ -53,10 +53,10 @@ class SiteQueue:
         revisiting: int = 0,
         scores: PageScores | None = None,
     ) -> None:
-        self.id = state.id
-        self.name = state.site
-        self.max_level = state.max_level
-        self.gate = HostGate(state.parallel, state.delay_s)
+        self.id = row.id
+        self.name = row.site
+        self.max_level = row.max_level
+        self.gate = HostGate(row.parallel, row.delay_s)
         self.seen = UrlCache()
         self.counts = counts  # leased ones count as waiting
         self.revisiting = revisiting  # pages that will be revisited, including leased ones

@@ -6,14 +6,13 @@ Every operation is at most logarithmic in the number of sites: 20,000 sites are 
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import RuleDecisions
-from crawlers.frontier.wait_counts import WaitCounts, event_of
 from crawlers.storage.worker_status import Wait
 
 if TYPE_CHECKING:
@@ -21,8 +20,45 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.frontier.budget import PullBudget
-    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.site_queue import SiteQueue
+    from crawlers.frontier.values import QueueEntry
+
+
+class WaitCounts:
+    """The numbers of open sites by what they wait for."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, Wait] = {}  # by site id
+        self._counts: Counter[Wait] = Counter()
+
+    def set(self, site_id: int, wait: Wait) -> None:
+        """Note that a site waits for something, and for nothing else."""
+        before = self._of.get(site_id)
+        if before is not wait:
+            self._of[site_id] = wait
+            self._counts[wait] += 1
+            if before is not None:
+                self._counts[before] -= 1
+
+    def drop(self, site_id: int) -> None:
+        """Forget a site that was closed."""
+        wait = self._of.pop(site_id, None)
+        if wait is not None:
+            self._counts[wait] -= 1
+
+    def counts(self) -> dict[Wait, int]:
+        """Return the numbers of sites that are not 0."""
+        return {wait: number for wait, number in self._counts.items() if number}
+
+
+def event_of(site: SiteQueue) -> Wait:
+    """Return what a site waits for that sleeps, without being paused, until an event reschedules it."""
+    if site.gate.in_flight:
+        return Wait.RESPONSE
+    if site.pending > site.revisiting:
+        return Wait.RETRY  # all that waits of it rests, or waits for a nearer page that rests
+    return Wait.REVISIT if site.revisiting else Wait.NOTHING
+
 
 # Values are computed again, after each page, of so many sites or URLs at most; 5,000 URLs take 1 ms. In replays of
 # topic crawls, more sites find no more pages.
@@ -98,10 +134,13 @@ class SiteSchedule:
         """The number of sites with URLs that wait or are leased."""
         return len(self._waiting)
 
-    def spare(self, count: int, busy: Container[int]) -> list[int]:
-        """Return up to *count* sites that may be closed, the best to close first; O(count + `MOST_LOOKED_AT`).
+    def spare(self, count: int, busy: Container[int] = ()) -> list[int]:
+        """Return up to *count* sites that others may crawl instead, the best to release first.
 
-        See `QueuedFrontier.spare_sites`.
+        All of them have waiting URLs, and so has at least one site that is not returned. First come those without a
+        lease in this run, then those whose last lease is longest ago; those with open leases come last, and can't be
+        closed yet. Sites that are *busy* outside the frontier are left out; paused ones are not.
+        O(count + `MOST_LOOKED_AT`).
         """
         count = min(count, len(self._waiting) - 1)
         idle: list[int] = []

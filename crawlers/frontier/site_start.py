@@ -13,10 +13,10 @@ import numpy as np
 
 from crawlers.algorithms.ranking.news_scores import NewsScores
 from crawlers.algorithms.ranking.page_scores import OTHER
-from crawlers.frontier.frontier_store import QueueHead, ScoredPage, SiteStart, Unscored
 from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.frontier.site_queue import share
 from crawlers.frontier.url_cache import KnownUrls
+from crawlers.frontier.values import QueueHead, ScoredPage, SiteStart, Unscored
 from crawlers.items import State
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.algorithms.ranking.page_scores import PageScores
     from crawlers.algorithms.ranking.queue_shares import QueueShares
-    from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
     from crawlers.frontier.sql_store import SqlFrontierStore
-    from crawlers.frontier.values import Counts
+    from crawlers.frontier.values import Counts, KnownRows, QueueEntry, Retry
 
 CHUNK = 5_000  # known URLs per query; to parse so many holds the interpreter for a millisecond or two
 MOST_REVIVED = 500  # pages of a site

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
-from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, PACKED_SQL, REVIVABLE, TAKEN
+from crawlers.frontier.values import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS
 from crawlers.storage.order_parts import parts_of
@@ -20,7 +20,7 @@ from crawlers.storage.reader_threads import is_in_event_loop
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import EndedPage, NewPage, PageUpdate, UnchangedPage, WaitingPage, page
 from crawlers.storage.stored_features import read_features
-from crawlers.storage.value_lists import AMONG
+from crawlers.storage.streaming import AMONG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.crossings import has_crossings
+from crawlers.storage.queries import has_crossings
 from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:

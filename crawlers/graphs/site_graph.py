@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from crawlers.graphs.model import PAGE_COLUMNS
 from crawlers.items import Node, State
-from crawlers.storage.crossings import site_has_crossings
+from crawlers.storage.queries import site_has_crossings
 from crawlers.storage.redirect_chains import final_target
 
 if TYPE_CHECKING:

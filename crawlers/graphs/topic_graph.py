@@ -17,8 +17,7 @@ from crawlers.graphs.model import Column
 from crawlers.storage.redirect_chains import final_target, redirects_of
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import link, page
-from crawlers.storage.topic.topic_similarity import DECIMALS
-from crawlers.storage.topic.topics import most_similar_first
+from crawlers.storage.topic.topics import DECIMALS, most_similar_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ class Document:
     title: str
     text: str  # paragraphs, one per line
     published: str  # ISO 8601, with the time zone that the page gives
-    authors: list[str]
+    authors: tuple[str, ...]
     section: str
     language: str
     image: str
@@ -34,7 +34,7 @@ class Document:
     version: int  # from 1
     extractor: str  # rule, json-ld or blocks
     description: str
-    keywords: list[str]
+    keywords: tuple[str, ...]
     modified: str  # like `published`: its latest change according to the page
     is_free: bool | None  # False: behind a paywall; None: the page does not say
 
@@ -62,22 +62,6 @@ class DocumentPipeline:
             return item
         article = item.news.article
         assert article is not None
-        return Document(
-            item.url,
-            article.canonical_url,
-            article.title,
-            article.text,
-            article.published,
-            list(article.authors),
-            article.section,
-            article.language,
-            article.image,
-            site_of(item.url),
-            datetime.fromtimestamp(item.news.stored_at, UTC).isoformat(timespec="seconds"),
-            item.news.version,
-            article.extractor,
-            article.description,
-            list(article.keywords),
-            article.modified,
-            article.is_free,
-        )
+        stated = {name: one for name, one in asdict(article).items() if name not in ("published_at", "modified_at")}
+        stored_at = datetime.fromtimestamp(item.news.stored_at, UTC).isoformat(timespec="seconds")
+        return Document(url=item.url, site=site_of(item.url), stored_at=stored_at, version=item.news.version, **stated)

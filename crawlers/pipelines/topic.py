@@ -18,7 +18,7 @@ from crawlers.options.file_kinds import RESULT
 from crawlers.reports.ranked_tables import write_topic_list
 from crawlers.spiders.topic import TopicSpider
 from crawlers.storage.files.writable import check_file
-from crawlers.storage.topic.topic_similarity import store_similarities
+from crawlers.storage.topic.topics import store_similarities
 
 if TYPE_CHECKING:
     from typing import Self

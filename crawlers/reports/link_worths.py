@@ -13,7 +13,7 @@ from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.items import LinkPlace
 from crawlers.storage.schema.tables import link_features, page, pull, site
-from crawlers.storage.stored_link_prior import stored_link_prior
+from crawlers.storage.stored_features import stored_link_prior
 from crawlers.storage.topic.topics import weights_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from crawlers.errors import StoreError
 from crawlers.extensions.download_errors import certificate_problem
 from crawlers.inputs.url_settings import normalization
 from crawlers.items import LEASE, REQUEST_SENT
-from crawlers.schedulers.errbacks import ErrorHandlers
+from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.foreign.queue import ForeignRequests
 from crawlers.schedulers.page_requests import page_request
 from crawlers.schedulers.robots_fetch import RobotsFetch
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.frontier.values import Lease
-    from crawlers.schedulers.wakeup import Wakeup
+    from crawlers.schedulers.adaptive import Wakeup
 
 LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
 MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
@@ -46,18 +46,13 @@ class RequestFlow:
         self._crawl = crawl
         self._wakeup = wakeup
         self._robots = RobotsFetch(
-            crawl.retries,
-            crawl.clock,
-            crawl.record_robots,
-            crawl.robots_waits,
-            begin=crawl.sites.begin_robots,
-            rests=crawl.robots_rests,
+            crawl,
             last_wait_s=min(LAST_WAIT_S, crawl.robots_rests.first_s),
             most=max(1, settings.getint("CONCURRENT_REQUESTS") // 2),
             timeout_s=settings.getfloat("DOWNLOAD_TIMEOUT"),
         )
         crawler.signals.connect(self._robots.bytes_received, signals.bytes_received)
-        self._sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
+        self._sitemaps = SitemapFetch(crawl)
         for signal in (signals.request_reached_downloader, REQUEST_SENT):
             crawler.signals.connect(self._sent, signal)
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
@@ -76,7 +71,7 @@ class RequestFlow:
         return None
 
     def _next(self) -> Request | None:
-        if not self._crawl.may_request:
+        if not self._crawl.session.members.may_lease:
             return None
         self._foreign.drop_refused()
         for _ in range(MAX_STEPS):

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.exceptions import StopDownload
 
 from crawlers.algorithms.plurals import counted
-from crawlers.algorithms.retries import RestPolicy, retry_after_s, retry_delay_s
+from crawlers.algorithms.retries import retry_after_s, retry_delay_s
 from crawlers.algorithms.robots_groups import UNREACHABLE, is_unreachable
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_text
 from crawlers.frontier.politeness import MAX_REST_S
@@ -21,13 +21,11 @@ from crawlers.schedulers.failures import failure_of
 from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.algorithms.urls.redirect_targets import Redirect
+    from crawlers.crawl.running_crawl import Crawl
 
 
 logger = logging.getLogger(__name__)
@@ -35,7 +33,6 @@ logger = logging.getLogger(__name__)
 MAX_TIMEOUT_S = 20.0  # until the response
 MAX_DECOMPRESSED = 8 * MAX_BYTES  # of servers that compress although they are asked not to
 UNKNOWN_HOST_WAIT_S = 5.0  # at most, before the last attempt: a name that does not exist seldom appears later
-NO_RESTS = RestPolicy(times=0)
 
 
 class RobotsAttempt(NamedTuple):
@@ -52,37 +49,19 @@ class RobotsAttempt(NamedTuple):
 
 
 class RobotsFetch:
-    """Makes the requests for robots.txt, which are sent before all others of their sites.
+    """Makes the requests for robots.txt that *crawl* needs, which are sent before all others of their sites.
 
-    *on_result* is called with each result: the id of the site, the status (0: no response), the text of the file or the
-    reason why there is none, and the seconds after which it is requested again, or None; *on_wait* with the same before
-    each retry, and when that time changes. Failures are retried according to *retries*; if all attempts fail, the site
-    is requested again after *rests*. *clock* returns seconds. *begin* is called before each request with the id of the
-    site, and returns whether its robots.txt is still needed. At most *most* requests are in flight, each for at most
-    *timeout_s* seconds, so that unresponsive hosts do not delay the others.
+    The crawl learns each result, and each time at which one is requested again. Failures are retried as those of pages
+    are; if all attempts fail, the site is requested again after a rest: in at most *last_wait_s* seconds, and for the
+    last time, if nothing else is left to do. At most *most* requests are in flight, each for at most *timeout_s*
+    seconds, so that unresponsive hosts do not delay the others.
     """
 
-    def __init__(
-        self,
-        retries: RetryPolicy,
-        clock: Callable[[], float],
-        on_result: Callable[[int, int, str | None, float | None], None],
-        on_wait: Callable[[int, int, str | None, float], None],
-        begin: Callable[[int], bool] = lambda site_id: True,
-        rests: RestPolicy = NO_RESTS,
-        last_wait_s: float = 0.0,
-        most: int = 1,
-        timeout_s: float = MAX_TIMEOUT_S,
-    ) -> None:
+    def __init__(self, crawl: Crawl, *, last_wait_s: float, most: int, timeout_s: float) -> None:
+        self._crawl = crawl
+        self._last_wait_s = last_wait_s
         self._most = most
         self._timeout_s = min(timeout_s, MAX_TIMEOUT_S)
-        self._retries = retries
-        self._rests = rests
-        self._last_wait_s = last_wait_s
-        self._clock = clock
-        self._on_result = on_result
-        self._on_wait = on_wait
-        self._begin = begin
         self._queue: list[tuple[float, int, RobotsAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
         self._resting = 0  # attempts in the queue that wait for the end of a rest
@@ -97,7 +76,7 @@ class RobotsFetch:
         while self._queue and self._queue[0][0] <= now and self.in_flight < self._most:
             attempt = heapq.heappop(self._queue)[2]
             self._resting -= _is_resting(attempt)
-            if self._begin(attempt.site_id):
+            if self._crawl.sites.begin_robots(attempt.site_id):
                 self.in_flight += 1
                 return self._request(attempt)
         return None
@@ -125,7 +104,7 @@ class RobotsFetch:
         heapq.heapify(self._queue)
         self._resting = 0
         for at, _, one in self._queue:
-            self._on_wait(one.site_id, *one.failure, max(0.0, at - now))
+            self._crawl.robots_waits(one.site_id, *one.failure, max(0.0, at - now))
 
     def _wait_s(self, attempt: RobotsAttempt) -> float:
         return min(self._last_wait_s, UNKNOWN_HOST_WAIT_S if attempt.failure[1] == Reason.HOST_NOT_FOUND else math.inf)
@@ -133,7 +112,7 @@ class RobotsFetch:
     def _enqueue(self, attempt: RobotsAttempt, delay_s: float = 0.0) -> None:
         self._serial += 1
         self._resting += _is_resting(attempt)
-        heapq.heappush(self._queue, (self._clock() + delay_s, self._serial, attempt))
+        heapq.heappush(self._queue, (self._crawl.clock() + delay_s, self._serial, attempt))
 
     def _request(self, attempt: RobotsAttempt) -> Request:
         return Request(
@@ -168,20 +147,20 @@ class RobotsFetch:
             self._enqueue(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1))
             return  # a target that can't be followed is not a robots.txt, as if the status were 404
         if is_unreachable(response.status):
-            wished_s = retry_after_s(_text(response.headers.get("Retry-After")), self._clock())
+            wished_s = retry_after_s(_text(response.headers.get("Retry-After")), self._crawl.clock())
             if wished_s is None:
-                wished_s = self._retries.backoff_s * attempt.attempt
+                wished_s = self._crawl.retries.backoff_s * attempt.attempt
             self._retry(attempt, response.status, None, min(wished_s, MAX_REST_S))
             return
         text = robots_text(response.body) if response.status == 200 else None
-        self._on_result(attempt.site_id, response.status, text, None)
+        self._crawl.record_robots(attempt.site_id, response.status, text, None)
 
     def failed_to_parse(self, request: Request, reason: str) -> bool:
         """Handle a robots.txt that could not be parsed; return whether *request* is one for robots.txt."""
         if "robots" not in request.meta:
             return False
         self.in_flight -= 1
-        self._on_result(request.meta["robots"].site_id, UNREACHABLE, reason, None)
+        self._crawl.record_robots(request.meta["robots"].site_id, UNREACHABLE, reason, None)
         return True
 
     def _failed(self, failure: Failure) -> None:
@@ -191,15 +170,15 @@ class RobotsFetch:
         if found.is_transient:
             self._retry(request.meta["robots"], UNREACHABLE, found.reason)
         else:
-            self._on_result(request.meta["robots"].site_id, UNREACHABLE, found.reason, None)
+            self._crawl.record_robots(request.meta["robots"].site_id, UNREACHABLE, found.reason, None)
 
     def _retry(self, attempt: RobotsAttempt, status: int, text: str | None, least_s: float = 0.0) -> None:
         """Request a robots.txt again soon, after a rest, or not any more. After a rest, one attempt must do."""
-        delay_s = None if attempt.rests else retry_delay_s(self._retries, status, attempt.attempt)
+        delay_s = None if attempt.rests else retry_delay_s(self._crawl.retries, status, attempt.attempt)
         if delay_s is not None:
             delay_s = max(delay_s, least_s)
             self._enqueue(attempt._replace(attempt=attempt.attempt + 1), delay_s)
-            self._on_wait(attempt.site_id, status, text, delay_s)
+            self._crawl.robots_waits(attempt.site_id, status, text, delay_s)
             if attempt.attempt == 1:
                 logger.info(
                     "%s: its robots.txt could not be read (%s); next attempt in %g s",
@@ -208,7 +187,7 @@ class RobotsFetch:
                     delay_s,
                 )
             return
-        rest_s = None if attempt.is_last else self._rests.rest_s(attempt.rests)
+        rest_s = None if attempt.is_last else self._crawl.robots_rests.rest_s(attempt.rests)
         if rest_s is not None:
             rest_s = max(rest_s, least_s)
             if not attempt.rests:
@@ -227,7 +206,7 @@ class RobotsFetch:
                 failure=(status, text),
             )
             self._enqueue(again, rest_s)
-        self._on_result(attempt.site_id, status, text, rest_s)
+        self._crawl.record_robots(attempt.site_id, status, text, rest_s)
 
 
 def _is_resting(attempt: RobotsAttempt) -> bool:

@@ -18,14 +18,11 @@ from crawlers.schedulers.failures import failure_of
 from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawlers.algorithms.retries import RetryPolicy
     from crawlers.algorithms.urls.redirect_targets import Redirect
-    from crawlers.crawl.site_sitemaps import SiteSitemaps
+    from crawlers.crawl.running_crawl import Crawl
 
 SITEMAP = "sitemap"  # the key of an attempt in the meta of its request
 
@@ -40,21 +37,19 @@ class SitemapAttempt(NamedTuple):
 
 
 class SitemapFetch:
-    """Makes the requests for *sitemaps* that a crawl needs, and passes their results on to these.
+    """Makes the requests for sitemaps that *crawl* needs, and passes their results on to it.
 
     Failures are retried as those of pages are. At most 50 MB of a sitemap are read, compressed or not.
     """
 
-    def __init__(self, sitemaps: SiteSitemaps, retries: RetryPolicy, clock: Callable[[], float]) -> None:
-        self._sitemaps = sitemaps
-        self._retries = retries
-        self._clock = clock
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
         self._queue: list[tuple[float, int, SitemapAttempt]] = []  # (time, serial, attempt)
         self._serial = 0
 
     def enqueue(self, site_id: int, url: str) -> None:
         """Queue the request for a sitemap of a site, whose turn it is."""
-        self._enqueue(SitemapAttempt(site_id, url), self._clock())
+        self._enqueue(SitemapAttempt(site_id, url), self._crawl.clock())
 
     def _enqueue(self, attempt: SitemapAttempt, due_at: float) -> None:
         self._serial += 1
@@ -62,7 +57,7 @@ class SitemapFetch:
 
     def _enqueue_next(self, attempt: SitemapAttempt, delay_s: float) -> None:
         """Queue a further request, after the delay of the site at the earliest."""
-        self._enqueue(attempt, max(self._clock() + delay_s, self._sitemaps.due_at(attempt.site_id)))
+        self._enqueue(attempt, max(self._crawl.clock() + delay_s, self._crawl.sitemaps.due_at(attempt.site_id)))
 
     def next_request(self, now: float) -> Request | None:
         """Return a request that is due; None if there is none."""
@@ -87,7 +82,7 @@ class SitemapFetch:
         """Note that *request* is sent now, if it is one for a sitemap."""
         attempt = request.meta.get(SITEMAP)
         if attempt is not None:
-            self._sitemaps.record_request(attempt.site_id)
+            self._crawl.sitemaps.record_request(attempt.site_id)
 
     async def _received(self, response: Response) -> None:
         assert response.request is not None
@@ -106,13 +101,13 @@ class SitemapFetch:
                 content_type.decode("latin-1") if content_type is not None else None,
                 is_truncated="dataloss" in response.flags,
             )
-            content = await self._sitemaps.content(attempt.site_id, found)
+            content = await self._crawl.sitemaps.content(attempt.site_id, found)
             self._end(attempt, response.status, content=content)
 
     def _redirected(self, attempt: SitemapAttempt, status: int, redirect: Redirect) -> None:
         if redirect.target is None:
             self._end(attempt, status, redirect.problem)
-        elif not self._sitemaps.may_follow(attempt.site_id, redirect.target.url):
+        elif not self._crawl.sitemaps.may_follow(attempt.site_id, redirect.target.url):
             self._end(attempt, status, Reason.REDIRECT_TO_REFUSED.of(redirect.target.url))
         elif attempt.hops >= MAX_REDIRECTS:
             self._end(attempt, status, Reason.MANY_REDIRECTS.of(MAX_REDIRECTS))
@@ -123,7 +118,7 @@ class SitemapFetch:
         if response.status in REST_STATUSES:
             header = response.headers.get("Retry-After")
             text = header.decode("latin-1") if header is not None else None
-            self._sitemaps.back_off(attempt.site_id, retry_after_s(text, self._clock()))
+            self._crawl.sitemaps.back_off(attempt.site_id, retry_after_s(text, self._crawl.clock()))
         self._retry(attempt, response.status, Reason.STATUS.of(response.status))
 
     def _failed(self, failure: Failure) -> None:
@@ -135,7 +130,7 @@ class SitemapFetch:
             self._end(attempt, 0, found.reason)
 
     def _retry(self, attempt: SitemapAttempt, status: int, reason: str) -> None:
-        delay_s = retry_delay_s(self._retries, status, attempt.attempt)
+        delay_s = retry_delay_s(self._crawl.retries, status, attempt.attempt)
         if delay_s is not None:
             self._enqueue_next(attempt._replace(attempt=attempt.attempt + 1), delay_s)
         else:
@@ -151,4 +146,4 @@ class SitemapFetch:
     def _end(
         self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None
     ) -> None:
-        self._sitemaps.record_response(attempt.site_id, SitemapResponse(status, reason, content))
+        self._crawl.sitemaps.record_response(attempt.site_id, SitemapResponse(status, reason, content))

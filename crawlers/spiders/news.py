@@ -101,7 +101,7 @@ class NewsSpider(SiteSpider):
         from crawlers.extraction.news_reader import NewsReader
         from crawlers.inputs.news_settings import news_options
         from crawlers.storage.news import stored_rules
-        from crawlers.storage.news.document_keys import DocumentKeys
+        from crawlers.storage.news.document_copies import DocumentKeys
         from crawlers.storage.news.stored_polls import excluded_sites
 
         settings, database, writer = self._settings, session.database, session.writer

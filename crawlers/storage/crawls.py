@@ -30,7 +30,7 @@ from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, SettingRow, crawl, link_anchor, page, site
 from crawlers.storage.site_opening import open_sites, set_leaders
 from crawlers.storage.site_rows import find_sites, site_rows
-from crawlers.storage.stored_link_prior import keep_link_prior
+from crawlers.storage.stored_features import keep_link_prior
 from crawlers.storage.topic.topics import TOPIC, topic_change
 
 if TYPE_CHECKING:

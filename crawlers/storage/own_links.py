@@ -8,7 +8,7 @@ from sqlalchemy import Integer, cast, func, select, text
 
 from crawlers.items import REDIRECT, State
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

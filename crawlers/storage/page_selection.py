@@ -16,7 +16,7 @@ from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import State
 from crawlers.reasons import NOT_SELECTED, Reason
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import has_reason
+from crawlers.storage.url_counts import has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ from sqlalchemy import exists, func, select
 
 from crawlers.storage.schema.tables import counted_key, link_features, page, pull, site
 from crawlers.storage.stored_features import read_reward
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -10,16 +10,19 @@ from sqlalchemy import bindparam, case, exists, func, select, text
 
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
-from crawlers.items import State
-from crawlers.storage.schema.sitemap_tables import sitemap_url
+from crawlers.items import SiteLimits, State
+from crawlers.storage.schema.sitemap_tables import SitemapRow, sitemap, sitemap_url
 from crawlers.storage.schema.tables import crawl, link, page, site
 from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy import Connection
 
     from crawlers.storage.database import Database
+
 
 _first = page.alias()
 _listed = exists().where(sitemap_url.c.site_id == page.c.site_id, sitemap_url.c.key == page.c.key)
@@ -214,3 +217,126 @@ def robots_of(database: Database, site_id: int) -> tuple[int, str | None] | None
     """Return status and text of a site's robots.txt; None if it was not read."""
     ((status, found),) = database.rows(select(site.c.robots_status, site.c.robots_text).where(site.c.id == site_id))
     return None if status is None else (status, found)
+
+
+# These missions crawl each site separately. The check avoids a search that reads the target of every link.
+_WITHIN_SITES = ("sitegraph", "extlinks")
+_MISSION = "SELECT mission FROM crawl WHERE id = :crawl"
+_CRAWL = "SELECT crawl_id FROM site WHERE id = :site"
+
+
+def has_crossings(connection: Connection, crawl_id: int) -> bool:
+    """Return whether `link` may contain links between sites of the crawl."""
+    return connection.execute(text(_MISSION), {"crawl": crawl_id}).scalar() not in _WITHIN_SITES
+
+
+def site_has_crossings(connection: Connection, site_id: int) -> bool:
+    """Return whether `link` may contain links from this site to others of its crawl."""
+    crawl_id = connection.execute(text(_CRAWL), {"site": site_id}).scalar()
+    return crawl_id is not None and has_crossings(connection, crawl_id)
+
+
+# Of each site and priority, the lowest page number in the index page_waiting is that of the URL that was
+# found first: there are few of these, however many URLs wait.
+_FIRST = f"""
+    SELECT q.id FROM page AS q WHERE q.state = {int(State.WAITING)} AND q.site_id = {{site}} {{after}}
+    ORDER BY q.priority, q.id LIMIT 1"""  # noqa: S608 - constants of ours
+_OLDEST = f"""
+    WITH RECURSIVE first (id) AS (
+        SELECT ({_FIRST.format(site="s.id", after="")}) FROM site AS s WHERE s.crawl_id = :crawl
+        UNION ALL
+        SELECT ({_FIRST.format(site="p.site_id", after="AND q.priority > p.priority")})
+        FROM first JOIN page AS p ON p.id = first.id
+    )
+    SELECT min(p.found_at) FROM first JOIN page AS p ON p.id = first.id"""  # noqa: S608
+
+
+def oldest_waiting(database: Database, crawl_id: int) -> float | None:
+    """Return the time, in seconds since 1970, at which the oldest waiting URL was found; None if none waits.
+
+    Takes some look-ups of an index for each site and level. Raises `StoreError`.
+    """
+    found: float | None = database.scalar(text(_OLDEST), crawl=crawl_id)
+    return found
+
+
+MOST_CRAWLS = 50  # the latest ones
+SAMPLED_SITES = 1_000  # of a crawl of more sites, to see whether another one has them too
+
+
+class RelatedCrawl(NamedTuple):
+    """Another crawl, and how many of the first `SAMPLED_SITES` sites of the given one it has, too."""
+
+    id: int
+    name: str
+    mission: str
+    state: str
+    started_at: float  # seconds since 1970
+    shared_sites: int
+
+
+def related_crawls(database: Database, crawl_id: int) -> list[RelatedCrawl]:
+    """Return the latest other crawls: those with most sites in common first, then the latest. Raises `StoreError`."""
+    sample = (
+        select(site.c.site).where(site.c.crawl_id == crawl_id).order_by(site.c.site).limit(SAMPLED_SITES).subquery()
+    )
+    latest = select(crawl).where(crawl.c.id != crawl_id).order_by(crawl.c.id.desc()).limit(MOST_CRAWLS).subquery()
+    shared = (
+        select(site.c.crawl_id, func.count().label("sites"))
+        .join(sample, sample.c.site == site.c.site)
+        .where(site.c.crawl_id.in_(select(latest.c.id)))
+        .group_by(site.c.crawl_id)
+        .subquery()
+    )
+    number = func.coalesce(shared.c.sites, 0)
+    statement = (
+        select(latest.c.id, latest.c.name, latest.c.mission, latest.c.state, latest.c.started_at, number)
+        .outerjoin(shared, shared.c.crawl_id == latest.c.id)
+        .order_by(number.desc(), latest.c.id.desc())
+    )
+    return [RelatedCrawl(*row) for row in database.rows(statement)]
+
+
+def limits_of(
+    connection: Connection, crawl_id: int, names: Sequence[str], options: Mapping[str, Mapping[str, str]]
+) -> list[SiteLimits]:
+    """Return the limits of the sites called *names*, in this order, without those that the store has no more.
+
+    *options* are the further fields of their lines in the list of sites, by site.
+    """
+    limits = (site.c.site, site.c.parallel, site.c.max_level, site.c.delay_s, site.c.start_url)
+    named = select(*limits, site.c.folder, site.c.aliases).where(site.c.crawl_id == crawl_id, among(site.c.site, names))
+    found = {}
+    for one in connection.execute(named):
+        aliases = tuple((one.aliases or "").split())
+        found[one.site] = SiteLimits(*one[:5], one.folder or "", aliases, options.get(one.site, {}))
+    return [found[name] for name in names if name in found]
+
+
+def sitemaps_of(database: Database, site_ids: Sequence[int]) -> dict[int, list[SitemapRow]]:
+    """Return the sitemaps of sites by site, in the order in which they are read; sites without any are left out."""
+    found: dict[int, list[SitemapRow]] = {}
+    of_sites = select(sitemap).where(among(sitemap.c.site_id, site_ids))
+    for row in database.rows(of_sites.order_by(sitemap.c.site_id, sitemap.c.number)):
+        found.setdefault(row.site_id, []).append(SitemapRow(*row))
+    return found
+
+
+class Listing(NamedTuple):
+    """A sitemap that lists a URL."""
+
+    sitemap: str  # its URL
+    url: str  # as it is listed
+    modified_at: float | None  # seconds since 1970
+    read_at: float | None  # likewise
+
+
+def listing_of(connection: Connection, site_id: int, key: int) -> Listing | None:
+    """Return the first sitemap of a site that lists the page *key*; None if none does."""
+    is_its = (sitemap.c.site_id == sitemap_url.c.site_id) & (sitemap.c.key == sitemap_url.c.sitemap_key)
+    row = connection.execute(
+        select(sitemap.c.url, sitemap_url.c.url, sitemap_url.c.modified_at, sitemap.c.read_at)
+        .join(sitemap, is_its)
+        .where(sitemap_url.c.site_id == site_id, sitemap_url.c.key == key)
+    ).one_or_none()
+    return None if row is None else Listing(*row)

@@ -1,4 +1,4 @@
-"""Finds the chains and the final targets of stored redirects."""
+"""Finds the chains and the final targets of stored redirects, the URLs that can't be loaded, and redirects to these."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason
+from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page, site
 from crawlers.storage.streaming import streamed
 
@@ -101,3 +102,56 @@ def outward_targets(connection: Connection, page_ids: Collection[int]) -> dict[i
         .group_by(external_link.c.page_id)
     )
     return {page_id: url for page_id, url in connection.execute(statement)}
+
+
+_BROKEN = f"""
+    SELECT id FROM page WHERE site_id = :site
+    AND (state = {State.FAILED:d} OR (state = {State.REFUSED:d} AND status >= {MIN_ERROR_STATUS}))"""  # noqa: S608
+_MOVED = f"SELECT id, moved_to FROM page WHERE site_id = :site AND state = {State.MOVED:d}"  # noqa: S608
+
+
+class Problem(NamedTuple):
+    """Why a URL can't be loaded."""
+
+    url: str
+    status: int | None
+    reason: str | None
+
+
+def broken_ends(connection: Connection, site_id: int) -> dict[int, int]:
+    """Return the broken pages of a site, and the redirects that end at one, with the broken page."""
+    broken = {page_id: page_id for (page_id,) in streamed(connection, _BROKEN, site=site_id)}
+    moved: dict[int, int] = {page_id: target for page_id, target in streamed(connection, _MOVED, site=site_id)}
+    ends = ((page_id, final_target(page_id, moved)) for page_id in moved)
+    return broken | {page_id: end for page_id, end in ends if end in broken}
+
+
+def broken_ends_of(connection: Connection, page_ids: Collection[int]) -> dict[int, int]:
+    """Return those of the pages that are broken, or redirect to such a page, with the broken page."""
+    hops = hops_after(connection, page_ids)
+    moved = {
+        page_id: hop.moved_to for page_id, hop in hops.items() if hop.state == State.MOVED and hop.moved_to is not None
+    }
+    ends = ((page_id, final_target(page_id, moved)) for page_id in page_ids)
+    return {page_id: end for page_id, end in ends if end in hops and _is_broken(hops[end])}
+
+
+def _is_broken(page: Hop) -> bool:
+    is_error = page.state == State.REFUSED and (page.status or 0) >= MIN_ERROR_STATUS
+    return is_error or page.state == State.FAILED
+
+
+def problems_of(connection: Connection, ends: dict[int, int], page_ids: Collection[int]) -> dict[int, Problem]:
+    """Return why links to *page_ids* are broken; *ends* are the broken pages to which they lead."""
+    wanted = {*page_ids, *(ends[page_id] for page_id in page_ids)}
+    rows = streamed(connection, "SELECT id, url, status, reason FROM page WHERE id {ids}", ids=wanted)
+    known = {page_id: Problem(url, status, reason) for page_id, url, status, reason in rows}
+    problems = {}
+    for page_id in page_ids:
+        end = known[ends[page_id]]
+        problems[page_id] = (
+            end
+            if ends[page_id] == page_id
+            else Problem(known[page_id].url, end.status, Reason.REDIRECT_TO_BROKEN.of(end.url, end.reason))
+        )
+    return problems

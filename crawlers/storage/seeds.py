@@ -18,7 +18,7 @@ from crawlers.storage.schema.tables import external_link, external_url, page, se
 from crawlers.storage.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy import Connection
 
@@ -64,10 +64,7 @@ def save_seeds(database: Database, changes: Sequence[SeedChange]) -> list[tuple[
     Raises `ConfigError`, and saves none, if another seed has the same number or short name.
     """
     with database.write() as connection:
-        before = {one.site: one.number for one in _all(connection)}
-        _save(connection, before, changes)
-        if not database.is_sqlite:  # the sequence of PostgreSQL does not know these numbers
-            connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
+        before = write_seeds(connection, changes)
         seeds = {one.site: one for one in _all(connection)}
         _check_short_names(seeds.values())
     return [(seeds[change["site"]], change["site"] not in before) for change in changes]
@@ -123,8 +120,9 @@ def _all(connection: Connection) -> list[Seed]:
     return [Seed(*row) for row in connection.execute(select(*SEED_COLUMNS).order_by(seed.c.id))]
 
 
-def _save(connection: Connection, known: Mapping[str, int], changes: Iterable[SeedChange]) -> None:
-    """Store *changes*, whatever their number, with one statement for all that give the same values."""
+def write_seeds(connection: Connection, changes: Iterable[SeedChange]) -> dict[str, int]:
+    """Store *changes*, with one statement for all that give the same values; return the numbers of seeds before."""
+    known = {one.site: one.number for one in _all(connection)}
     numbers, owners = dict(known), {number: name for name, number in known.items()}
     # The number of a removed seed is not reused while the store has a crawl of it.
     last = max([connection.execute(select(func.max(site.c.seed_id))).scalar() or 0, *owners])
@@ -151,6 +149,9 @@ def _save(connection: Connection, known: Mapping[str, int], changes: Iterable[Se
         connection.execute(insert(seed), rows)
     for rows in changed.values():
         connection.execute(update(seed).where(seed.c.id == bindparam("_id")), rows)
+    if connection.dialect.name == "postgresql":  # whose sequence does not know these numbers
+        connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
+    return known
 
 
 def _check_short_names(seeds: Iterable[Seed]) -> None:

@@ -14,7 +14,7 @@ from crawlers.storage.reserved_ids import reserve
 from crawlers.storage.schema.score_tables import importance, news_score
 from crawlers.storage.schema.tables import FoundSeed, FoundSite, page, seed, site
 from crawlers.storage.site_rows import own_homes
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

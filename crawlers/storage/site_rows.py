@@ -16,7 +16,7 @@ from crawlers.items import State
 from crawlers.reasons import Reason
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import page, seed_host, site, worker
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 from crawlers.storage.workers import ACTIVE
 
 if TYPE_CHECKING:

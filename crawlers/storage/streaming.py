@@ -1,18 +1,46 @@
-"""What tables and reports read in the same way: sorted text, lists of numbers, and the URLs of page numbers."""
+"""What queries have in common: lists of values as one parameter, sorted text, and the URLs of page numbers."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import text
-
-from crawlers.storage.value_lists import AMONG
+from sqlalchemy import cast, literal, select, text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Connection, CursorResult
+    from sqlalchemy import ColumnElement, Connection, CursorResult
+    from sqlalchemy.sql.compiler import SQLCompiler
+
+
+AMONG = {  # of text that is written by hand: the parameter *ids* is a list of numbers, as JSON
+    "sqlite": " IN (SELECT value FROM json_each(:ids))",
+    "postgresql": " IN (SELECT value::bigint FROM json_array_elements_text(CAST(:ids AS json)))",
+}
+
+
+def among(column: ColumnElement[Any], values: Iterable[Any]) -> ColumnElement[bool]:
+    """Return whether *column* has one of the *values*, numbers or texts, of which there may be any number."""
+    listed = _Listed(literal(json.dumps(list(values), ensure_ascii=False))).table_valued("value")
+    return column.in_(select(cast(listed.c.value, column.type)))
+
+
+class _Listed(FunctionElement[Any]):
+    inherit_cache = True
+
+
+@compiles(_Listed, "sqlite")
+def _in_sqlite(element: _Listed, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Listed, "postgresql")
+def _in_postgresql(element: _Listed, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS json))"
+
 
 ROWS_AT_ONCE = 2000
 # A statement may contain {c}, the collation by which text is sorted: that of code points. PostgreSQL would use the

@@ -15,14 +15,14 @@ from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.storage.queries import crawl_named, progress, sites_of
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import kind_of
+from crawlers.storage.url_counts import kind_of
 from examples.demo.running import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from crawlers.storage.database import Database
-    from crawlers.storage.url_kinds import UrlKind
+    from crawlers.storage.url_counts import UrlKind
 
 MAX_REASONS = 12
 PANEL = "The panel is at http://127.0.0.1:8060/"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.frontier_store import QueueEntry
+    from crawlers.frontier.values import QueueEntry
 
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
@@ -66,7 +66,7 @@ class MemoryEngine:
 
     def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
         frontier = MemoryFrontier(rule or RoundRobin(), order or BREADTH_FIRST, **limits)
-        store = frontier._store
+        store = frontier.store
         assert isinstance(store, MemoryFrontierStore)
         self._store = store
         return granted(frontier, limits)

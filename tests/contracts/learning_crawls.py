@@ -14,9 +14,10 @@ from crawlers.algorithms.ranking.page_orders import learnt, relevant_first
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate, Decision, Lease, Reward, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
 from crawlers.storage.pulls import Pull, pulls_of
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldSqlEngine, MemoryEngine
 from tests.contracts.site import NOW
 
@@ -60,7 +61,7 @@ class Crawl:
         self._frontier = self._engine.frontier(self._way.order(), self._way.rule(), **limits)
         self._frontier.learn(self._pulls())
         for number in self._ids:
-            self._frontier.open_site(SiteState(number, f"http://host{number}.test", 1, 0.0), NOW)
+            self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 1, None, 0.0), NOW)
         self._frontier.add([Candidate(number, self._target(number, "/p0")) for number in self._ids], NOW)
 
     def _pulls(self) -> list[Pull]:
@@ -150,7 +151,7 @@ class Accidents:
         self._frontier.add([Candidate(number, self._target(number, "/")) for number in self._ids], NOW)
 
     def _open(self, number: int) -> None:
-        self._frontier.open_site(SiteState(number, f"http://host{number}.test", 2, 0.0, max_level=3), self._now)
+        self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 2, 3, 0.0), self._now)
 
     def _target(self, number: int, path: str) -> Any:
         return resolve(f"http://host{number}.test/", f"http://host{number}.test{path}")
@@ -202,7 +203,7 @@ class Accidents:
         self._frontier.acknowledge(lease, Decision(page), self._now, Reward(reward))
 
     def _check(self) -> None:
-        sites = self._frontier._schedule.sites.values()
+        sites = self._frontier.schedule.sites.values()
         leased = {lease.id for lease in self._leases}
         resting = {number for site in sites for number in site.resting}
         assert set(self._frontier._learning._features) <= leased | resting

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.values import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
 from tests.contracts.scored_engines import changes
 from tests.contracts.scored_story import Story, name_of, target_of
+from tests.support.frontier_state import counts_of, pending_of
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class ScoredCrawl:
         self.opened = tuple(sites or self.sites)
         for site in self.opened:
             limits = (rng.choice(way.parallel), rng.choice(way.delays_s))
-            self.frontier.open_site(SiteState(site, f"http://host{site}.test", *limits, max_level), self.now)
+            self.frontier.open_site(SiteRow(site, f"http://host{site}.test", limits[0], max_level, limits[1]), self.now)
         self.frontier.learn(self.pulls)
         self.frontier._discovery.head_urls = rng.choice(way.heads)
         self.in_flight.clear()
@@ -87,7 +88,7 @@ class ScoredCrawl:
     @property
     def is_at_rest(self) -> bool:
         """Whether a kill would lose nothing: no page is in flight or rests."""
-        return not self.in_flight and not self.frontier._schedule._resting
+        return not self.in_flight and not self.frontier.schedule._resting
 
     def reopen(self) -> None:
         """Kill it right after a commit, and resume it."""
@@ -128,12 +129,12 @@ class ScoredCrawl:
     def allowed(self) -> dict[int, float]:
         """Return the pages that may be requested, with their scores as in the order, whatever is in the queues."""
         frontier, scores = self.frontier, self.scores
-        frontier._schedule.wake(self.now)
-        resting = {page.id for until, _, page, _ in frontier._schedule._resting if until > self.now}
+        frontier.schedule.wake(self.now)
+        resting = {page.id for until, _, page, _ in frontier.schedule._resting if until > self.now}
         leased = {lease.id for lease in self.in_flight}
         found = {}
         for page, site_id in frontier._scoring._site_of.items():  # type: ignore[union-attr]
-            site = frontier._schedule.sites.get(site_id)
+            site = frontier.schedule.sites.get(site_id)
             if site is None or scores.queue(page) == GONE or page in leased or page in resting:
                 continue
             if not site.gate.is_full and site.gate.next_at <= self.now:
@@ -264,10 +265,10 @@ class ScoredCrawl:
         counts: dict[int, dict[State, int]] = {site: {} for site in self.sites}
         for (site, _), row in rows.items():
             counts[site][State(row["state"])] = counts[site].get(State(row["state"]), 0) + 1
-        assert self.frontier.counts() == counts
+        assert counts_of(self.frontier) == counts
         known = self.frontier._scoring._site_of.items()  # type: ignore[union-attr]
         waiting = sum(self.scores.queue(page) != GONE for page, _ in known)
-        assert self.frontier.pending == waiting - len(self.in_flight)
+        assert pending_of(self.frontier) == waiting - len(self.in_flight)
         assert self.frontier.is_waiting == (waiting > 0)
 
     def check_cash(self) -> None:
@@ -280,4 +281,4 @@ class ScoredCrawl:
             wanted = {State.WAITING: [0], State.DONE: [1], State.REFUSED: [GONE, 1]}.get(state, [GONE])
             assert queue in wanted, (name, state)
             waiting += queue != GONE
-        assert self.frontier.pending == waiting
+        assert pending_of(self.frontier) == waiting

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
+from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier import QueuedFrontier
@@ -27,7 +28,7 @@ class Site:
         self.root = f"http://host{self.id}.test"
         self.frontier = engine.frontier() if frontier is None else frontier
         limits = {"parallel": 1, "delay_s": 0.0, "max_level": None} | limits
-        self.frontier.open_site(SiteState(self.id, self.root, **limits), NOW)
+        self.frontier.open_site(SiteRow(self.id, self.root, **limits), NOW)
 
     def target(self, path: str) -> Any:
         return resolve(self.root + "/", self.root + path)

@@ -12,6 +12,7 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from tests.contracts.engines import Engine, HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, VARIANTS, Site
+from tests.support.frontier_state import counts_of
 
 # Each URL once, near ones first
 
@@ -160,7 +161,7 @@ def test_too_deep_url_is_rejected_and_revived_by_a_shorter_path(engine: Engine) 
     assert (row["state"], row["reason"]) == (State.REJECTED, "too_deep 3 2")
     site.add("/deep", level=2)
     assert site.paths(site.lease()) == ["/deep"]
-    assert site.frontier.counts()[site.id] == {State.WAITING: 1}
+    assert counts_of(site.frontier)[site.id] == {State.WAITING: 1}
     assert site.rows()["/deep"]["state"] == State.WAITING
 
 

@@ -9,6 +9,7 @@ import pytest
 from crawlers.items import State
 from crawlers.storage.pulls import Pull
 from tests.contracts.site import NOW, Site
+from tests.support.frontier_state import counts_of
 
 if TYPE_CHECKING:
     from tests.contracts.engines import Engine
@@ -38,7 +39,7 @@ def test_spent_budget_leaves_the_rest_waiting(site):
     assert site.frontier.budget.is_exhausted
     assert not site.frontier.has_pending
     assert site.frontier.is_waiting
-    assert site.frontier.counts()[site.id] == {State.DONE: 3, State.WAITING: 2}
+    assert counts_of(site.frontier)[site.id] == {State.DONE: 3, State.WAITING: 2}
 
 
 def test_rejected_and_released_urls_cost_nothing(site):

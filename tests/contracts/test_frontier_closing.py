@@ -14,14 +14,16 @@ from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.algorithms.ranking.news_scores import FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.errors import FrontierError
-from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
 from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, Web, answer, page_of, target, webs
+from tests.support.frontier_state import counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,8 +41,8 @@ def close(site: Site, now: float = NOW) -> GivenUpSite:
     """Close the site, commit everything, and return its row."""
     changes = site.frontier.close_site(site.id, now)
     (row,) = changes[GivenUpSite]
-    site.frontier._store.submit(changes)
-    site.frontier._store.flush()
+    site.frontier.store.submit(changes)
+    site.frontier.store.flush()
     return row
 
 
@@ -70,7 +72,7 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine: Engine) -
     site.frontier.acknowledge(lease, Decision(page, slots), NOW)
     close(site)
     assert not site.frontier.is_waiting
-    site.frontier.open_site(SiteState(site.id, site.root, 9, 0.0), NOW)
+    site.frontier.open_site(SiteRow(site.id, site.root, 9, None, 0.0), NOW)
     assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
 
 
@@ -78,9 +80,9 @@ def test_closed_site_is_forgotten(begun: Site) -> None:
     frontier = begun.frontier
     row = close(begun)
     assert row == GivenUpSite(begun.id, NOW, None)
-    assert (begun.lease(), frontier.has_pending, frontier.is_waiting, frontier.counts()) == ([], False, False, {})
+    assert (begun.lease(), frontier.has_pending, frontier.is_waiting, counts_of(frontier)) == ([], False, False, {})
     assert frontier.next_due(NOW) is frontier.best_index(NOW) is None
-    assert frontier.spare_sites(9) == []
+    assert frontier.schedule.spare(9) == []
     later: list[Callable[[], Any]] = [
         lambda: begun.add("/new/"),
         lambda: frontier.gate(begun.id),
@@ -96,18 +98,18 @@ def test_closed_site_is_forgotten(begun: Site) -> None:
 
 def test_site_is_not_opened_twice(begun: Site) -> None:
     with pytest.raises(FrontierError, match="open already"):
-        begun.frontier.open_site(SiteState(begun.id, begun.root, 1, 0.0), NOW)
+        begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
 def test_site_continues_where_it_was_closed(engine: Engine, begun: Site, is_elsewhere: bool) -> None:
     begun.end(begun.one(), State.DONE, "/d/", "/b/")
-    counts = begun.frontier.counts()
+    counts = counts_of(begun.frontier)
     close(begun)
     if is_elsewhere and isinstance(engine, MemoryEngine):
         return  # its store is that of one frontier
     again = Site(engine, engine.frontier() if is_elsewhere else begun.frontier, id=begun.id, parallel=9)
-    assert again.frontier.counts() == counts
+    assert counts_of(again.frontier) == counts
     assert again.add("/a/", "/d/", level=2) == 0
     assert again.drain() == ["/b/", "/c/", "/d/"]
     assert {path: row["level"] for path, row in again.rows().items()} == dict(zip(PATHS, (0, 1, 1, 1, 2), strict=True))
@@ -118,7 +120,7 @@ def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun: Site) ->
     close(begun)
     again = Site(begun.engine, begun.frontier, id=begun.id)
     assert again.paths(again.lease()) == ["/a/"]
-    assert not begun.frontier._schedule._paused
+    assert not begun.frontier.schedule._paused
 
 
 def test_retry_keeps_its_time(begun: Site) -> None:
@@ -137,7 +139,7 @@ def test_retry_keeps_its_time(begun: Site) -> None:
 def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine: Engine, begun: Site) -> None:
     begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
     close(begun)
-    begun.frontier.open_site(SiteState(begun.id, begun.root, 9, 0.0), NOW - 10_000.0)
+    begun.frontier.open_site(SiteRow(begun.id, begun.root, 9, None, 0.0), NOW - 10_000.0)
     assert begun.paths(begun.lease(NOW - 9_941.0)) == ["/b/", "/c/"]
     assert begun.paths(begun.lease(NOW - 9_940.0)) == ["/a/"]
 
@@ -173,8 +175,8 @@ def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_
     close(site)
     submitted: list[Any] = []
     site = Site(engine, site.frontier, id=site.id)
-    submit = site.frontier._store.submit
-    site.frontier._store.submit = lambda changes: submitted.append(changes) or submit(changes)  # type: ignore[method-assign, func-returns-value]
+    submit = site.frontier.store.submit
+    site.frontier.store.submit = lambda changes: submitted.append(changes) or submit(changes)  # type: ignore[method-assign, func-returns-value]
     site.end(site.one(), State.FAILED)
     assert "SiteAvailability" not in {kind.__name__ for changes in submitted for kind in changes}
 
@@ -197,24 +199,24 @@ def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(en
         for other in sites:
             frontier.resume(other.id, now)
     new, leased, asked = {sites[3].id, sites[4].id}, sites[0].id, [sites[1].id, sites[2].id]
-    assert frontier.waiting_sites == 5
-    assert set(frontier.spare_sites(2)) == new
-    assert frontier.spare_sites(9)[2:] == asked, "the site with a lease stays"
-    assert frontier.spare_sites(9, busy={sites[3].id, *asked}) == [sites[4].id, leased]
-    assert frontier.spare_sites(0) == []
+    assert frontier.schedule.waiting_sites == 5
+    assert set(frontier.schedule.spare(2)) == new
+    assert frontier.schedule.spare(9)[2:] == asked, "the site with a lease stays"
+    assert frontier.schedule.spare(9, busy={sites[3].id, *asked}) == [sites[4].id, leased]
+    assert frontier.schedule.spare(0) == []
 
 
 def test_last_site_with_something_to_do_is_not_spare(engine: Engine) -> None:
     frontier = engine.frontier()
     one, two = Site(engine, frontier), Site(engine, frontier)
     one.add("/")
-    assert frontier.spare_sites(5) == []
+    assert frontier.schedule.spare(5) == []
     two.add("/")
-    assert len(frontier.spare_sites(5)) == 1
+    assert len(frontier.schedule.spare(5)) == 1
     for lease in frontier.lease(NOW, 2):
         (one if lease.site_id == one.id else two).end(lease)
-    assert frontier.spare_sites(5) == []
-    assert (frontier.waiting_sites, frontier.is_waiting) == (0, False)
+    assert frontier.schedule.spare(5) == []
+    assert (frontier.schedule.waiting_sites, frontier.is_waiting) == (0, False)
 
 
 def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
@@ -223,7 +225,7 @@ def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
     for site in sites:
         site.add("/")
     busy = {site.id for site in sites[1:]}
-    assert [frontier.spare_sites(1, busy) for _ in range(3)] == [[sites[0].id]] * 3
+    assert [frontier.schedule.spare(1, busy) for _ in range(3)] == [[sites[0].id]] * 3
 
 
 # The best index
@@ -289,7 +291,9 @@ class Crawl:
             self._frontier.add([Candidate(site, target(Way(0, 0)))], self._now)
 
     def _open(self, site: int) -> None:
-        self._frontier.open_site(SiteState(site, f"http://host{site}.test", *self._limits[site]), self._now)
+        self._frontier.open_site(
+            SiteRow(site, f"http://host{site}.test", self._limits[site][0], None, self._limits[site][1]), self._now
+        )
 
     def run(self) -> Crawl:
         places = {site: place for place, site in enumerate(self._webs)}
@@ -340,7 +344,7 @@ class Crawl:
         found = []
         for site in self._webs:
             rows = sorted(self._engine.rows(site), key=lambda row: row["id"])
-            counts = self._frontier.counts()[site]
+            counts = counts_of(self._frontier)[site]
             assert counts == {State(s): n for s, n in _tally(row["state"] for row in rows).items()}
             found.append([tuple(row[name] for name in names) for row in rows])
         return found

@@ -68,7 +68,7 @@ class LearntSite(Site):
 
     @property
     def queue(self) -> ValueQueue:
-        queue = self.frontier._schedule.site(self.id).queues[0]
+        queue = self.frontier.schedule.site(self.id).queues[0]
         assert isinstance(queue, ValueQueue)
         return queue
 

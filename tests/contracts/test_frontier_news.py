@@ -17,6 +17,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import news_score
 from tests.contracts.site import NOW, Site
+from tests.support.frontier_state import pending_of
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
@@ -269,7 +270,7 @@ def test_finished_page_can_be_fetched_once_more(engine: Engine) -> None:
         end(site, lease)
     site.frontier.fetch_again(site.root, [(first[path], None, NOW) for path in ("/x1", "/x2")], NOW)
     site.frontier.fetch_again(site.root, [(first["/x1"], None, NOW), (99, None, NOW)], NOW)
-    assert site.frontier.pending == 2
+    assert pending_of(site.frontier) == 2
     leases = site.frontier.lease(NOW, 9)
     assert {(lease.id, lease.is_revisit) for lease in leases} == {(first["/x1"], True), (first["/x2"], True)}
     for lease in leases:

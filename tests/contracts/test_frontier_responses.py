@@ -9,6 +9,7 @@ from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from tests.contracts.site import NOW, Site
+from tests.support.frontier_state import counts_of
 
 
 def test_attempts_are_requests_so_a_rejected_url_adds_none(site: Site) -> None:
@@ -56,7 +57,7 @@ def test_redirect_to_another_variant_requests_the_same_page_again(site: Site) ->
     assert (again.id, site.paths([again]), again.level, again.hops) == (first.id, ["/a/?x="], 0, 1)
     site.end(again)
     assert list(site.rows()) == ["/a/?x="]
-    assert site.frontier.counts()[site.id] == {State.DONE: 1}
+    assert counts_of(site.frontier)[site.id] == {State.DONE: 1}
 
 
 def test_variant_that_the_server_redirects_to_is_kept(site: Site) -> None:
@@ -133,7 +134,7 @@ def test_lease_ends_once(site: Site) -> None:
         site.end(lease)
     with pytest.raises(FrontierError, match="has already ended"):
         site.frontier.release(lease, NOW)
-    assert site.frontier.counts()[site.id] == {State.DONE: 1}
+    assert counts_of(site.frontier)[site.id] == {State.DONE: 1}
 
 
 def test_earlier_lease_of_a_page_does_not_end_the_current_one(site: Site) -> None:

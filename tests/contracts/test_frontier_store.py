@@ -7,10 +7,12 @@ import pytest
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.values import Candidate, SiteState
+from crawlers.frontier.values import Candidate
 from crawlers.items import State
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
 from tests.contracts.site import NOW, Site
+from tests.support.frontier_state import counts_of
 
 # What is known of a crawl
 
@@ -24,7 +26,7 @@ def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine: Engin
     for state, lease in zip((State.DONE, State.REFUSED, State.FAILED, State.REJECTED), one.lease(), strict=False):
         one.end(lease, state)
     states = (State.DONE, State.REFUSED, State.FAILED, State.WAITING)
-    assert frontier.counts() == {one.id: dict.fromkeys(states, 1) | {State.REJECTED: 2}, two.id: {State.WAITING: 1}}
+    assert counts_of(frontier) == {one.id: dict.fromkeys(states, 1) | {State.REJECTED: 2}, two.id: {State.WAITING: 1}}
     assert frontier.is_waiting
 
 
@@ -32,7 +34,7 @@ def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
     engine = MemoryEngine()
     frontier = engine.frontier()
     for site_id in range(1, 20_001):
-        frontier.open_site(SiteState(site_id, f"http://host{site_id}.test", 1, 1.0), NOW)
+        frontier.open_site(SiteRow(site_id, f"http://host{site_id}.test", 1, None, 1.0), NOW)
         root = f"http://host{site_id}.test/"
         frontier.add([Candidate(site_id, resolve(root, path)) for path in ("/", "/a/")], NOW)
     assert sorted(lease.site_id for lease in frontier.lease(NOW, 30_000)) == list(range(1, 20_001))
@@ -53,7 +55,7 @@ def test_crawl_resumes_where_it_was_killed(durable: SqlEngine, cache_urls: int) 
     site.frontier.release(leased_b, NOW + 100, "no answer", failed=True)
 
     site = Site(durable, durable.frontier(cache_urls=cache_urls), id=site.id, parallel=9, max_level=1)
-    assert site.frontier.counts()[site.id] == {State.WAITING: 2, State.DONE: 2, State.REJECTED: 1}
+    assert counts_of(site.frontier)[site.id] == {State.WAITING: 2, State.DONE: 2, State.REJECTED: 1}
     assert site.add("/") == 0
     assert site.add("/a/", "/b", "/c/?x=", level=1) == 0
     assert [(path, lease.attempts) for lease in site.lease() for path in site.paths([lease])] == [("/c/", 0)]

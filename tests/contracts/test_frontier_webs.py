@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
+from crawlers.storage.site_rows import SiteRow
 from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
 from tests.contracts.examples import budget
 from tests.contracts.webs import (
@@ -29,6 +30,7 @@ from tests.contracts.webs import (
     target,
     webs,
 )
+from tests.support.frontier_state import counts_of, pending_of
 
 if TYPE_CHECKING:
     from crawlers.frontier.frontier import QueuedFrontier
@@ -68,14 +70,9 @@ class Crawl:
 
     def _open_site(self) -> None:
         rng = self._rng
-        state = SiteState(
-            self._site_id,
-            f"http://host{self._site_id}.test",
-            rng.choice([1, 2, 5]),
-            rng.choice([0.0, 1.0]),
-            self._max_level,
-        )
-        self._frontier.open_site(state, self._now)
+        parallel, delay_s = rng.choice([1, 2, 5]), rng.choice([0.0, 1.0])
+        row = SiteRow(self._site_id, f"http://host{self._site_id}.test", parallel, self._max_level, delay_s)
+        self._frontier.open_site(row, self._now)
         # Less than any setting allows, so that a part of a small web's queue stays in the store.
         self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
         self._is_paused = False
@@ -113,7 +110,7 @@ class Crawl:
         assert self._frontier.has_pending == (due is not None)
         if due is None:
             assert not self._frontier.is_waiting, "something waits that is never leased"
-            assert self._frontier.pending == 0
+            assert pending_of(self._frontier) == 0
             return False
         self._now += due
         return True
@@ -173,7 +170,7 @@ class Crawl:
         counts: dict[State, int] = {}
         for row in rows:
             counts[State(row["state"])] = counts.get(State(row["state"]), 0) + 1
-        assert self._frontier.counts()[self._site_id] == counts
+        assert counts_of(self._frontier)[self._site_id] == counts
         page = {row["id"]: page_of(row["key"]) for row in rows}
         links = {
             (page[source], page[found]): count

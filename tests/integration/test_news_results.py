@@ -11,8 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 
 from crawlers.errors import ConfigError
-from crawlers.extensions.news_chart import NewsChart
-from crawlers.extensions.parquet import ParquetExport
+from crawlers.extensions.news_outputs import NewsChart, ParquetExport
 from crawlers.extensions.warc import Warc
 from crawlers.spiders.news import NewsSpider
 from tests.support.sites.project import Project

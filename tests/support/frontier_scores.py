@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.ranking.page_scores import GONE
-from crawlers.frontier.frontier_store import QueueEntry
+from crawlers.frontier.values import QueueEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

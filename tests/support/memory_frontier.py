@@ -9,8 +9,8 @@ from crawlers.algorithms.ranking.link_features import features_of
 from crawlers.algorithms.ranking.page_scores import GONE, REVISIT, Part
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.frontier_store import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.frontier.url_cache import ARBITRARY_VARIANT, REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.values import KnownRows, PreviousVisit, QueueEntry, Retry, ScoredPage, Unscored
 from crawlers.items import State
 from crawlers.reasons import REVIVABLE_REASONS, code_of
 from crawlers.storage.order_parts import StoredPart

@@ -25,11 +25,10 @@ from crawlers.crawl.news.polls import Polls
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier.frontier import stored_frontier
-from crawlers.frontier.values import Candidate, SiteState
+from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, SITEMAP, Announced, News, Page, State
 from crawlers.storage import crawls
-from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import DocumentKeys
+from crawlers.storage.news.document_copies import DocumentKeys, Duplicates
 from crawlers.storage.news.iterations import Iterations
 from crawlers.storage.news.stored_rules import replace_rules
 from crawlers.storage.news.stored_sources import list_feeds
@@ -107,7 +106,7 @@ class Crawl:
             ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)),
             reason_against=lambda url: self.policy.reason_against(url),
         )
-        self.frontier.open_site(SiteState(row.id, SITE, 99, 0.0), NOW)
+        self.frontier.open_site(SiteRow(row.id, SITE, 99, None, 0.0), NOW)
         with database.write() as connection:
             replace_rules(connection, HAND, {"one.test": rules})
         prior = UrlPrior(shipped_weights(OF_URLS)) if learns else None

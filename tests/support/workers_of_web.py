@@ -17,7 +17,7 @@ from crawlers.algorithms.ranking.opic import OPIC, OPICTotals
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import QueuedFrontier, stored_frontier
-from crawlers.frontier.values import Candidate, Decision, Lease, SiteState
+from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
 from crawlers.storage import crawls, messages, workers
 from crawlers.storage.database import Database
@@ -163,7 +163,7 @@ class Workers:
         held.database = self.database
         options = {"worker_id": number, "is_divided": order.scores is not None}
         frontier = stored_frontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
-        frontier.add_elsewhere(host(place) for place in range(self.places))
+        frontier.elsewhere.update(host(place) for place in range(self.places))
         self.workers[number] = Worker(number, frontier, order, held)
         return self.workers[number]
 
@@ -204,13 +204,13 @@ class Workers:
         with self.database.write() as connection:
             connection.execute(site.update().where(site.c.id == number).values(worker_id=worker.number))
         place = next(name for name, one in self.site_ids.items() if one == number)
-        worker.frontier.open_site(SiteState(number, place, 1, 0.0), self.now)
+        worker.frontier.open_site(SiteRow(number, place, 1, None, 0.0), self.now)
         worker.sites.add(number)
         root = resolve(place + "/", place + "/")
         worker.frontier.add([Candidate(number, root)], self.now)
 
     def give_up(self, worker: Worker, number: int) -> None:
-        worker.frontier._store.submit(worker.frontier.close_site(number, self.now))
+        worker.frontier.store.submit(worker.frontier.close_site(number, self.now))
         worker.held.flush()
         worker.sites.discard(number)
 

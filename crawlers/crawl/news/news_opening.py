@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crawlers.inputs.news_settings import NewsOptions
     from crawlers.items import Target
     from crawlers.storage.database import Database
-    from crawlers.storage.news.document_keys import DocumentKeys
+    from crawlers.storage.news.document_copies import DocumentKeys
     from crawlers.storage.writer import Writer
 
 MOST_HUBS = 20  # pages of a site that are polled besides its feeds: front pages of sections

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.urls.domains import rule_domain
@@ -15,18 +14,13 @@ from crawlers.storage.news.stored_rules import rules_of_domains
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from crawlers.algorithms.news.article_labels import StoredLabel
     from crawlers.algorithms.news.url_classifier import UrlClassifier
-    from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.crawl.news.announcements import Announcements
     from crawlers.crawl.news.feed_registry import FeedRegistry
     from crawlers.crawl.news.polls import Polls
     from crawlers.crawl.news.requeue import Requeue
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.values import SeenPage
     from crawlers.storage.database import Database
-    from crawlers.storage.news.stored_polls import QueuedSite, UnreadArticle
-    from crawlers.storage.schema.news_tables import PollRow
     from crawlers.storage.site_rows import SiteRow
     from crawlers.storage.writer import Writer
 
@@ -50,18 +44,6 @@ class Known(NamedTuple):
     feeds: Mapping[str, Sequence[int]]
 
 
-class _Stored(NamedTuple):
-    rules: Mapping[str, Sequence[UrlRule]]  # by domain
-    labels: Sequence[StoredLabel]
-    polls: Sequence[PollRow]
-    queued: Sequence[QueuedSite]
-    announced: Sequence[UnreadArticle]
-    moved: Sequence[tuple[int, int]]  # keys of start pages and feeds, and of the pages to which they redirect
-    gone: Sequence[tuple[str, SeenPage]]  # feeds that were removed, and are wanted again
-    documents: Sequence[tuple[str, int]]  # how many each site has, up to a limit
-    named: Sequence[tuple[int, str]]  # keys of pages on sites without a source, and the sites that link to them
-
-
 class NewsSites:
     """The open sites of the crawl *crawl_id*. All sites of a source are opened together, or new ones later."""
 
@@ -82,39 +64,36 @@ class NewsSites:
             for keys in (self._known.homes, self._known.feeds)
         )
         foreign = [row.id for row in rows if not self._parts.feeds.is_owned(row.site)]
-        stored = _Stored(
-            rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)})),
-            stored_polls.labels_of(database, sites),
-            stored_polls.polls_of(database, sites),
-            stored_polls.queued_sites(database, sites),
-            stored_polls.announced_polls(database, sites),
-            stored_polls.moved_pages(database, [*homes, *feeds]),
-            stored_polls.removed_pages(database, feeds),
-            stored_polls.documents_of(database, sites, WORTH),
-            stored_polls.sites_that_link(database, foreign),
-        )
-        return partial(self._open, rows, stored)
+        of_domains = rules_of_domains(database, sorted({domain for row in rows for domain in _domains(row.site)}))
+        labels, polls = stored_polls.labels_of(database, sites), stored_polls.polls_of(database, sites)
+        queued, announced = stored_polls.queued_sites(database, sites), stored_polls.announced_polls(database, sites)
+        moved = stored_polls.moved_pages(database, [*homes, *feeds])
+        wanted_again = stored_polls.removed_pages(database, feeds)
+        documents = stored_polls.documents_of(database, sites, WORTH)
+        named = stored_polls.sites_that_link(database, foreign)
 
-    def _open(self, rows: Sequence[SiteRow], stored: _Stored, now: float) -> None:
-        parts = self._parts
-        for domain, rules in stored.rules.items():
-            if not self._domains[domain]:  # else this worker knows later ones
-                parts.classifier.replace(domain, rules)
-        for row in rows:
-            self._names[row.id] = row.site
-            self._domains.update(_domains(row.site))
-            parts.polls.set_delay(row.id, row.delay_s)
-        parts.classifier.recall(stored.labels)
-        parts.polls.recall(stored.polls, now)
-        self._writer.submit(parts.requeue.recall(stored.queued))
-        parts.announcements.recall(stored.announced, now)
-        parts.feeds.recall(stored.documents)
-        for key, target in stored.moved:
-            parts.feeds.move(key, target)
-        for key, site in stored.named:
-            parts.feeds.record_mention(key, site)
-        for site, page in stored.gone:
-            parts.frontier.fetch_again(site, [page], now)
+        def take_up(now: float) -> None:
+            parts = self._parts
+            for domain, rules in of_domains.items():
+                if not self._domains[domain]:  # else this worker knows later ones
+                    parts.classifier.replace(domain, rules)
+            for row in rows:
+                self._names[row.id] = row.site
+                self._domains.update(_domains(row.site))
+                parts.polls.set_delay(row.id, row.delay_s)
+            parts.classifier.recall(labels)
+            parts.polls.recall(polls, now)
+            self._writer.submit(parts.requeue.recall(queued))
+            parts.announcements.recall(announced, now)
+            parts.feeds.recall(documents)
+            for key, target in moved:
+                parts.feeds.move(key, target)
+            for key, site in named:
+                parts.feeds.record_mention(key, site)
+            for site, page in wanted_again:
+                parts.frontier.fetch_again(site, [page], now)
+
+        return take_up
 
     def close(self, site_ids: Collection[int]) -> None:
         """Forget sites that another worker may open from now on."""

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from crawlers.algorithms.news.url_classifier import UrlClassifier
     from crawlers.crawl.news.rejudging import Rejudging, Slice
     from crawlers.frontier.frontier import QueuedFrontier
-    from crawlers.frontier.frontier_store import QueueEntry
-    from crawlers.frontier.values import Position
+    from crawlers.frontier.values import Position, QueueEntry
     from crawlers.storage.news.stored_polls import QueuedSite
     from crawlers.storage.writer import Writer
 

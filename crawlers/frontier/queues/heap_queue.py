@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from crawlers.algorithms.ranking.page_scores import PageScores
-    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import QueueEntry
 
 ALL = (float("inf"), 0)
 NONE = (float("-inf"), 0)

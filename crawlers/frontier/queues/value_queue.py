@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from crawlers.algorithms.ranking.link_features import Features
-    from crawlers.frontier.frontier_store import QueueEntry
     from crawlers.frontier.link_learning import LinkLearning
     from crawlers.frontier.sql_store import SqlFrontierStore
+    from crawlers.frontier.values import QueueEntry
 
 ENTRIES_SHARE = 0.1  # of the URLs, the best ones, whose entries are in memory, too; others are read from the store
 LOADED = 20  # entries read from the store at a time when that of the first page is not in memory

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from crawlers.items import State
-from crawlers.storage.crossings import has_crossings
-from crawlers.storage.queries import addresses_of
+from crawlers.storage.queries import addresses_of, has_crossings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

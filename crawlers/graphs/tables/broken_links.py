@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlers.reasons import Reason, sentence
-from crawlers.storage.broken_pages import broken_ends, problems_of
+from crawlers.storage.redirect_chains import broken_ends, problems_of
 from crawlers.storage.streaming import streamed
 
 if TYPE_CHECKING:

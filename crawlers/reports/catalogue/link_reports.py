@@ -17,8 +17,8 @@ from crawlers.reports.catalogue.page_walk import HOLDERS_AT_ONCE, POSITIONS, Pag
 from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import N_
-from crawlers.storage.broken_pages import broken_ends_of, problems_of
 from crawlers.storage.link_removal import bad_link_key
+from crawlers.storage.redirect_chains import broken_ends_of, problems_of
 from crawlers.storage.schema.tables import (
     bad_link,
     external_link,
@@ -30,7 +30,7 @@ from crawlers.storage.schema.tables import (
     site,
 )
 from crawlers.storage.streaming import streamed
-from crawlers.storage.url_kinds import URL_KIND, has_reason
+from crawlers.storage.url_counts import URL_KIND, has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -26,7 +26,7 @@ from crawlers.reports.crawl_overview import guesses_in
 from crawlers.storage.crawl_results import MIN_ERROR_STATUS, is_vain_guess
 from crawlers.storage.redirect_chains import chain_of, hops_after, outward_targets
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import URL_KIND, UrlKind, has_reason
+from crawlers.storage.url_counts import URL_KIND, UrlKind, has_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

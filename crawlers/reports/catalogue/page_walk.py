@@ -14,7 +14,7 @@ from crawlers.reports.catalogue.conditions import is_wanted_site, sites_from
 from crawlers.reports.catalogue.index_walk import FIRST_STEP, walk
 from crawlers.reports.catalogue.report import NUMBERS, PAGE_NUMBERS, Report, Row, Step
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import is_kind, states_of
+from crawlers.storage.url_counts import is_kind, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,8 +19,7 @@ from crawlers.reports.histories.history import N_
 from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.schema.tables import page, pull, site
 from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.url_counts import COUNT_OF, UrlCounts, url_counts
-from crawlers.storage.url_kinds import UrlKind
+from crawlers.storage.url_counts import COUNT_OF, UrlCounts, UrlKind, url_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -26,7 +26,7 @@ from crawlers.reports.catalogue.report import KEYS, NUMBERS, PAGE_NUMBERS, Group
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.storage.schema.sitemap_tables import SitemapState, sitemap, sitemap_url
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_kinds import URL_KIND
+from crawlers.storage.url_counts import URL_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from sqlalchemy import func, select, text
 from crawlers.items import State
 from crawlers.reports.histories.history import Event, Fact, Line, Moment, Topic, Url, counted_times, line, said
 from crawlers.reports.histories.history_text import SHOWN, url_of
+from crawlers.storage.queries import listing_of
 from crawlers.storage.schema.score_tables import link_change, page_change
-from crawlers.storage.stored_sitemaps import listing_of
-from crawlers.storage.url_kinds import kind_of
+from crawlers.storage.url_counts import kind_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

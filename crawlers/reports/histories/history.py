@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.reasons import parsed
-from crawlers.storage.url_kinds import UrlKind
+from crawlers.storage.url_counts import UrlKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -48,7 +48,7 @@ from crawlers.storage.schema.message_tables import message
 from crawlers.storage.schema.score_tables import importance, news_score, relevance
 from crawlers.storage.schema.tables import crawl as crawled
 from crawlers.storage.schema.tables import external_url, link_features, page, site
-from crawlers.storage.url_kinds import kind_of
+from crawlers.storage.url_counts import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import logging
-from typing import TYPE_CHECKING
+import secrets
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.utils.asyncgen import as_async_generator
+from scrapy.utils.misc import arg_to_iter
+from scrapy.utils.request import request_from_dict
+from twisted.python.failure import Failure
 
+from crawlers.algorithms.urls.keys import page_key
+from crawlers.algorithms.urls.resolution import resolve
 from crawlers.errors import BadUrl
 from crawlers.frontier.values import Candidate, Lease
 from crawlers.items import LEASE, Page, State
 from crawlers.reasons import Reason
 from crawlers.schedulers.failures import failed_page
-from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
-from crawlers.schedulers.foreign.watched_errback import WatchedErrback
 from crawlers.storage.change_set import ChangeSet
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
     from scrapy import Request
     from scrapy.signalmanager import SignalManager
     from scrapy.spiders import Spider
@@ -24,6 +33,125 @@ if TYPE_CHECKING:
     from crawlers.algorithms.urls.normalization import Normalization
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
+    from crawlers.items import Target
+
+
+class RequestKeeper:
+    """Writes requests as JSON, and recreates them.
+
+    A request that can't be written (an object in its meta, a callback that is not a method of the spider) stays in
+    memory, so it does not survive the process; the first one is logged.
+    """
+
+    def __init__(self, spider: Spider) -> None:
+        self._spider = spider
+        self._kept: dict[int, Request] = {}
+        self._serial = 0
+        self._process = secrets.token_hex(8)  # distinguishes the numbers of different processes
+
+    def write(self, request: Request) -> str:
+        try:
+            fields = request.to_dict(spider=self._spider)
+            fields["headers"] = {
+                name.decode("latin-1"): [value.decode("latin-1") for value in values]
+                for name, values in fields["headers"].items()
+            }
+            fields["body"] = fields["body"].decode("latin-1")
+            text = json.dumps(fields)
+            if json.loads(text) != fields:
+                raise ValueError("a tuple, or a key that is not text, would be recreated as something else")
+            return text
+        except (TypeError, ValueError) as error:
+            if not self._serial:
+                logger.warning(
+                    "%s can't be written as JSON (%s): it stays in memory and is lost with the process. Further "
+                    "occurrences are not logged",
+                    request,
+                    error,
+                )
+            self._serial += 1
+            self._kept[self._serial] = request
+            return json.dumps({"kept": self._serial, "process": self._process})
+
+    def read(self, text: str) -> Request:
+        """Return the request; raises `LookupError` with the reason if it can't be recreated."""
+        fields: dict[str, Any] = json.loads(text)
+        if "kept" in fields:
+            request = self._kept.pop(fields["kept"], None) if fields.get("process") == self._process else None
+            if request is None:
+                raise LookupError(Reason.REQUEST_LOST)
+            return request
+        fields["body"] = fields["body"].encode("latin-1")
+        fields["headers"] = {  # as bytes, because Scrapy would encode text as UTF-8
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in fields["headers"].items()
+        }
+        try:
+            return request_from_dict(fields, spider=self._spider)
+        except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
+            raise LookupError(Reason.REQUEST_OUTDATED.of(error)) from error
+
+
+def target_of_request(request: Request, options: Normalization, *, unique: str = "") -> Target:
+    """Return the identity of *request*: its URL, method and body; with *unique* it differs from all others.
+
+    Raises `BadUrl`.
+    """
+    target = resolve(request.url, "", options)
+    if request.method == "GET" and not request.body and not unique:
+        return target
+    parts = (request.method, target.normalized, request.body.decode("latin-1"), unique)
+    return target._replace(key=page_key("\n".join(parts)))
+
+
+class WatchedErrback:
+    """Wraps the errback of a request, or its absence; *page_of* returns the page of a failed download."""
+
+    def __init__(
+        self,
+        original: Callable[[Failure], Any] | None,
+        callbacks: PendingCallbacks,
+        page_of: Callable[[Failure], Page],
+    ) -> None:
+        self.original = original
+        self._callbacks = callbacks
+        self._page_of = page_of
+
+    def __call__(self, failure: Failure) -> Any:
+        page = self._page_of(failure)
+        if page.id in self._callbacks:  # it failed on its way into the spider, as CallbackMiddleware reported
+            return failure if self.original is None else self.original(failure)
+        self._callbacks.begin(failure, page)
+        if self.original is None:
+            self._callbacks.record_end(failure)
+            return failure
+        try:
+            output = self.original(failure)
+        except BaseException:
+            self._callbacks.record_end(failure)
+            raise
+        if isinstance(output, Failure):
+            self._callbacks.record_end(failure)
+            return output
+        watched = self._awaited if inspect.iscoroutine(output) else self._watched
+        return watched(output, failure)
+
+    async def _awaited(self, output: Coroutine[Any, Any, Any], failure: Failure) -> AsyncIterator[Any]:
+        try:
+            return self._watched(await output, failure)
+        except BaseException:
+            self._callbacks.record_end(failure)
+            raise
+
+    async def _watched(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
+        try:
+            outputs = output if inspect.isasyncgen(output) else as_async_generator(arg_to_iter(output))
+            async for one in outputs:
+                self._callbacks.record_output(failure, one)
+                yield one
+        finally:
+            self._callbacks.record_end(failure)
+
 
 logger = logging.getLogger(__name__)
 

@@ -31,22 +31,17 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write to, which replaces *target* if the block ends without an error."""
     target = target.resolve()  # a symbolic link is kept
+    part, descriptor = _open_part(target, os.O_RDWR | os.O_CREAT)
     try:
-        part, stream = _open_part(target)
-    except OSError as error:
-        raise ConfigError(f"{target}: can't be written ({error.strerror}); choose another folder") from error
-    try:
-        with stream:
+        with _store_errors(target), os.fdopen(descriptor, "wb", buffering=BUFFER_BYTES) as stream:
+            stream.truncate(0)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
             part.replace(target)
-    except BaseException as error:
+    except BaseException:
         with suppress(OSError):  # the folder may be lost
             part.unlink()
-        if isinstance(error, OSError):
-            remedy = "free some space" if error.errno in FULL else "make its folder writable"
-            raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
         raise
 
 
@@ -58,57 +53,52 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     step, so for an instant there is no *target*; a kill leaves the old folder, none, or the complete new one.
     """
     target = target.resolve()
+    part, lock = _open_part(target, os.O_RDONLY | os.O_DIRECTORY)
+    old = part.with_suffix(OLD)
     try:
-        part, lock = _open_part_folder(target)
-    except OSError as error:
-        raise ConfigError(f"{target}: can't be written ({error.strerror}); choose another folder") from error
-    try:
-        yield part
-        if target.exists():
-            target.replace(part.with_suffix(OLD))
-        part.replace(target)
-        rmtree(part.with_suffix(OLD), ignore_errors=True)
-    except BaseException as error:
+        with _store_errors(target):
+            rmtree(old, ignore_errors=True)
+            for left in part.iterdir():
+                rmtree(left)
+            yield part
+            if target.exists():
+                target.replace(old)
+            part.replace(target)
+            rmtree(old, ignore_errors=True)
+    except BaseException:
         rmtree(part, ignore_errors=True)
-        if isinstance(error, OSError):
-            remedy = "free some space" if error.errno in FULL else "make its folder writable"
-            raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
         raise
     finally:
         os.close(lock)
 
 
-def _open_part_folder(target: Path) -> tuple[Path, int]:
-    """Return an empty folder that no other writer has, and the descriptor that locks it."""
-    if target.exists() and not target.is_dir():
-        raise ConfigError(f"{target}: exists and is not a folder; choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for number in count():
-        part = target.with_name(f".{target.name}.{number}.part")
-        part.mkdir(exist_ok=True)
-        descriptor = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        if _is_ours(descriptor, part):
-            rmtree(part.with_suffix(OLD), ignore_errors=True)
-            for left in part.iterdir():
-                rmtree(left)
-            return part, descriptor
-        os.close(descriptor)
-    raise AssertionError("unreachable")
+@contextmanager
+def _store_errors(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        remedy = "free some space" if error.errno in FULL else "make its folder writable"
+        raise StoreError(f"{target}: not written ({error.strerror}); {remedy} and repeat") from error
 
 
-def _open_part(target: Path) -> tuple[Path, IO[bytes]]:
-    """Return a file that no other writer has: the one that a killed writer left, or a new one."""
-    if target.exists() and not target.is_file():
-        raise ConfigError(f"{target}: exists and is not a file; choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for number in count():
-        part = target.with_name(f".{target.name}.{number}.part")
-        # os.open, unlike tempfile, lets the umask decide who may read the result.
-        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        if _is_ours(descriptor, part):
-            os.ftruncate(descriptor, 0)
-            return part, os.fdopen(descriptor, "wb", buffering=BUFFER_BYTES)
-        os.close(descriptor)
+def _open_part(target: Path, flags: int) -> tuple[Path, int]:
+    """Return a file or folder that no other writer has, and its descriptor: a killed writer's, or a new one."""
+    is_folder = bool(flags & os.O_DIRECTORY)
+    if target.exists() and not (target.is_dir() if is_folder else target.is_file()):
+        raise ConfigError(f"{target}: exists and is not a {'folder' if is_folder else 'file'}; choose another name")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for number in count():
+            part = target.with_name(f".{target.name}.{number}.part")
+            if is_folder:
+                part.mkdir(exist_ok=True)
+            # os.open, unlike tempfile, lets the umask decide who may read the result.
+            descriptor = os.open(part, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            if _is_ours(descriptor, part):
+                return part, descriptor
+            os.close(descriptor)
+    except OSError as error:
+        raise ConfigError(f"{target}: can't be written ({error.strerror}); choose another folder") from error
     raise AssertionError("unreachable")
 
 

@@ -1,10 +1,18 @@
-"""Prevents duplicate documents within a domain: finds the stored document of which an article is a copy."""
+"""Prevents duplicate documents within a domain: finds the stored document of which an article is a copy.
+
+`DocumentKeys` maps keys to their holders: each is held by the page of the first document that had it. Keys are 128-bit
+hashes, see `document_fingerprints`. `DocumentBands` finds near-duplicates, by the bands of their texts.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from functools import cache
+from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from crawlers.algorithms.dedup.document_fingerprints import (
     body_key128,
@@ -13,21 +21,171 @@ from crawlers.algorithms.dedup.document_fingerprints import (
     domain_of,
     url_key128,
 )
+from crawlers.algorithms.dedup.min_hash import MIN_SHARED_BANDS
 from crawlers.algorithms.dedup.shingles import is_version, nearly_same
 from crawlers.reasons import Reason
-from crawlers.storage.news.document_bands import DocumentBands, most_shared
-from crawlers.storage.schema.news_tables import document
+from crawlers.storage.schema.news_tables import DocumentBandRow, DocumentKeyRow, document
+from crawlers.storage.streaming import among
 from crawlers.storage.uncommitted import Uncommitted
-from crawlers.storage.value_lists import among
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from crawlers.items import Article, DocumentFingerprint, Key128
     from crawlers.storage.change_set import ChangeSet
     from crawlers.storage.database import Database
-    from crawlers.storage.news.document_keys import DocumentKeys
     from crawlers.storage.writer import Writer
+
+
+MAX_BANDED = 10_000  # documents, some 1,500 bytes each
+# Pages looked up in each band, those discovered last: what a site repeats in all texts may be in thousands.
+MAX_IN_BAND = 64
+
+_LIKE = {
+    "sqlite": """
+        SELECT b.band, b.page_id FROM json_each(:bands) AS j CROSS JOIN document_band AS b
+        WHERE b.band = j.value AND b.page_id >= ifnull(
+            (SELECT page_id FROM document_band WHERE band = j.value ORDER BY page_id DESC LIMIT 1 OFFSET :last), 0)""",
+    "postgresql": """
+        SELECT j.band, b.page_id
+        FROM (SELECT value::bigint AS band FROM jsonb_array_elements_text(CAST(:bands AS jsonb))) AS j
+        CROSS JOIN LATERAL (
+            SELECT page_id FROM document_band WHERE band = j.band ORDER BY page_id DESC LIMIT :last + 1) AS b""",
+}
+
+
+class DocumentBands:
+    """The bands of stored documents, in the table `document_band`. *commits* is the writer."""
+
+    def __init__(self, database: Database, commits: Writer, most_uncommitted: int = MAX_BANDED) -> None:
+        self._database = database
+        self._statement = _text(_LIKE[database.engine.dialect.name])
+        self._kept: Uncommitted[int, list[int]] = Uncommitted(commits, most_uncommitted)  # pages by band
+
+    @property
+    def forgotten(self) -> int:
+        """The number of forgotten generations; a look-up that began before the last one is outdated."""
+        return self._kept.forgotten
+
+    def look_up(self, bands: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the documents with each of *bands*, those discovered last, as pairs of band and page.
+
+        Uncommitted documents are not included. May be called in any thread.
+        """
+        rows = self._database.rows(self._statement, bands=json.dumps(bands), last=MAX_IN_BAND - 1)
+        return [(band, page) for band, page in rows]
+
+    def candidates(self, bands: Sequence[int], stored: Iterable[tuple[int, int]] | None = None) -> list[int]:
+        """Return the pages of the candidates for a text with *bands*, those with the most common bands first.
+
+        *stored* is the result of `look_up`.
+        """
+        pairs = set(self.look_up(bands) if stored is None else stored)
+        for band in bands:
+            pairs.update((band, page) for page in self._kept.young.get(band, ()))
+            pairs.update((band, page) for page in self._kept.old.get(band, ()))
+        return most_shared(bands, pairs)
+
+    def keep(self, bands: Sequence[int], page_id: int, changes: ChangeSet) -> None:
+        """Add the *bands* of the document *page_id* to *changes*, which the caller submits."""
+        self._kept.make_room()
+        for band in bands:
+            changes.add(DocumentBandRow(band, page_id))
+            self._kept.young.setdefault(band, []).append(page_id)
+        self._kept.count(1)
+
+
+def most_shared(bands: Sequence[int], pairs: Collection[tuple[int, int]]) -> list[int]:
+    """Return the pages that share enough of *bands*, those with the most first, then the lowest number.
+
+    *pairs* are bands and pages that have them, of which the highest `MAX_IN_BAND` of each band count.
+    """
+    pages: dict[int, list[int]] = {}
+    for band, page in pairs:
+        pages.setdefault(band, []).append(page)
+    shared = Counter(page for some in pages.values() for page in nlargest(MAX_IN_BAND, some))
+    least = min(MIN_SHARED_BANDS, len(bands))
+    return sorted((page for page, number in shared.items() if number >= least), key=lambda page: (-shared[page], page))
+
+
+MAX_KEYS = 50_000  # keys, some 200 bytes each; a flush for so many costs less than their memory
+
+# The JSON rows drive the join, so each takes one index look-up.
+_HOLDERS = {
+    "sqlite": """
+        SELECT j.key, k.page_id FROM json_each(:keys) AS j CROSS JOIN document_key AS k
+        WHERE k.high = json_extract(j.value, '$[0]') AND k.low = json_extract(j.value, '$[1]')""",
+    "postgresql": """
+        SELECT j.place - 1, k.page_id FROM jsonb_array_elements(CAST(:keys AS jsonb)) WITH ORDINALITY AS j(value, place)
+        JOIN document_key AS k ON k.high = (j.value->>0)::bigint AND k.low = (j.value->>1)::bigint""",
+}
+
+_text = cache(text)  # SQLAlchemy parses a statement once per object
+
+
+class DocumentKeys:
+    """The holders of keys, in the table `document_key` of the store. A key is held by one page, permanently.
+
+    A claim is a row of the caller's changes, so it is committed with the document or not at all. Processes that share a
+    PostgreSQL store see each other's claims after the commit, so two of them may store a document that appears twice
+    within a second. About *most_remembered* of the latest claims are kept in memory, and uncommitted ones until
+    *commits* has them.
+    """
+
+    def __init__(self, database: Database, commits: Writer, most_remembered: int = MAX_KEYS) -> None:
+        self._claimed: Uncommitted[Key128, int] = Uncommitted(commits, most_remembered)
+        self._database = database
+        self._statement = _text(_HOLDERS[database.engine.dialect.name])
+
+    @property
+    def forgotten(self) -> int:
+        """The number of forgotten generations of claims; a look-up that began before the last one is outdated."""
+        return self._claimed.forgotten
+
+    def look_up(self, keys: Sequence[Key128]) -> list[int | None]:
+        """Return the stored holder of each of *keys*, without uncommitted claims. May be called in any thread."""
+        holders: list[int | None] = [None] * len(keys)
+        for number, page_id in self._database.rows(self._statement, keys=json.dumps(keys)):
+            holders[number] = page_id
+        return holders
+
+    def find(self, keys: Sequence[Key128], stored: Sequence[int | None] | None = None) -> list[int | None]:
+        """Return the page that holds each of *keys*, or None; *stored* is the result of `look_up`."""
+        holders = [self._claimed.get(key) for key in keys]
+        if stored is not None:
+            return [holder or found for holder, found in zip(holders, stored, strict=True)]
+        unknown = [place for place, holder in enumerate(holders) if holder is None]
+        if unknown:
+            for place, found in zip(unknown, self.look_up([keys[place] for place in unknown]), strict=True):
+                holders[place] = found
+        return holders
+
+    def claim(
+        self,
+        keys: Sequence[Key128],
+        owner: int,
+        changes: ChangeSet,
+        void: frozenset[int] = frozenset(),
+        stored: Sequence[int | None] | None = None,
+    ) -> list[int]:
+        """Assign *keys* that no page, or a page of *void*, holds to the page *owner*; return the holder of each key.
+
+        *stored* is the result of `look_up`. The caller submits *changes*. A repeated claim changes nothing, so a run
+        may repeat the claims of a killed run.
+        """
+        self._claimed.make_room()
+        holders = []
+        claimed: set[Key128] = set()
+        for key, holder in zip(keys, self.find(keys, stored), strict=True):
+            if holder is None or holder in void:
+                if key not in claimed:
+                    changes.add(DocumentKeyRow(*key, owner))
+                claimed.add(key)
+                holder = owner
+            holders.append(holder)
+        self._claimed.update(dict(zip(keys, holders, strict=True)))
+        return holders
+
 
 MAX_UNCOMMITTED = 1_000  # documents with their texts, some 5 MB
 MAX_COMPARED = 16  # texts compared with an article, 0.3 ms each; documents of one template have more candidates

@@ -14,7 +14,7 @@ from crawlers.reasons import COPIES, Reason, code_of
 from crawlers.storage.schema.news_tables import PollRow, document, feed, feed_item, page_label, poll
 from crawlers.storage.schema.score_tables import news_score
 from crawlers.storage.schema.tables import link, page, seed, site
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

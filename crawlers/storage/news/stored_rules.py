@@ -16,7 +16,7 @@ from crawlers.algorithms.url_rules.rule_set import MAX_RULES
 from crawlers.errors import ConfigError
 from crawlers.storage.schema.news_tables import content_rule, url_rule
 from crawlers.storage.schema.rows import UPDATE, written_by
-from crawlers.storage.value_lists import among
+from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

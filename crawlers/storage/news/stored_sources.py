@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, insert, select, text, update
 
 from crawlers.algorithms.news.sources import Source
 from crawlers.algorithms.url_rules.rule_learner import HAND
 from crawlers.algorithms.urls.domains import rule_domain
 from crawlers.errors import ConfigError
-from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SiteLimits
+from crawlers.items import ANNOUNCERS, FEED, SITEMAP, SeedChange, SiteLimits
 from crawlers.storage.news.stored_rules import content_rules, replace_content, replace_rules, rules_by_domain
 from crawlers.storage.schema.news_tables import feed, poll
-from crawlers.storage.schema.tables import page, seed, site
+from crawlers.storage.schema.tables import page, seed
+from crawlers.storage.seeds import write_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from crawlers.algorithms.url_rules.rule_learner import UrlRule
     from crawlers.items import Seed
     from crawlers.storage.database import Database
-
-LIMITS = ("start_url", "parallel", "max_level", "delay_s", "hosts")
-KEPT = ("name", "language", "region")  # columns that keep their values where a file has none
 
 
 class SavedSource(NamedTuple):
@@ -63,7 +61,10 @@ def save_sources(database: Database, sources: Sequence[Source], *, enable: bool 
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sources'))"))
         _delete_orphans(connection)
         before = _numbers(connection)
-        _save_seeds(connection, sources, before, enable=enable)
+        write_seeds(
+            connection,
+            (_change(one, **{"enabled": enable} if enable or one.limits.site not in before else {}) for one in sources),
+        )
         numbers = _numbers(connection)
         _save_feeds(connection, [(numbers[source.limits.site], source) for source in sources])
         rules: dict[str, list[UrlRule]] = {}
@@ -171,38 +172,18 @@ def _numbers(connection: Connection) -> dict[str, int]:
     return {row.site: row.id for row in connection.execute(select(seed.c.site, seed.c.id))}
 
 
-def _save_seeds(connection: Connection, sources: Sequence[Source], known: dict[str, int], *, enable: bool) -> None:
-    # The number of a removed seed is not reused while the store has a crawl of it.
-    ever = (connection.execute(select(func.max(column))).scalar() or 0 for column in (seed.c.id, site.c.seed_id))
-    free = max(ever) + 1
-    new: list[dict[str, Any]] = []
-    changed: list[dict[str, Any]] = []
-    for source in sources:
-        limits = source.limits
-        values = {
-            "start_url": limits.start_url or f"{limits.site}/",
-            "parallel": limits.parallel,
-            "max_level": limits.max_level,
-            "delay_s": limits.delay_s,
-            "hosts": " ".join(source.hosts) or None,
-            **{name: getattr(source, name) for name in KEPT},
-        }
-        number = known.get(limits.site)
-        if number is None:
-            new.append({**values, "id": free + len(new), "site": limits.site, "enabled": enable})
-        else:
-            changed.append({**values, "number": number})
-    if new:
-        connection.execute(insert(seed), new)
-        if connection.dialect.name != "sqlite":  # the sequence of PostgreSQL does not know these numbers
-            connection.execute(text("SELECT setval(pg_get_serial_sequence('seed', 'id'), max(id)) FROM seed"))
-    if changed:
-        assigned: dict[str, Any] = {name: bindparam(name) for name in LIMITS}
-        assigned |= {name: func.coalesce(bindparam(name, type_=seed.c[name].type), seed.c[name]) for name in KEPT}
-        assigned["is_found"] = False
-        if enable:
-            assigned["enabled"] = True
-        connection.execute(update(seed).where(seed.c.id == bindparam("number")).values(assigned), changed)
+def _change(source: Source, **enabled: bool) -> SeedChange:
+    limits = source.limits
+    change: SeedChange = {
+        "site": limits.site,
+        "start_url": limits.start_url or f"{limits.site}/",
+        "parallel": limits.parallel,
+        "max_level": limits.max_level,
+        "delay_s": limits.delay_s,
+        "hosts": " ".join(source.hosts) or None,
+    }
+    kept = {"name": source.name, "language": source.language, "region": source.region}
+    return cast("SeedChange", change | {name: one for name, one in kept.items() if one is not None} | enabled)
 
 
 def _save_feeds(connection: Connection, owned: Iterable[tuple[int, Source]]) -> None:

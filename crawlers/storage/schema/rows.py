@@ -15,7 +15,20 @@ from enum import Enum, auto
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Integer, MetaData, SmallInteger, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -165,6 +178,11 @@ def table(
     made = Table(name, metadata, *columns, *items, info={ABOUT: kind.__doc__}, **options)
     writes(made, mode)(kind)
     return made
+
+
+def partial_index(name: str, *columns: str, where: str) -> Index:
+    """Return an index of the rows that meet a condition."""
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
 
 
 def _column(name: str, hint: Any, *, is_key: bool) -> Column[Any]:

@@ -27,7 +27,6 @@ from sqlalchemy import (
     event,
     false,
     insert,
-    text,
     true,
     update,
 )
@@ -43,6 +42,7 @@ from crawlers.storage.schema.rows import (
     BigInt,
     Name,
     RowId,
+    partial_index,
     table,
     writes,
     written_by,
@@ -199,11 +199,7 @@ site = Table(
     Column("robots_text", Text, doc="text of robots.txt"),
     Column("robots_at", Float, doc="when it was fetched"),
     Column("availability", Text, doc="why its home page can't be loaded, a [reason](states.md#reasons); NULL: it can"),
-    Column(
-        "certificate",
-        Text,
-        doc="what is wrong with its certificate, a [reason](states.md#reasons); NULL: nothing known",
-    ),
+    Column("certificate", Text, doc="problem of its certificate, a [reason](states.md#reasons); NULL: nothing known"),
     Column("start_url", Text, doc="the page on level 0; NULL: the root of the site"),
     Column("rules", Text, doc="fingerprint of the URL rules that queued its waiting pages"),
     Column("is_open", Boolean, nullable=False, server_default=true(), doc="whether the latest run crawls it"),
@@ -219,12 +215,7 @@ site = Table(
     Index("site_of_crawl", "crawl_id", "site", unique=True),
     Index("site_of_name", "site", "id"),  # the latest crawl of a site
     Index("site_of_worker", "crawl_id", "worker_id", "id"),
-    Index(
-        "site_of_source",
-        "source_id",
-        sqlite_where=text("source_id IS NOT NULL"),
-        postgresql_where=text("source_id IS NOT NULL"),
-    ),
+    partial_index("site_of_source", "source_id", where="source_id IS NOT NULL"),
     info={ABOUT: "One site within one crawl. Two crawls of one seed share no page, so each is a picture of its time."},
 )
 
@@ -409,34 +400,11 @@ page = Table(
     Column("is_indexable", Boolean, doc="whether search engines may have it; NULL: not known"),
     Index("page_key", "site_id", "key", unique=True),
     Index("page_of_site", "site_id", "state", "level", "id"),  # what reports count and list
-    Index(  # the copies of a page
-        "page_of_content",
-        "site_id",
-        "content_hash",
-        sqlite_where=text("state = 1"),
-        postgresql_where=text("state = 1"),
-    ),
+    partial_index("page_of_content", "site_id", "content_hash", where="state = 1"),  # the copies of a page
     # Pages of a news crawl that look like articles but are not documents.
-    Index(
-        "page_without_document",
-        "fetched_at",
-        sqlite_where=text("state = 1 AND reason IS NOT NULL"),
-        postgresql_where=text("state = 1 AND reason IS NOT NULL"),
-    ),
-    Index(
-        "page_retry",
-        "site_id",
-        sqlite_where=text("state = 0 AND retry_at IS NOT NULL"),
-        postgresql_where=text("state = 0 AND retry_at IS NOT NULL"),
-    ),
-    Index(
-        "page_waiting",
-        "site_id",
-        "priority",
-        "id",
-        sqlite_where=text("state = 0"),
-        postgresql_where=text("state = 0"),
-    ),
+    partial_index("page_without_document", "fetched_at", where="state = 1 AND reason IS NOT NULL"),
+    partial_index("page_retry", "site_id", where="state = 0 AND retry_at IS NOT NULL"),
+    partial_index("page_waiting", "site_id", "priority", "id", where="state = 0"),
     info={ABOUT: "One URL of a site, in any state. Redirects and duplicates have rows of their own."},
 )
 

@@ -1,14 +1,16 @@
-"""Reads and writes the topic of a crawl, and reads the pages of a topic crawl."""
+"""Reads and writes the topic of a crawl, reads its pages, and computes their final similarities."""
 
 from __future__ import annotations
 
 import json
+import math
+from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import collate, select
+from sqlalchemy import bindparam, collate, select, update
 
 from crawlers.algorithms.topic.terms import AUTO
-from crawlers.algorithms.topic.vectors import STRATEGIES, Weights
+from crawlers.algorithms.topic.vectors import STRATEGIES, DocumentFrequencies, Topic, Weights
 from crawlers.storage.crawl_settings import setting_of
 from crawlers.storage.schema.score_tables import topic_page
 from crawlers.storage.schema.tables import LostSetting, SettingRow, page, site
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from crawlers.storage.database import Database
+
 
 TERMS = "TOPIC_TERMS"  # the topic's vector, stored like a setting of the crawl
 TOPIC = "TOPIC"  # the topic as given, in short form, stored like a setting; the last item is its language
@@ -101,3 +104,49 @@ def read_pages(database: Database, crawl_id: int) -> Iterator[ReadPage]:
     with database.read() as connection:
         for number, url, terms in connection.execution_options(yield_per=1_000).execute(statement):
             yield ReadPage(number, url, json.loads(terms))
+
+
+DECIMALS = 12  # further digits depend on the processor (logarithm, square root)
+PAGES_AT_ONCE = 500  # rows read and written together: the terms of a page take some kilobytes
+
+
+def store_similarities(database: Database, crawl_id: int) -> float | None:
+    """Store the similarity of each page of a topic crawl to its topic, with the document frequencies of all its pages.
+
+    So the similarities depend on which pages were read, but not on their order. Runs in one transaction, with the
+    vocabulary in memory. Returns their mean, or None if the crawl has no topic and so no pages. Raises `StoreError`.
+    """
+    terms = terms_of(database, crawl_id)
+    if terms is None:
+        return None
+    topic = Topic(terms)
+    seen = DocumentFrequencies(counts for pages in _pages(database, crawl_id) for _, counts in pages)
+    statement = (
+        update(topic_page)
+        .where(topic_page.c.page_id == bindparam("settled_id"))
+        .values(similarity=bindparam("settled_similarity"))
+    )
+    settled = array("d")
+    with database.write() as connection:
+        for pages in _pages(database, crawl_id):
+            rows = []
+            for page_id, counts in pages:
+                similarity = round(topic.tf_idf_similarity(counts, seen), DECIMALS)
+                rows.append({"settled_id": page_id, "settled_similarity": similarity})
+                settled.append(similarity)
+            connection.execute(statement, rows)
+    return math.fsum(settled) / max(len(settled), 1)
+
+
+def _pages(database: Database, crawl_id: int) -> Iterator[list[tuple[int, dict[str, int]]]]:
+    """Yield the pages that were read, with their terms, in blocks of `PAGES_AT_ONCE`."""
+    statement = (
+        select(topic_page.c.page_id, topic_page.c.terms)
+        .join(page, page.c.id == topic_page.c.page_id)
+        .join(site, site.c.id == page.c.site_id)
+        .where(site.c.crawl_id == crawl_id)
+    )
+    with database.read() as connection:
+        rows = connection.execution_options(yield_per=PAGES_AT_ONCE).execute(statement)
+        for some in rows.partitions():
+            yield [(page_id, json.loads(terms)) for page_id, terms in some]

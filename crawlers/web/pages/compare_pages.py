@@ -20,8 +20,7 @@ from crawlers.reports.catalogue.report import sorted_by
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
-from crawlers.storage.queries import sites_of
-from crawlers.storage.related_crawls import related_crawls
+from crawlers.storage.queries import related_crawls, sites_of
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.kept_results import Unfinished
 from crawlers.web.pages.crawl_pages import with_counts
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from crawlers.graphs.comparison.crawl_changes import PageChange
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
-    from crawlers.storage.queries import NamedCrawl
-    from crawlers.storage.related_crawls import RelatedCrawl
+    from crawlers.storage.queries import NamedCrawl, RelatedCrawl
 
 PAGES, LINKS = "pages", "links"
 LISTED_SITES = 200  # for a graph of the changes; the command writes those of all

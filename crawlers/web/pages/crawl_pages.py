@@ -30,7 +30,7 @@ from crawlers.reports.worker_table import (
 )
 from crawlers.storage.crawl_results import unavailable_sites
 from crawlers.storage.crawls import FINISHED
-from crawlers.storage.site_limits import limits_of
+from crawlers.storage.queries import limits_of
 from crawlers.storage.worker_queries import dead_workers, set_control, sites_with_workers, workers_of
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file

@@ -29,7 +29,7 @@ from crawlers.reports.catalogue.report import (
     slice_of,
     total,
 )
-from crawlers.storage.url_kinds import UrlKind
+from crawlers.storage.url_counts import UrlKind
 from crawlers.web.downloads import file_name, sends_file, table_file
 from crawlers.web.kept_results import Unfinished, value_of
 from crawlers.web.panel import AGAIN, again, crawl_of, number_in, panel_of, patience_for

@@ -156,7 +156,7 @@ def test_claimed_sources_of_many_urls_are_opened_one_by_one(sources, monkeypatch
     monkeypatch.setattr(held, "_open", lambda claimed: opened.append([row.id for row, _ in claimed.sites]))
     monkeypatch.setattr(sources.crawl.sites, "source", lambda site_id: first)
     many = held_sites.CLAIMED_URLS_AT_ONCE
-    monkeypatch.setattr(sources.crawl.frontier, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
+    monkeypatch.setattr(sources.crawl.frontier.store, "numbers_known", lambda sites: {102: many - 1, 103: 1, 104: many})
     held.add_claimed([SiteRow(number, f"http://{number}.test", 1, None, 0.0) for number in (101, 102, 103, 104)])
     asyncio.run(held.open())
     assert opened == [[101, 102, 103], [104]]
@@ -214,7 +214,8 @@ def test_new_site_that_is_not_open_yet_is_free_with_its_source(sources):
 )
 def test_sources_are_read_together_until_they_have_many_sites_or_urls(monkeypatch, known, expected):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 3)
-    frontier = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
+    store = SimpleNamespace(numbers_known=lambda numbers: {one: known[one] for one in numbers if one in known})
+    frontier = SimpleNamespace(store=store)
     sources = [[SiteRow(number, "", 1, None, 0.0) for number in its] for its in ([1], [2, 3], [4], [5, 6, 7, 8], [9])]
     found = list(held_sites.batches(frontier, sources, 10))
     assert [[[row.id for row in its] for its in batch] for batch in found] == expected

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlers.crawl.measuring import SUM_S, Measuring
+from crawlers.crawl.metrics import SUM_S, Measuring
 from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
 from tests.support.opened_crawl import OpenedCrawl

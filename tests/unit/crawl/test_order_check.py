@@ -16,12 +16,13 @@ from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.crawl.order_check import check_order
+from crawlers.crawl.session import check_order
 from crawlers.crawl.spec import CrawlSpec
 from crawlers.errors import ConfigError
 from crawlers.inputs.topic_file import TopicSpec
 from crawlers.items import State
 from crawlers.spiders.news import NewsSpider
+from tests.support.frontier_state import pending_of
 from tests.support.opened_crawl import SITE
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def test_order_works_with_every_mission_that_has_what_it_needs(
         assert set(paths) == set(LEVELS)
         return
     assert sorted(paths) == sorted(LEVELS), "each once"
-    assert crawl.crawl.frontier.pending == 0
+    assert pending_of(crawl.crawl.frontier) == 0
     assert {state for state, _ in crawl.pages().values()} == {State.DONE}
 
 

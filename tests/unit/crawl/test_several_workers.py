@@ -73,7 +73,7 @@ def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
     database = Database(crawl.url)
     with database.write() as connection:
         connection.exec_driver_sql(
-            f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.worker_id}"
+            f"UPDATE worker SET beat_at = beat_at - {seconds} WHERE id = {crawl.crawl.session.row.worker_id}"
         )
     database.close()
 
@@ -96,7 +96,7 @@ def test_worker_that_joins_gets_its_share_and_each_page_is_leased_once(opened):
     assert two.crawl.has_joined
     assert two.crawl.has_pending  # it stays, although it has nothing to do yet
     rounds(two, one, two)
-    assert Counter(owners(one)) == {one.crawl.worker_id: 2, two.crawl.worker_id: 2}
+    assert Counter(owners(one)) == {one.crawl.session.row.worker_id: 2, two.crawl.session.row.worker_id: 2}
     urls = [lease.url for crawl in (one, two) for lease in crawl.leases()]
     assert sorted(urls) == [f"{site}/" for site in SITES[:4]]
 
@@ -139,7 +139,7 @@ def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened
             await opening
 
     asyncio.run(open_slowly())
-    assert len(two.leases()) == owners(one).count(two.crawl.worker_id) == 2
+    assert len(two.leases()) == owners(one).count(two.crawl.session.row.worker_id) == 2
 
 
 class TickingCrawl(OpenedCrawl):
@@ -205,7 +205,7 @@ def test_site_keeps_its_delay_when_it_is_given_up(opened):
     one.now += 1.0
     two.now = one.now
     rounds(two, one, two)
-    assert two.crawl.worker_id in owners(one)
+    assert two.crawl.session.row.worker_id in owners(one)
     assert two.leases() == []
     assert two.crawl.next_due(two.now) == pytest.approx(29.0, abs=1.0)  # the clocks of tests stand still
 
@@ -215,7 +215,7 @@ def test_site_whose_robots_txt_is_being_fetched_is_not_given_up(opened):
     needed = [one.robots(), one.robots(), one.robots()]
     assert one.crawl.sites.begin_robots(needed[0].site_id)
     rounds(two, one, two)
-    kept = [one.crawl.worker_id == owner for owner in owners(one)]
+    kept = [one.crawl.session.row.worker_id == owner for owner in owners(one)]
     assert kept[needed[0].site_id - 1]
     assert not all(kept)
     assert isinstance(two.crawl.next(two.now), RobotsNeeded)
@@ -276,7 +276,7 @@ def test_sites_of_a_dead_worker_are_taken_over_at_once_but_not_before_their_dela
     one.kill()
     silence(one, 5.0)
     rounds(two)
-    assert owners(two) == [two.crawl.worker_id] * 2
+    assert owners(two) == [two.crawl.session.row.worker_id] * 2
     assert two.leases() == []
     two.now += 6.0
     assert len(two.leases()) == 2
@@ -287,7 +287,7 @@ def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened)
     first, _ = one.leases()
     silence(one)
     rounds(two)
-    assert owners(two) == [two.crawl.worker_id] * 2
+    assert owners(two) == [two.crawl.session.row.worker_id] * 2
     end(one, first, links=3)
     one.round()
     assert isinstance(one.crawl.control.failure, ClaimsLost)
@@ -312,7 +312,7 @@ def test_budget_is_obeyed_exactly(opened, budget):
         if not found and all(crawl.crawl.is_budget_exhausted for crawl in crawls):
             break
         for crawl, lease in found:
-            ended[crawl.crawl.worker_id] += 1
+            ended[crawl.crawl.session.row.worker_id] += 1
             end(crawl, lease, links=2)
     assert ended.total() == budget
     assert crawls[0].rows("SELECT count(*), sum(used) FROM pull, worker")[0][0] == budget * 3
@@ -337,9 +337,9 @@ def test_workers_that_compare_sites_of_a_budget_share_a_number_of_rounds(opened,
     for _ in range(2):
         one.round()
         one.now += pause_s - 0.01
-        assert not one.crawl.is_round_due
+        assert not one.crawl.rounds.is_due
         one.now += 0.02
-        assert one.crawl.is_round_due
+        assert one.crawl.rounds.is_due
 
 
 # The end
@@ -356,7 +356,7 @@ def test_one_of_several_writes_the_outputs_when_nothing_waits(opened):
     assert not any(crawl.crawl.has_pending for crawl in crawls)
     written: list[int] = []
     for crawl in crawls:
-        crawl.close(lambda crawl=crawl: written.append(crawl.crawl.worker_id))
+        crawl.close(lambda crawl=crawl: written.append(crawl.crawl.session.row.worker_id))
     assert len(written) == 1
     assert crawls[0].states() == [("finished", "finished")]
     assert sum(crawl.crawl.has_ended for crawl in crawls) == 1
@@ -386,7 +386,7 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
     assert not other.crawl.has_unsettled_levels
     other.close()
     rounds(elected)
-    assert owners(elected) == [elected.crawl.worker_id] * 2
+    assert owners(elected) == [elected.crawl.session.row.worker_id] * 2
     assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
 
 

@@ -46,7 +46,7 @@ def owners(crawl: OpenedCrawl) -> dict[str, int | None]:
 
 def holds(crawl: OpenedCrawl) -> set[str]:
     """Return the sites that the worker holds by the store, which must be those that it has opened."""
-    own = {site for site, owner in owners(crawl).items() if owner == crawl.crawl.worker_id}
+    own = {site for site, owner in owners(crawl).items() if owner == crawl.crawl.session.row.worker_id}
     assert own == {row.site for row in crawl.crawl.sites.rows}
     return own
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.settings import Settings
 
 from crawlers.algorithms.urls.resolution import resolve
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
@@ -27,9 +28,10 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
 
     frontier = SimpleNamespace(open_site=lambda state, now, start: opened.append(state.site))
     row, members = SimpleNamespace(excluded=frozenset([left_out])), SimpleNamespace(is_divided=False)
-    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members, most_sites=most)
+    urls = {"addresses": SiteAddresses(), "most_sites": most}
+    session = SimpleNamespace(frontier=frontier, add_site=add_site, row=row, members=members, **urls)
     settings = Settings({"ROBOTSTXT_OBEY": False, "USER_AGENT": "us"})
-    return SitePolicies(session, settings, "us", False, lambda: 0.0), opened  # type: ignore[arg-type]
+    return SitePolicies(session, settings, "us", False), opened  # type: ignore[arg-type]
 
 
 def page(*names: str, moved_to: str | None = None) -> Page:

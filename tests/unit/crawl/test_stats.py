@@ -9,8 +9,7 @@ import pytest
 
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.stats import CrawlStats
-from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import FEED, News, Page, State
 from crawlers.reasons import Reason
 from crawlers.storage.files.csv_logs import CsvLogs

@@ -14,10 +14,10 @@ from scrapy.settings import Settings
 
 from crawlers.algorithms.traps import trap_watch
 from crawlers.algorithms.traps.trap_watch import content_signature
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl import site_policies as sites_module
 from crawlers.crawl.site_policies import SitePolicies
-from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, SiteLimits, State
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.conditions import Filters as ReportFilters
@@ -69,9 +69,10 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
         database=None,
         goes_by_level=goes_by_level,
         row=SimpleNamespace(),
+        addresses=SiteAddresses(),
     )
     settings = Settings({"ROBOTSTXT_OBEY": False, "TRAPS_ENABLED": True, "USER_AGENT": "us"})
-    sites = SitePolicies(session, settings, "us", True, lambda: 0.0)
+    sites = SitePolicies(session, settings, "us", True)
     for site_id in range(1, number + 1):
         sites.open(SiteRow(site_id, f"http://s{site_id}", 1, None, 0.0, is_new=not resumed), 0.0)
     return sites

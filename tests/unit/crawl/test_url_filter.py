@@ -5,7 +5,7 @@ import pytest
 from crawlers.algorithms.url_rules.url_selection import UrlSelection
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.crawl.clock import ForwardClock
+from crawlers.crawl.control import ForwardClock
 from crawlers.crawl.url_filter import UrlFilter
 from crawlers.storage.page_selection import StoredSelection
 from crawlers.storage.site_rows import SiteRow

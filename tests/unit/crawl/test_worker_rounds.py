@@ -64,13 +64,15 @@ def share(*crawls: OpenedCrawl) -> None:
 
 def said(crawl: OpenedCrawl) -> tuple[int, bool]:
     """Return how many leases a worker reported, and whether it has nothing to do."""
-    ((leases, is_hungry),) = crawl.rows(f"SELECT leases, is_hungry FROM worker WHERE id = {crawl.crawl.worker_id}")
+    ((leases, is_hungry),) = crawl.rows(
+        f"SELECT leases, is_hungry FROM worker WHERE id = {crawl.crawl.session.row.worker_id}"
+    )
     return leases, bool(is_hungry)
 
 
 def held(crawl: OpenedCrawl) -> int:
     """Return how many sites a worker holds."""
-    return crawl.rows(f"SELECT count(*) FROM site WHERE worker_id = {crawl.crawl.worker_id}")[0][0]
+    return crawl.rows(f"SELECT count(*) FROM site WHERE worker_id = {crawl.crawl.session.row.worker_id}")[0][0]
 
 
 def test_round_reports_what_the_worker_does(begun):
@@ -102,7 +104,7 @@ def test_worker_that_stops_claims_nothing(begun):
 
 def test_others_are_asked_to_stop_once(begun):
     one, two = begun(), begun()
-    one.crawl.ask_to_stop("timeout")
+    one.crawl.rounds.ask_to_stop("timeout")
     share(one, two)
     assert (one.stopped, two.stopped) == ([], ["timeout"])
 

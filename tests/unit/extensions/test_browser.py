@@ -13,8 +13,7 @@ from scrapy.settings import Settings
 
 from crawlers import settings as defaults
 from crawlers.extensions import browser as module
-from crawlers.extensions.browser import Browser
-from crawlers.extensions.chromiums import Chromium
+from crawlers.extensions.browser import Browser, Chromium
 from crawlers.items import LEASE, State
 from crawlers.schedulers.failures import failure_of
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from crawlers.extensions import chromiums
-from crawlers.extensions.chromiums import Chromiums, rendering_bytes
+from crawlers.extensions import browser as chromiums
+from crawlers.extensions.browser import Chromiums, rendering_bytes
 
 
 class Context:

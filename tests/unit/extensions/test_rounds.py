@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlers.extensions import rounds
-from crawlers.extensions.crawl_owner import CRAWL_OPENED
-from crawlers.extensions.rounds import Rounds
+from crawlers.extensions import crawl_owner
+from crawlers.extensions.crawl_owner import CRAWL_OPENED, Rounds
 from tests.support.opened_crawl import crawler_of
 from tests.support.processes import PATIENCE_S
 
@@ -25,13 +24,13 @@ class Crawl:
 
     def __init__(self, *, has_joined: bool = True) -> None:
         self.has_joined = has_joined
-        self.is_round_due = True
+        self.rounds = SimpleNamespace(is_due=True)
         self.begun: list[bool] = []  # whether the crawl was stopping, of each round
         self.engine = SimpleNamespace(running=False)
         self._changed = asyncio.Condition()
         self._crawler = crawler_of("sqlite://")
         self._crawler.engine = self.engine
-        self.rounds = Rounds.from_crawler(self._crawler)
+        self.extension = Rounds.from_crawler(self._crawler)
 
     async def round(self, *, is_stopping: bool) -> None:
         self.begun.append(is_stopping)
@@ -48,7 +47,7 @@ class Crawl:
 
 
 def run(test: Callable[[], Coroutine[None, None, None]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "TICK_S", 0.001)
+    monkeypatch.setattr(crawl_owner, "TICK_S", 0.001)
     asyncio.run(test())
 
 
@@ -69,12 +68,12 @@ def test_rounds_begin_while_the_crawl_is_open(monkeypatch):
 def test_round_begins_only_when_it_is_due(monkeypatch):
     async def test() -> None:
         crawl = Crawl()
-        crawl.is_round_due = False
-        crawl.rounds._begin(crawl)
+        crawl.rounds.is_due = False
+        crawl.extension._begin(crawl)
         await asyncio.sleep(0)
         assert crawl.begun == []
-        crawl.is_round_due = True
-        crawl.rounds._begin(crawl)
+        crawl.rounds.is_due = True
+        crawl.extension._begin(crawl)
         await crawl.has_had(1)
 
     run(test, monkeypatch)
@@ -85,7 +84,7 @@ def test_crawl_whose_engine_has_stopped_takes_nothing_more(monkeypatch):
         crawl = Crawl()
         for number, is_running in enumerate((False, True, False), 1):
             crawl.engine.running = is_running
-            crawl.rounds._begin(crawl)
+            crawl.extension._begin(crawl)
             await crawl.has_had(number)
         assert crawl.begun == [False, False, True], "before it runs, the engine is not stopping"
 

@@ -45,7 +45,7 @@ def begin(crawler: Crawler) -> int:
     crawl = owner_of(crawler).open(Spider.from_crawler(crawler, "any"), lambda: None)
     assert crawl is not None
     crawl.session.close_all()
-    return crawl.worker_id
+    return crawl.session.row.worker_id
 
 
 def files(folder: Path) -> dict[str, str]:

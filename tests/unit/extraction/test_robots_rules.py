@@ -8,7 +8,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawlers.algorithms.robots_groups import UNREACHABLE
-from crawlers.crawl import robots_cache, site_policies
+from crawlers.algorithms.urls.site_addresses import SiteAddresses
+from crawlers.crawl import site_policies
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
 from crawlers.items import SiteLimits, State
@@ -294,16 +295,18 @@ def test_file_with_a_million_wildcards_closes_the_site_at_once():
 
 
 def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
-    monkeypatch.setattr(robots_cache, "MAX_LINES", 8)
+    monkeypatch.setattr(site_policies, "MAX_LINES", 8)
     loaded: list[int] = []
     text = "User-agent: *\nDisallow: /a\nDisallow: /b\nCrawl-delay: 0"  # with the file itself, four lines
     session = SimpleNamespace(
         frontier=SimpleNamespace(open_site=lambda state, now, start: None),
         writer=SimpleNamespace(flush=lambda: None),
         database=None,
+        addresses=SiteAddresses(),
+        clock=lambda: 0.0,
     )
     monkeypatch.setattr(site_policies, "robots_of", lambda database, number: (loaded.append(number), (200, text))[1])
-    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False, lambda: 0.0)
+    sites = SitePolicies(session, Settings({"ROBOTSTXT_OBEY": True}), "us", False)
     for number in (1, 2, 3):
         sites.open(SiteRow(number, f"http://{number}.example", 1, None, 0.0, is_new=True), 0.0)
     for number in (1, 2, 3, 3):

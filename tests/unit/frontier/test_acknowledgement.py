@@ -10,11 +10,12 @@ from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.frontier import QueuedFrontier
-from crawlers.frontier.values import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import LinkText, Page, PageAnalysis, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
+from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Crawl:
         """Open the frontier like a further run."""
         self.store.availability.clear()
         self.frontier = QueuedFrontier(self.store, RoundRobin(), ORDERS["aopic"](OrderOptions()))
-        self.frontier.open_site(SiteState(1, SITE, 9, 0.0), self.now)
+        self.frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), self.now)
 
     def leases(self) -> dict[str, Lease]:
         self.now += 1.0
@@ -139,7 +140,7 @@ def test_site_whose_root_is_not_admitted_is_not_available() -> None:
     frontier = QueuedFrontier(
         store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "feed_removed"
     )
-    frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
+    frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), NOW)
     frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
     assert store.availability == []
     frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
@@ -161,7 +162,7 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
 def test_values_and_texts_of_links_are_those_of_the_linked_pages() -> None:
     store = Recorder()
     frontier = QueuedFrontier(store, RoundRobin(), ORDERS["topic"](OrderOptions()))
-    frontier.open_site(SiteState(1, SITE, 9, 0.0), NOW)
+    frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), NOW)
     frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
     (lease,) = frontier.lease(NOW, 1)
     poor, rich = resolve(SITE, "/poor"), resolve(SITE, "/rich")

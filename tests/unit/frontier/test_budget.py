@@ -8,10 +8,11 @@ from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.frontier.values import NO_REWARD, Candidate, Lease, Reward, SiteState
+from crawlers.frontier.values import NO_REWARD, Candidate, Lease, Reward
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
+from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontier
 
 
@@ -45,7 +46,7 @@ class Heard:
 
 
 def site(number: int) -> SiteQueue:
-    return SiteQueue(SiteState(number, f"http://{number}.test", 1, 0.0), {}, None)  # type: ignore[arg-type]
+    return SiteQueue(SiteRow(number, f"http://{number}.test", 1, None, 0.0), {}, None)  # type: ignore[arg-type]
 
 
 SITE = site(7)
@@ -66,8 +67,8 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
 
 def test_failed_download_is_written_as_a_pull_without_reward():
     frontier = MemoryFrontier(RoundRobin(), BREADTH_FIRST, records_pulls=True)
-    store = frontier._store
-    frontier.open_site(SiteState(7, "http://a.test", 1, 0.0), 0.0)
+    store = frontier.store
+    frontier.open_site(SiteRow(7, "http://a.test", 1, None, 0.0), 0.0)
     frontier.add([Candidate(7, resolve("http://a.test/", "/"))], 0.0)
     (leased,) = frontier.lease(5.0, 1)
     written = []

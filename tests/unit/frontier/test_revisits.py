@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.frontier_store import PreviousVisit
 from crawlers.frontier.revisits import add_change, add_unchanged, is_unchanged
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.message_tables import ChangedLinks

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from crawlers.algorithms.ranking.news_scores import FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.ranking.queue_shares import QueueShares
-from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.frontier.values import SiteState
+from crawlers.frontier.values import QueueEntry
+from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def queue(
         return HeapQueue(site_id, number, MemoryFrontierStore(), set(), spill_limit)
 
     scores = None if numbers is None else Queues(numbers)
-    return SiteQueue(SiteState(1, "http://a.test", 1, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]
+    return SiteQueue(SiteRow(1, "http://a.test", 1, None, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]
 
 
 def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:

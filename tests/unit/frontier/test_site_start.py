@@ -17,7 +17,7 @@ from crawlers.storage.schema.tables import NewPage, PullRow, WaitingPage
 from tests.support.memory_frontier import MemoryFrontierStore
 
 if TYPE_CHECKING:
-    from crawlers.frontier.frontier_store import SiteStart
+    from crawlers.frontier.values import SiteStart
 
 SITE = 4
 KEYS = (LEAST_KEY, -5, 0, 7, GREATEST_KEY)

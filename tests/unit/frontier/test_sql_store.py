@@ -20,7 +20,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow
 from crawlers.storage.schema.tables import UnchangedPage
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.value_lists import AMONG
+from crawlers.storage.streaming import AMONG
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

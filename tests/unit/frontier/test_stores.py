@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
-from crawlers.frontier.frontier_store import KnownRows, QueueEntry, Retry
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
+from crawlers.frontier.values import KnownRows, QueueEntry, Retry
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from crawlers.frontier.wait_counts import WaitCounts
+from crawlers.frontier.site_schedule import WaitCounts
 from crawlers.storage.worker_status import Wait
 
 

@@ -45,7 +45,7 @@ def test_page_that_became_a_document_is_one(pipeline):
         title="Title",
         text="Text",
         published="2001-09-09",
-        authors=["Ada"],
+        authors=("Ada",),
         section="sport",
         language="en",
         image="",
@@ -54,7 +54,7 @@ def test_page_that_became_a_document_is_one(pipeline):
         version=1,
         extractor="json-ld",
         description="In short",
-        keywords=["a", "b"],
+        keywords=("a", "b"),
         modified="2001-09-10",
         is_free=False,
     )

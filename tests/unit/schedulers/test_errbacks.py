@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
-from crawlers.schedulers.errbacks import ErrorHandlers
+from crawlers.schedulers.failures import ErrorHandlers
 from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
 from tests.support.opened_crawl import OpenedCrawl
@@ -37,8 +37,10 @@ class Handled:
         self.callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
         crawl = self.opened.crawl
-        self.robots = RobotsFetch(crawl.retries, crawl.clock, self._known, lambda *_: None)
-        self.sitemaps = SitemapFetch(crawl.sitemaps, crawl.retries, crawl.clock)
+        crawl.record_robots = self._known
+        crawl.sites.begin_robots = lambda site_id: True
+        self.robots = RobotsFetch(crawl, last_wait_s=0.0, most=1, timeout_s=20.0)
+        self.sitemaps = SitemapFetch(crawl)
         self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 
@@ -112,10 +114,10 @@ def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielde
 
 
 def test_robots_txt_that_can_not_be_parsed_makes_its_site_unreachable(handled):
-    handled.robots.enqueue(5, "http://a.test")
+    handled.robots.enqueue(handled.lease.site_id, "http://a.test")
     request = handled.robots.next_request(handled.opened.now)
     handled.spider_error(request)
-    assert handled.rules == [(5, UNREACHABLE, "spider_failed error ValueError a bug")]
+    assert handled.rules == [(handled.lease.site_id, UNREACHABLE, "spider_failed error ValueError a bug")]
     assert handled.robots.in_flight == 0
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crawlers.algorithms.retries import RetryPolicy
-from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import RENDER
 from crawlers.schedulers.page_requests import page_request
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,18 +26,26 @@ if TYPE_CHECKING:
 
 
 SITE, NOW = "http://a.test", 1000.0
-NO_RETRIES = RetryPolicy(0, 0, 1.0)
+NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)
 
 
 class Fetch:
     """A fetch of one site's robots.txt, and the results that it reports."""
 
-    def __init__(self, retries: RetryPolicy = NO_RETRIES, **limits: Any) -> None:
+    def __init__(self, retries: RetryPolicy = NO_RETRIES, rests: RestPolicy = NO_RESTS, **limits: Any) -> None:
         self.now = NOW
         self.known: list[tuple[int, int, str | None]] = []
         self.rests: list[float | None] = []  # of all results
         self.waits: list[tuple[int, int, str | None, float]] = []
-        self.robots = RobotsFetch(retries, lambda: self.now, self._known, self._waits, **limits)
+        crawl: Any = SimpleNamespace(
+            retries=retries,
+            robots_rests=rests,
+            clock=lambda: self.now,
+            record_robots=self._known,
+            robots_waits=self._waits,
+            sites=SimpleNamespace(begin_robots=lambda site_id: True),
+        )
+        self.robots = RobotsFetch(crawl, **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits)
         self.robots.enqueue(7, SITE)
 
     def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:

@@ -34,7 +34,7 @@ class Fetch:
         mission: dict[str, Any] = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
         self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
         self.crawl = self.opened.crawl
-        self.fetch = SitemapFetch(self.crawl.sitemaps, self.crawl.retries, self.crawl.clock)
+        self.fetch = SitemapFetch(self.crawl)
         needed = self.crawl.next(NOW)
         assert isinstance(needed, SitemapNeeded)
         self.fetch.enqueue(*needed)

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlers.items import State
-from crawlers.storage.broken_pages import broken_ends_of
+from crawlers.storage.redirect_chains import broken_ends_of
 from tests.support.executed_statements import statements
 from tests.support.topic_store import add_page, begin_topic
 

@@ -5,7 +5,7 @@ import pytest
 from crawlers.algorithms.urls.domains import host_group
 from crawlers.graphs.fragment.link_counts import Inward, Outward, count_fragment
 from crawlers.graphs.site_graph import SiteGraph
-from crawlers.storage.crossings import has_crossings, site_has_crossings
+from crawlers.storage.queries import has_crossings, site_has_crossings
 from tests.support.scored_store import A, B, Linked, store
 
 PAGES = [

@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.items import State
 from crawlers.storage import crawls
-from crawlers.storage.oldest_waiting import oldest_waiting
+from crawlers.storage.queries import oldest_waiting
 from crawlers.storage.schema.tables import NewPage
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows

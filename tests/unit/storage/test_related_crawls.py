@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import insert
 
-from crawlers.storage import related_crawls as module
-from crawlers.storage.related_crawls import related_crawls
+from crawlers.storage import queries as module
+from crawlers.storage.queries import related_crawls
 from crawlers.storage.schema.tables import crawl
 from tests.support.stored_rows import add_sites
 

@@ -4,8 +4,8 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.items import SiteLimits
+from crawlers.storage.queries import limits_of
 from crawlers.storage.schema.tables import site
-from crawlers.storage.site_limits import limits_of
 from tests.support.stored_crawl import stored_crawl
 
 pytestmark = pytest.mark.both_stores

@@ -5,7 +5,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.storage import crawls
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.stored_link_prior import stored_link_prior
+from crawlers.storage.stored_features import stored_link_prior
 
 A = SiteRow(0, "http://a.test", 1, None, 0.0)
 FIRST, OTHER = {"anchor": {"news": 0.5, "новости": 0.1}}, {"url": {"old": -0.25}}

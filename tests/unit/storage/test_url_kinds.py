@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from crawlers.items import State
 from crawlers.storage.schema.tables import page
-from crawlers.storage.url_kinds import UrlKind, is_kind, kind_of, states_of
+from crawlers.storage.url_counts import UrlKind, is_kind, kind_of, states_of
 from tests.support.stored_site import Stored, store
 
 pytestmark = pytest.mark.both_stores

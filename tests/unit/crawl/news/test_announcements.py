@@ -12,8 +12,7 @@ from crawlers.algorithms.urls.keys import url_key
 from crawlers.crawl.news import announcements as announcements_module
 from crawlers.crawl.news.announcements import MAX_UNSURE, Announcements
 from crawlers.crawl.news.polls import Polls
-from crawlers.frontier.frontier_store import PreviousVisit
-from crawlers.frontier.values import Lease
+from crawlers.frontier.values import Lease, PreviousVisit
 from crawlers.items import Announced, QueueSlot, State, Target
 from tests.support.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending

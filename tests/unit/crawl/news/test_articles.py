@@ -20,8 +20,7 @@ from crawlers.items import Article, KnownCopy, News, Page, State
 from crawlers.reasons import Reason
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news import document_copies
-from crawlers.storage.news.document_copies import Duplicates
-from crawlers.storage.news.document_keys import DocumentKeys
+from crawlers.storage.news.document_copies import DocumentKeys, Duplicates
 from crawlers.storage.schema.news_tables import DocumentRow, feed_item
 from tests.support.executed_statements import statements
 from tests.support.news_run import at_once

@@ -5,6 +5,7 @@ import pytest
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FRESH, LISTS
 from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, PAGE, News, QueueSlot, State
+from tests.support.frontier_state import counts_of
 from tests.support.news_run import HOUR, NOW, RULE, feed, target
 
 
@@ -27,7 +28,7 @@ def test_start_page_and_feed_that_robots_txt_forbids_are_looked_at_again(runs):
     assert (run.poll("/"), run.poll("/rss")) == ((HOME, 3, 0), (FEED, 3, 0))
     leases = run.leases(NOW + 30 * HOUR)
     run.end(leases["/"], "/x", now=NOW + 30 * HOUR)
-    assert (run.poll("/"), run.frontier.counts()[run.site_id][State.DONE]) == ((HOME, 0, 1), 1)
+    assert (run.poll("/"), counts_of(run.frontier)[run.site_id][State.DONE]) == ((HOME, 0, 1), 1)
 
 
 def test_page_that_was_announced_while_it_was_read_comes_back_at_once_and_whole(runs):

@@ -12,11 +12,12 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.rejudging import Rejudging
 from crawlers.crawl.news.requeue import Requeue
 from crawlers.frontier import frontier as frontier_module
-from crawlers.frontier.values import Candidate, Decision, SiteState
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import QueuedSite
 from crawlers.storage.schema.tables import SiteRules
+from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontier
 
 NAME, NOW = "http://one.test", 1e9
@@ -54,7 +55,7 @@ class Commits:
 
 def frontier_of(order: str = "fit") -> MemoryFrontier:
     one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
-    one.open_site(SiteState(1, NAME, 9, 0.0), NOW)
+    one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
     return one
 
 
@@ -110,8 +111,8 @@ def finished(requeue: Requeue, most: int = 99) -> list[SiteRules]:
 def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below():
     frontier, rules = frontier_of(), Rules()
     requeue = requeue_of(rules, frontier)
-    frontier.open_site(SiteState(2, "http://sport.one.test", 9, 0.0), NOW)
-    frontier.open_site(SiteState(3, "http://another-one.test", 9, 0.0), NOW)
+    frontier.open_site(SiteRow(2, "http://sport.one.test", 9, None, 0.0), NOW)
+    frontier.open_site(SiteRow(3, "http://another-one.test", 9, None, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
     for site_id, name in names.items():
         requeue.add_site(site_id, name)

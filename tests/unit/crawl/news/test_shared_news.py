@@ -16,7 +16,7 @@ from crawlers.crawl.news.news_opening import known_feeds, open_news_policy
 from crawlers.inputs.news_settings import news_options
 from crawlers.items import FEED, PAGE, Announced, News, Page, SiteLimits, State
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.document_keys import DocumentKeys
+from crawlers.storage.news.document_copies import DocumentKeys
 from crawlers.storage.news.iterations import stored_iterations
 from crawlers.storage.news.stored_rules import LearntRulesRow
 from tests.support.news_run import in_process
@@ -245,7 +245,7 @@ def test_crawl_does_not_end_early_before_all_claimed_sources_are_open(begun):
     assert not one.crawl.has_pending
     with one.crawl.session.database.write() as connection:
         connection.exec_driver_sql(f"UPDATE site SET worker_id = NULL WHERE site = '{B}'")
-    one.crawl._rounds.begin()
+    one.crawl.rounds.begin()
     assert one.crawl.has_pending
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.frontier.frontier_store import QueueEntry
 from crawlers.frontier.queues.heap_queue import HeapQueue
+from crawlers.frontier.values import QueueEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,7 +7,7 @@ from crawlers.reports.catalogue import page_walk
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.storage.schema.tables import site
-from crawlers.storage.url_kinds import UrlKind
+from crawlers.storage.url_counts import UrlKind
 from tests.support.stored_crawl import stored_crawl
 
 

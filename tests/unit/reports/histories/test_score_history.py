@@ -18,7 +18,7 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import OrderTotalsRow, RelevanceRow, TopicPageRow
 from crawlers.storage.schema.tables import LinkFeaturesRow, PullRow
-from crawlers.storage.stored_link_prior import keep_link_prior
+from crawlers.storage.stored_features import keep_link_prior
 from tests.support.scored_store import A, Linked, store
 
 HOME, OTHER, NEW = f"{A}/", f"{A}/other", f"{A}/new"

@@ -10,7 +10,7 @@ from scrapy import FormRequest, Request, Spider
 
 from crawlers.algorithms.urls.normalization import Normalization
 from crawlers.errors import BadUrl
-from crawlers.schedulers.foreign.serialize import RequestKeeper, target_of_request
+from crawlers.schedulers.foreign.queue import RequestKeeper, target_of_request
 
 URL = "http://a.example/x"
 JSON = st.recursive(

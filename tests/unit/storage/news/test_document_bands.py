@@ -9,7 +9,7 @@ import pytest
 
 from crawlers.algorithms.dedup.min_hash import bands as bands_of
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.news.document_bands import DocumentBands
+from crawlers.storage.news.document_copies import DocumentBands
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:

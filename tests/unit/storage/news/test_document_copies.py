@@ -18,10 +18,10 @@ from crawlers.storage.database import Database
 from crawlers.storage.news import document_copies
 from crawlers.storage.news.document_copies import (
     Copy,
+    DocumentKeys,
     Duplicates,
     StoredCopies,
 )
-from crawlers.storage.news.document_keys import DocumentKeys
 from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
-from crawlers.storage.news.document_keys import DocumentKeys
+from crawlers.storage.news.document_copies import DocumentKeys
 from crawlers.storage.writer import Writer
 from tests.support.services import fresh_database
 

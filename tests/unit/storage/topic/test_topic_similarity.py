@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.storage.schema.score_tables import topic_page
-from crawlers.storage.topic import topic_similarity
-from crawlers.storage.topic.topic_similarity import store_similarities
+from crawlers.storage.topic import topics
+from crawlers.storage.topic.topics import store_similarities
 from tests.support.topic_store import add_page, begin_topic
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_similarities_are_cosines_with_the_document_frequencies_of_all_pages(dat
 
 
 def test_similarities_do_not_depend_on_the_order_of_the_pages(database, monkeypatch):
-    monkeypatch.setattr(topic_similarity, "PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(topics, "PAGES_AT_ONCE", 2)
     found = []
     for crawl in range(3):
         crawl_id, (a, _) = begin_topic(database, str(crawl), unicod=3.0, text=4.0)

@@ -1,4 +1,4 @@
-"""Draws the iterations of a news crawl when it stops, from the store."""
+"""What a news crawl writes when it stops, from the store: a chart of its iterations, and its documents as Parquet."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
+from crawlers.algorithms.plurals import counted
 from crawlers.extensions.crawl_owner import add_output, owner_of
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.options.file_kinds import RESULT
+from crawlers.reports.document_parquet import write_documents
 from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
 from crawlers.reports.pictures.picture import Wanted
 from crawlers.reports.pictures.picture_file import draw_pictures
 from crawlers.spiders.news import NewsSpider
 from crawlers.storage.crawl_settings import settings_of
-from crawlers.storage.files.writable import check_file
+from crawlers.storage.files.parquet_files import check_parquet
+from crawlers.storage.files.writable import check_file, check_setting_file
 from crawlers.storage.news.iterations import last_iteration
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
+
 
 logger = logging.getLogger(__name__)
 
@@ -60,3 +64,26 @@ class NewsChart:
             draw_pictures(path, connection, wanted, (Iterations(), UsefulShare(), Days()))
         logger.info("%s; drawn in %s", last, path)
         return [path]
+
+
+class ParquetExport:
+    """Exports all documents of a crawl to *path*, including those of earlier runs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        path = crawler.settings.get("DOCUMENTS_PARQUET")
+        if not path or not isinstance(crawler.spider, NewsSpider):
+            raise NotConfigured  # not requested, so that no warning is needed
+        check_parquet("DOCUMENTS_PARQUET")
+        check_setting_file("DOCUMENTS_PARQUET", path)
+        extension = cls(Path(path))
+        add_output(crawler, extension._write)
+        return extension
+
+    def _write(self, database: Database, crawl: NamedCrawl) -> list[Path]:
+        number = write_documents(database, crawl.id, self._path)
+        logger.info("%s: %s in %s", crawl.name, counted(number, "document"), self._path)
+        return [self._path]
