@@ -1,11 +1,8 @@
 """Fixtures for the services that tests of several rooms need; and the same hypothesis examples on every run."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import ExitStack
 from shutil import copy
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, settings
@@ -13,10 +10,6 @@ from hypothesis import Phase, settings
 from crawlers.storage.database import Database
 from tests.support.services import PostgresqlStore, fresh_database, running_postgresql, store_kinds
 from tests.support.sites.project import Project
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 # hypothesis writes patches for failing tests if libcst is installed, which mutmut requires. libcst cannot read classes
 # after zope.interface (a part of Twisted) has changed `abc.ABC`; pytest would stop without naming the failing test.
@@ -29,28 +22,28 @@ settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
-def postgresql_socket() -> Iterator[Path]:
+def postgresql_socket():
     """The folder of the socket of the session's own server."""
     with running_postgresql() as socket:
         yield socket
 
 
 @pytest.fixture(scope="session")
-def postgresql_store(postgresql_socket: Path) -> Iterator[PostgresqlStore]:
+def postgresql_store(postgresql_socket):
     """A store that is empty at the beginning of each test that asks for its URL."""
     with PostgresqlStore(postgresql_socket) as store:
         yield store
 
 
 @pytest.fixture
-def postgresql_url(postgresql_store: PostgresqlStore) -> str:
+def postgresql_url(postgresql_store):
     """The URL of an empty store in PostgreSQL, the test's own."""
     postgresql_store.clear()
     return postgresql_store.url
 
 
 @pytest.fixture(scope="session")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_store(tmp_path_factory):
     """The file of an empty store, to be copied: its tables take long to make."""
     path = tmp_path_factory.mktemp("store") / "empty.sqlite"
     Database(f"sqlite:///{path}").close()
@@ -58,39 +51,39 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def sqlite_url(empty_store: Path, tmp_path: Path) -> str:
+def sqlite_url(empty_store, tmp_path):
     """The URL of an empty store in a file, the test's own."""
     return f"sqlite:///{copy(empty_store, tmp_path / 'crawl.sqlite')}"
 
 
 @pytest.fixture
-def sqlite(sqlite_url: str) -> Iterator[Database]:
+def sqlite(sqlite_url):
     """An open empty store of the quicker kind, for what is the same on both."""
     database = Database(sqlite_url)
     yield database
     database.close()
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+def pytest_generate_tests(metafunc):
     """Run tests on SQLite, and those with the mark *both_stores* on PostgreSQL as well."""
     if "store_kind" in metafunc.fixturenames:
         metafunc.parametrize("store_kind", store_kinds(metafunc), indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def store_kind(request: pytest.FixtureRequest) -> str:
+def store_kind(request):
     """The kind of the stores of a test: sqlite or postgresql."""
     return str(request.param)
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest, store_kind: str) -> str:
+def database_url(request, store_kind):
     """The URL of an empty store."""
     return str(request.getfixturevalue(f"{store_kind}_url"))
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(database_url):
     """An open empty store."""
     database = Database(database_url)
     yield database
@@ -98,7 +91,7 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def project(request: pytest.FixtureRequest, store_kind: str, tmp_path: Path) -> Project:
+def project(request, store_kind, tmp_path):
     """A folder without a store for the commands of one test."""
     if store_kind == "sqlite":
         return Project(tmp_path)
@@ -106,12 +99,12 @@ def project(request: pytest.FixtureRequest, store_kind: str, tmp_path: Path) -> 
 
 
 @pytest.fixture(scope="session")
-def new_project(request: pytest.FixtureRequest, store_kind: str) -> Iterator[Callable[..., Project]]:
+def new_project(request, store_kind):
     """Likewise for what several tests read: `new_project(folder, **settings)` has a store of its own."""
     socket = None if store_kind == "sqlite" else request.getfixturevalue("postgresql_socket")
     with ExitStack() as stack:
 
-        def make(folder: Path, **settings: object) -> Project:
+        def make(folder, **settings):
             if socket is not None:
                 settings["DATABASE_URL"] = stack.enter_context(fresh_database(socket))
             return Project(folder, **settings)

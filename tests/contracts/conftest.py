@@ -1,20 +1,13 @@
 """Every engine of a frontier, and a site open on it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.contracts.engines import Engine, HeldSqlEngine, MemoryEngine, SqlEngine
+from tests.contracts.engines import HeldSqlEngine, MemoryEngine, SqlEngine
 from tests.contracts.site import Site
 from tests.support.services import store_kinds
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+def pytest_generate_tests(metafunc):
     """Run tests of the engines in memory and on the kinds of stores of the test."""
     kinds = store_kinds(metafunc)
     for name in ("engine", "held", "limited"):
@@ -23,7 +16,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+def engine(request):
     """Each engine in turn."""
     kind = request.param
     engine = MemoryEngine() if kind == "memory" else SqlEngine(request.getfixturevalue(f"{kind}_url"))
@@ -32,7 +25,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def durable(database_url: str) -> Iterator[SqlEngine]:
+def durable(database_url):
     """Each engine that survives its process."""
     engine = SqlEngine(database_url)
     yield engine
@@ -40,7 +33,7 @@ def durable(database_url: str) -> Iterator[SqlEngine]:
 
 
 @pytest.fixture
-def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
+def sql_engine(database_url):
     """Each engine that survives its process, which writes when it is told to."""
     engine = HeldSqlEngine(database_url)
     yield engine
@@ -48,6 +41,6 @@ def sql_engine(database_url: str) -> Iterator[HeldSqlEngine]:
 
 
 @pytest.fixture
-def site(engine: Engine) -> Site:
+def site(engine):
     """A site without limits on concurrent requests."""
     return Site(engine, parallel=100)

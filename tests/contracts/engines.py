@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from sqlalchemy import text
 
@@ -18,21 +18,12 @@ from crawlers.storage.writer import Writer
 from tests.support.memory_frontier import MemoryFrontier, MemoryFrontierStore
 from tests.support.stored_rows import add_sites
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from sqlalchemy import Connection
-
-    from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.frontier.values import QueueEntry
-
 Links = dict[tuple[int, int], int]  # number of links by (source, target)
 
 T = TypeVar("T")
 
 
-def granted(frontier: QueuedFrontier, limits: Mapping[str, Any]) -> QueuedFrontier:
+def granted(frontier, limits):
     """Return *frontier* with all of its page budget, like that of a lone worker."""
     if "page_budget" in limits:
         frontier.budget.grant(limits["page_budget"])
@@ -42,53 +33,53 @@ def granted(frontier: QueuedFrontier, limits: Mapping[str, Any]) -> QueuedFronti
 class Engine(Protocol):
     """The interface of an engine."""
 
-    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order=None, rule=None, **limits):
         """Return a frontier on this engine's store, breadth first without an *order*.
 
         The previous one counts as killed after its last commit.
         """
 
-    def new_site(self) -> int:
+    def new_site(self):
         """Return the id of a new site."""
 
-    def rows(self, site_id: int) -> list[dict[str, Any]]:
+    def rows(self, site_id):
         """Return the stored pages of the site."""
 
-    def links(self) -> Links: ...
+    def links(self): ...
 
-    def close(self) -> None: ...
+    def close(self): ...
 
 
 class MemoryEngine:
-    def __init__(self) -> None:
+    def __init__(self):
         self._store = MemoryFrontierStore()
         self._sites = 0
 
-    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order=None, rule=None, **limits):
         frontier = MemoryFrontier(rule or RoundRobin(), order or BREADTH_FIRST, **limits)
         store = frontier.store
         assert isinstance(store, MemoryFrontierStore)
         self._store = store
         return granted(frontier, limits)
 
-    def new_site(self) -> int:
+    def new_site(self):
         self._sites += 1
         return self._sites
 
-    def rows(self, site_id: int) -> list[dict[str, Any]]:
+    def rows(self, site_id):
         return [row for row in self._store.pages.values() if row["site_id"] == site_id]
 
-    def links(self) -> Links:
+    def links(self):
         return {(s, t): count for s, targets in self._store.links.items() for t, count in targets.items()}
 
-    def close(self) -> None:
+    def close(self):
         pass
 
 
 class SqlEngine:
     """Uses a database of either kind, and the writer of crawls or the given *writer*."""
 
-    def __init__(self, url: str, writer: HeldWriter | None = None) -> None:
+    def __init__(self, url, writer=None):
         self.database = Database(url)
         self._crawl_id = crawls.begin(self.database, "test", "test", (), {}, 0.0).id
         self._sites = 0
@@ -97,7 +88,7 @@ class SqlEngine:
         if writer is not None:
             writer.database = self.database
 
-    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order=None, rule=None, **limits):
         choice = (rule or RoundRobin(), order or BREADTH_FIRST)
         if self._held is not None:
             self._held.lose()
@@ -107,33 +98,33 @@ class SqlEngine:
         self._writer = Writer(self.database, batch_size=20, batch_s=0.01)
         return granted(stored_frontier(self.database, self._writer, self._crawl_id, *choice, **limits), limits)
 
-    def new_site(self) -> int:
+    def new_site(self):
         self._sites += 1
         return add_sites(self.database, self._crawl_id, f"http://host{self._sites}.test")[0].id
 
-    def rows(self, site_id: int) -> list[dict[str, Any]]:
+    def rows(self, site_id):
         self._flush()
         with self.database.read() as connection:
             found = connection.execute(text("SELECT * FROM page WHERE site_id = :site"), {"site": site_id})
             return [dict(row) for row in found.mappings()]
 
-    def links(self) -> Links:
+    def links(self):
         self._flush()
         with self.database.read() as connection:
             found = connection.execute(text("SELECT source_id, target_id, count FROM link"))
             return {(source, target): count for source, target, count in found}
 
-    def _flush(self) -> None:
+    def _flush(self):
         writer = self._writer or self._held
         if writer is not None:
             writer.flush()
 
-    def close_writer(self) -> None:
+    def close_writer(self):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
 
-    def close(self) -> None:
+    def close(self):
         self.close_writer()
         self.database.close()
 
@@ -141,28 +132,28 @@ class SqlEngine:
 class Held:
     """Commits on demand, so that a kill loses a known number of the last change sets."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._pending: list[ChangeSet] = []
         self.committed = 0  # change sets
 
     @property
-    def submitted(self) -> int:
+    def submitted(self):
         return self.committed + self.pending
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.commit(max(0, number - self.committed))
 
-    def submit(self, changes: ChangeSet) -> None:
+    def submit(self, changes):
         self._pending.append(changes)
 
-    def has_committed(self, number: int) -> bool:
+    def has_committed(self, number):
         self.wait_for(number)
         return True
 
-    def flush(self) -> None:
+    def flush(self):
         self.wait_for(self.submitted)
 
-    def commit(self, number: int) -> None:
+    def commit(self, number):
         """Write the first *number* change sets, as one transaction."""
         batch, first = ChangeSet(), self._pending[:number]
         for changes in first:
@@ -171,14 +162,14 @@ class Held:
         self.committed += len(first)
         self.write(batch)
 
-    def lose(self) -> None:
+    def lose(self):
         self._pending.clear()
 
     @property
-    def pending(self) -> int:
+    def pending(self):
         return len(self._pending)
 
-    def write(self, changes: ChangeSet) -> None:
+    def write(self, changes):
         raise NotImplementedError
 
 
@@ -187,16 +178,16 @@ class HeldWriter(Held):
 
     database: Database
 
-    def __init__(self, fence: Callable[[Connection, ChangeSet], None] = lambda _connection, _changes: None) -> None:
+    def __init__(self, fence=lambda _connection, _changes: None):
         super().__init__()
         self._fence = fence
 
-    def write(self, changes: ChangeSet) -> None:
+    def write(self, changes):
         with self.database.write() as connection:
             self._fence(connection, changes)
             write_changes(connection, changes)
 
-    def run(self, job: Callable[[Connection], T]) -> Future[T]:
+    def run(self, job):
         result: Future[T] = Future()
         with self.database.write() as connection:
             result.set_result(job(connection))
@@ -206,42 +197,42 @@ class HeldWriter(Held):
 class HeldStore(Held):
     """A `MemoryFrontierStore` that holds uncommitted changes back."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.store = MemoryFrontierStore()
 
-    def write(self, changes: ChangeSet) -> None:
+    def write(self, changes):
         self.store.submit(changes)
 
-    def new_id(self) -> int:
+    def new_id(self):
         return self.store.new_id()
 
-    def entries(self, page_ids: Collection[int]) -> list[QueueEntry]:
+    def entries(self, page_ids):
         self.flush()  # as every store, it waits for their rows
         return self.store.entries(page_ids)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self.store, name)  # queries see only committed rows
 
 
 class HeldMemoryEngine(MemoryEngine):
     """Survives its frontiers like a store; `held` has the changes that may be lost."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.held = HeldStore()
         self._store = self.held.store
 
-    def frontier(self, order: PageOrder | None = None, rule: SiteRule | None = None, **limits: Any) -> QueuedFrontier:
+    def frontier(self, order=None, rule=None, **limits):
         self.held.lose()
         return granted(QueuedFrontier(self.held, rule or RoundRobin(), order or BREADTH_FIRST, **limits), limits)
 
-    def rows(self, site_id: int) -> list[dict[str, Any]]:
+    def rows(self, site_id):
         self.held.flush()
         return super().rows(site_id)
 
 
 class HeldSqlEngine(SqlEngine):
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.held = HeldWriter()
         super().__init__(url, self.held)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.ranking.page_scores import GONE, PageScores
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 class Fading(PageScores):
@@ -17,15 +12,15 @@ class Fading(PageScores):
     columns = ("cash", "history", "visited", "alias")
     is_shared = True
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.ticks = 0
         self.pages: dict[int, tuple[int, float, float]] = {}  # queue, score at tick 0, loss
 
-    def add_waiting(self, page: int, level: int) -> None:
+    def add_waiting(self, page, level):
         if self.queue(page) == GONE:
             self.pages[page] = 0, page * 7 % 11 + self.ticks, page * 5 % 13 / 4
 
-    def fetched(self, page: int, links: Mapping[int, float], elsewhere: int = 0) -> Collection[int]:
+    def fetched(self, page, links, elsewhere=0):
         self.ticks += 1
         _, _, loss = self.pages[page]
         self.pages[page] = 1, self.ticks * loss, loss
@@ -35,44 +30,44 @@ class Fading(PageScores):
             self.pages[target] = queue, score + 10.0, loss
         return risen
 
-    def record_alias(self, page: int, target: int) -> Collection[int]:
+    def record_alias(self, page, target):
         self.remove_page(page)
         return ()
 
-    def remove_page(self, page: int) -> None:
+    def remove_page(self, page):
         if page in self.pages:
             self.pages[page] = GONE, 0.0, 0.0
 
-    def score(self, page: int) -> float:
+    def score(self, page):
         _, score, loss = self.pages[page]
         return score - self.ticks * loss
 
-    def queue(self, page: int) -> int:
+    def queue(self, page):
         return self.pages.get(page, (GONE,))[0]
 
-    def offset(self, queue: int) -> float:
+    def offset(self, queue):
         return -0.5 * self.ticks * queue
 
-    def record(self, page: int) -> tuple[float, ...]:
+    def record(self, page):
         return *self.pages.get(page, (GONE, 0.0, 0.0))[1:], 0.0, 0.0
 
-    def recall(self, page: int, queue: int, record: Sequence[float]) -> None:
+    def recall(self, page, queue, record):
         self.pages[page] = queue, record[0], record[1]
 
-    def carries(self, page: int, links: Mapping[int, float], elsewhere: int) -> float:
+    def carries(self, page, links, elsewhere):
         raise NotImplementedError
 
-    def received(self, page: int, carried: float, value: float) -> Collection[int]:
+    def received(self, page, carried, value):
         raise NotImplementedError
 
-    def moved_away(self, page: int) -> float:
+    def moved_away(self, page):
         raise NotImplementedError
 
-    def remove_pages(self, pages: Iterable[int]) -> None:
+    def remove_pages(self, pages):
         raise NotImplementedError
 
-    def totals(self) -> list[float]:
+    def totals(self):
         return [float(self.ticks)]
 
-    def recall_totals(self, totals: Sequence[float]) -> None:
+    def recall_totals(self, totals):
         self.ticks = int(totals[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.bandits.best_site import Best
 from crawlers.algorithms.bandits.turns import RoundRobin
@@ -22,12 +22,10 @@ from tests.contracts.engines import HeldSqlEngine, MemoryEngine
 from tests.contracts.site import NOW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
-    from crawlers.algorithms.ranking.link_relevance import LinkRelevance
     from crawlers.algorithms.ranking.page_orders import PageOrder
-    from crawlers.items import Target
 
 MAX_STEPS = 1_000  # more than any of these crawls needs
 
@@ -48,7 +46,7 @@ TOPIC = Way(lambda: relevant_first(STRATEGIES["learnt"]), Best, (0.0, 0.1, 0.9),
 class Crawl:
     """A crawl of a random web of two sites, one request in flight; *seed* decides on the web, *kills* are accidents."""
 
-    def __init__(self, engine: Any, seed: int, way: Way, *, kills: int) -> None:
+    def __init__(self, engine, seed, way, *, kills):
         self._way = way
         self._accidents = random.Random(seed)
         self._head_urls = random.Random(seed).choice([2, 32, 100_000])
@@ -56,7 +54,7 @@ class Crawl:
         self._ids = [engine.new_site(), engine.new_site()]
         self._open()
 
-    def _open(self) -> None:
+    def _open(self):
         limits = {"records_pulls": True, "cache_urls": 10, "head_urls": self._head_urls}
         self._frontier = self._engine.frontier(self._way.order(), self._way.rule(), **limits)
         self._frontier.learn(self._pulls())
@@ -64,18 +62,18 @@ class Crawl:
             self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 1, None, 0.0), NOW)
         self._frontier.add([Candidate(number, self._target(number, "/p0")) for number in self._ids], NOW)
 
-    def _pulls(self) -> list[Pull]:
+    def _pulls(self):
         if isinstance(self._engine, HeldSqlEngine):
             pulls = pulls_of(self._engine.database, self._engine._crawl_id)  # also those of earlier examples
             return [one for one in pulls if one.site_id in self._ids]
         store = self._engine.held.store
         return [Pull(one.site_id, one.reward, store._features.get(one.page_id)) for one in store._pulls]
 
-    def _target(self, site_id: int, path: str) -> Any:
+    def _target(self, site_id, path):
         root = f"http://host{site_id}.test"
         return resolve(root + "/", root + path)
 
-    def run(self) -> list[tuple[int, str]]:
+    def run(self):
         """Crawl to the end; return the pages that were read, in order, without those whose results were lost."""
         read: list[tuple[int, str]] = []
         held = self._engine.held
@@ -94,10 +92,10 @@ class Crawl:
             self._end(leases[0])
         raise AssertionError("the crawl does not end")
 
-    def _place_of(self, lease: Lease) -> tuple[int, str]:
+    def _place_of(self, lease):
         return self._ids.index(lease.site_id), lease.url.partition(".test")[2]
 
-    def _end(self, lease: Lease) -> None:
+    def _end(self, lease):
         site, path = self._place_of(lease)
         web = random.Random(f"{self._seed} {site} {path}")
         fate = web.random()
@@ -122,7 +120,7 @@ class Crawl:
         self._frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
 
-def linked(lease: Lease, targets: Iterable[Target]) -> dict[str, list[tuple[Target, int]]]:
+def linked(lease, targets):
     """Return the links of a page to *targets*, as `Page` has them."""
     own = site_of(lease.url)
     return {
@@ -134,7 +132,7 @@ def linked(lease: Lease, targets: Iterable[Target]) -> dict[str, list[tuple[Targ
 class Accidents:
     """A crawl of two sites, several requests in flight, in which everything happens that may happen to a page."""
 
-    def __init__(self, seed: int, way: Way, head_urls: int) -> None:
+    def __init__(self, seed, way, head_urls):
         self._rng = random.Random(seed)
         self._way = way
         self._engine = MemoryEngine()
@@ -150,13 +148,13 @@ class Accidents:
             self._open(number)
         self._frontier.add([Candidate(number, self._target(number, "/")) for number in self._ids], NOW)
 
-    def _open(self, number: int) -> None:
+    def _open(self, number):
         self._frontier.open_site(SiteRow(number, f"http://host{number}.test", 2, 3, 0.0), self._now)
 
-    def _target(self, number: int, path: str) -> Any:
+    def _target(self, number, path):
         return resolve(f"http://host{number}.test/", f"http://host{number}.test{path}")
 
-    def run(self) -> None:
+    def run(self):
         rng = self._rng
         for _ in range(600):
             self._now += rng.choice([0, 1])
@@ -171,7 +169,7 @@ class Accidents:
                     self._open(number)
             self._check()
 
-    def _end(self, lease: Lease) -> None:
+    def _end(self, lease):
         rng, frontier, now = self._rng, self._frontier, self._now
         target = self._target(rng.choice(self._ids), f"/p{rng.randrange(200)}")
         variant = self._target(lease.site_id, lease.url.partition(".test")[2] + "?")
@@ -198,11 +196,11 @@ class Accidents:
         else:
             frontier.release(lease, now)
 
-    def _acknowledge(self, lease: Lease, state: State, reward: float = 0.0, **more: Any) -> None:
+    def _acknowledge(self, lease, state, reward=0.0, **more):
         page = Page(lease.id, lease.url, lease.level, state, **more)
         self._frontier.acknowledge(lease, Decision(page), self._now, Reward(reward))
 
-    def _check(self) -> None:
+    def _check(self):
         sites = self._frontier.schedule.sites.values()
         leased = {lease.id for lease in self._leases}
         resting = {number for site in sites for number in site.resting}
@@ -215,7 +213,7 @@ class Accidents:
                 assert len(queued) == len(set(queued))
                 assert leased.isdisjoint(queued)
 
-    def replayed(self) -> LinkValues | LinkRelevance:
+    def replayed(self):
         """Return what the stored pulls teach."""
         values, store = self._way.order().link_values, self._engine._store
         assert values is not None

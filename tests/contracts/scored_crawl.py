@@ -22,7 +22,7 @@ from tests.support.frontier_state import counts_of, pending_of
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from crawlers.algorithms.ranking.page_orders import PageOrder
     from crawlers.frontier.frontier import QueuedFrontier
@@ -52,7 +52,7 @@ class Way:
 class ScoredCrawl:
     """A crawl of a random web; it can be reopened, as after a kill."""
 
-    def __init__(self, engine: Any, way: Way) -> None:
+    def __init__(self, engine, way):
         self.engine = engine
         self.way = way
         self.rng = random.Random(way.seed)
@@ -70,7 +70,7 @@ class ScoredCrawl:
         self.frontier.add([Candidate(site, target_of((site, n))) for site, n in roots], self.now)
         self.url_history.found(roots, 0)
 
-    def open(self, sites: Iterable[int] | None = None, max_level: int | None = None) -> None:
+    def open(self, sites=None, max_level=None):
         """Begin, or resume after a kill, with *sites* (None: all)."""
         way, rng = self.way, random.Random(f"{self.way.seed} {self.steps}")
         self.order = way.order()
@@ -86,17 +86,17 @@ class ScoredCrawl:
         self.in_flight.clear()
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_at_rest(self):
         """Whether a kill would lose nothing: no page is in flight or rests."""
         return not self.in_flight and not self.frontier.schedule._resting
 
-    def reopen(self) -> None:
+    def reopen(self):
         """Kill it right after a commit, and resume it."""
         if hasattr(self.engine, "held"):
             self.engine.held.flush()
         self.open()
 
-    def limit(self, max_level: int) -> None:
+    def limit(self, max_level):
         """Kill it right after a commit, and resume it with another deepest level for all sites."""
         self.engine.held.flush()
         for site in self.sites:
@@ -107,11 +107,11 @@ class ScoredCrawl:
 
     # One step ----------------------------------------------------------------------------------------
 
-    def run(self, steps: int) -> None:
+    def run(self, steps):
         for _ in range(steps):
             self.step()
 
-    def step(self) -> None:
+    def step(self):
         self.steps += 1
         self.rng = random.Random(f"{self.way.seed} step {self.steps}")
         self.now += self.rng.choice([0.001, 0.001, 2.0])
@@ -126,7 +126,7 @@ class ScoredCrawl:
         if self.in_flight and (not leases or self.way.parallel == (1,) or self.rng.random() < 0.6):
             self.end(self.in_flight.pop(self.rng.randrange(len(self.in_flight))))
 
-    def allowed(self) -> dict[int, float]:
+    def allowed(self):
         """Return the pages that may be requested, with their scores as in the order, whatever is in the queues."""
         frontier, scores = self.frontier, self.scores
         frontier.schedule.wake(self.now)
@@ -141,7 +141,7 @@ class ScoredCrawl:
                 found[page] = scores.score(page) + scores.offset(scores.queue(page))
         return found
 
-    def check(self, lease: Lease, allowed: dict[int, float]) -> None:
+    def check(self, lease, allowed):
         assert lease.id in allowed
         assert allowed[lease.id] >= max(allowed.values()) - MAX_CASH_APART
         assert lease.is_revisit == (self.scores.queue(lease.id) == 1)
@@ -152,7 +152,7 @@ class ScoredCrawl:
             if self.scores._policy == "greedy":
                 assert cash[name] >= max(allowed.values()) - MAX_CASH_APART
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease):
         failed, until = self.rng.random() < 0.5, self.rng.choice([self.now, self.now + 3])
         self.frontier.release(lease, until, "no answer", failed=failed)
         if failed:
@@ -160,7 +160,7 @@ class ScoredCrawl:
 
     # Results of a page -------------------------------------------------------------------------------
 
-    def end(self, lease: Lease) -> None:
+    def end(self, lease):
         rng, name = self.rng, name_of(lease.url)
         chance = rng.random() if self.way.accidents else 1.0
         if chance < 0.05:
@@ -185,14 +185,14 @@ class ScoredCrawl:
             self.pulls.append(Pull(lease.site_id, 0.0))
         self.frontier.acknowledge(lease, Decision(page), self.now)
 
-    def read(self, lease: Lease, links: Links) -> None:
+    def read(self, lease, links):
         """The page is there, a moment later, with these links."""
         self.now += 1.0
         page = Page(lease.id, lease.url, lease.level, State.DONE, 200)
         page = self._show(page, name_of(lease.url), self.texts.get(name_of(lease.url), (0, {}))[0] + 1, links)
         self.frontier.acknowledge(lease, Decision(page), self.now)
 
-    def _text(self, name: Name, page: Page) -> Page:
+    def _text(self, name, page):
         """The page as it is now: every third visit finds it changed."""
         text, links = self.texts.get(name, (0, {}))
         if not text or self.rng.random() < 0.33:
@@ -201,7 +201,7 @@ class ScoredCrawl:
             text += 1
         return self._show(page, name, text, links)
 
-    def _show(self, page: Page, name: Name, text: int, links: Links) -> Page:
+    def _show(self, page, name, text, links):
         self.texts[name] = text, links
         return replace(
             page,
@@ -210,7 +210,7 @@ class ScoredCrawl:
             cross_site_links=[(target_of(to), count) for to, count in links.items() if to[0] != name[0]],
         )
 
-    def tell(self, lease: Lease, page: Page, name: Name) -> None:
+    def tell(self, lease, page, name):
         url_history = self.url_history
         if url_history is None:
             return
@@ -241,14 +241,14 @@ class ScoredCrawl:
 
     # What is stored ----------------------------------------------------------------------------------
 
-    def learn_from_store(self) -> None:
+    def learn_from_store(self):
         """After a kill that lost changes, the stored rows count, and the cash is not known."""
         self.url_history = None
 
-    def rows(self) -> dict[Name, dict[str, Any]]:
+    def rows(self):
         return {name_of(row["url"]): row for site in self.sites for row in self.engine.rows(site)}
 
-    def check_store(self) -> None:
+    def check_store(self):
         """Check the stored rows and the counts against the model."""
         assert self.url_history is not None
         rows = self.rows()
@@ -271,7 +271,7 @@ class ScoredCrawl:
         assert pending_of(self.frontier) == waiting - len(self.in_flight)
         assert self.frontier.is_waiting == (waiting > 0)
 
-    def check_cash(self) -> None:
+    def check_cash(self):
         """Check that no cash is lost, and that every stored page waits or is done."""
         waiting = 0
         assert abs(self.scores.total_cash() - 1.0) < MAX_CASH_APART

@@ -1,17 +1,9 @@
 """One open site of a frontier, with short names for frequent actions of the contract's tests."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.values import Candidate, Decision, Lease
+from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.site_rows import SiteRow
-
-if TYPE_CHECKING:
-    from crawlers.frontier.frontier import QueuedFrontier
-    from tests.contracts.engines import Engine
 
 NOW = 1000.0
 VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first but for the last three
@@ -20,9 +12,7 @@ VARIANTS = ["/a/", "/a", "/a/?x=", "//a/", "/a/?y="]  # of one page, best first 
 class Site:
     """A new site of *engine*, or the known one of that *id*, open on *frontier* (None: one of its own)."""
 
-    def __init__(
-        self, engine: Engine, frontier: QueuedFrontier | None = None, *, id: int | None = None, **limits: Any
-    ) -> None:
+    def __init__(self, engine, frontier=None, *, id=None, **limits):
         self.engine = engine
         self.id = engine.new_site() if id is None else id
         self.root = f"http://host{self.id}.test"
@@ -30,30 +20,30 @@ class Site:
         limits = {"parallel": 1, "delay_s": 0.0, "max_level": None} | limits
         self.frontier.open_site(SiteRow(self.id, self.root, **limits), NOW)
 
-    def target(self, path: str) -> Any:
+    def target(self, path):
         return resolve(self.root + "/", self.root + path)
 
-    def add(self, *paths: str, level: int = 0, hops: int = 0) -> int:
+    def add(self, *paths, level=0, hops=0):
         return self.frontier.add((Candidate(self.id, self.target(p), level, hops) for p in paths), NOW)
 
-    def lease(self, now: float = NOW, n: int = 100) -> list[Lease]:
+    def lease(self, now=NOW, n=100):
         return [lease for lease in self.frontier.lease(now, n) if lease.site_id == self.id]
 
-    def one(self, now: float = NOW) -> Lease:
+    def one(self, now=NOW):
         leases = self.frontier.lease(now, 1)
         assert len(leases) == 1
         return leases[0]
 
-    def end(self, lease: Lease, state: State = State.DONE, *links: str, moved_to: str = "", now: float = NOW) -> Page:
+    def end(self, lease, state=State.DONE, *links, moved_to="", now=NOW):
         target = self.target(moved_to) if moved_to else None
         found = [(self.target(link), 1) for link in links]
         page = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=target)
         return self.frontier.acknowledge(lease, Decision(page), now).page
 
-    def paths(self, leases: list[Lease]) -> list[str]:
+    def paths(self, leases):
         return [lease.url.removeprefix(self.root) for lease in leases]
 
-    def drain(self) -> list[str]:
+    def drain(self):
         """Respond to all waiting URLs with an empty page; return the paths in order of their leases."""
         paths = []
         while leases := self.lease():
@@ -62,5 +52,5 @@ class Site:
                 self.end(lease)
         return paths
 
-    def rows(self) -> dict[str, dict[str, Any]]:
+    def rows(self):
         return {row["url"].removeprefix(self.root): row for row in self.engine.rows(self.id)}

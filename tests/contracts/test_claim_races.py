@@ -9,7 +9,6 @@ import os
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import func, select, update
@@ -25,9 +24,6 @@ from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, craw
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.interleaving import interleaved
-
-if TYPE_CHECKING:
-    from tests.support.services import PostgresqlStore
 
 STEP = 1 if os.environ.get("CLAIMS_EXAMPLES") else 3
 SITES = 4
@@ -45,7 +41,7 @@ class Store:
     all_end: bool  # nothing waits
     locks: list[WorkerLock] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         database = Database(self.url)
         begun = self.begin(database)
         self.crawl_id, self.first = begun.id, begun.worker_id
@@ -63,7 +59,7 @@ class Store:
         self.locks += [WorkerLock(database, number) for number in (self.second, self.third)]
         self.database = database
 
-    def begin(self, database: Database) -> crawls.CrawlRow:
+    def begin(self, database):
         return crawls.begin(
             database,
             "c",
@@ -74,54 +70,54 @@ class Store:
             hold=lambda number: self.locks.append(WorkerLock(database, number)),
         )
 
-    def close(self) -> None:
+    def close(self):
         for lock in self.locks:
             lock.release()
         self.database.close()
 
     # What workers do; each returns what it has got ---------------------------------------------------
 
-    def act(self, what: str, me: int, database: Database) -> Any:
+    def act(self, what, me, database):
         try:
             return getattr(self, what)(database, me)
         except (ClaimsLost, ConfigError, CrawlEnded) as error:
             return error
 
-    def exchange(self, database: Database, me: int, **report: Any) -> Round:
+    def exchange(self, database, me, **report):
         with database.write() as connection:
             return workers.exchange(connection, Report(me, self.crawl_id, BUDGET, **report), NOW)
 
-    def claim(self, database: Database, me: int) -> Round:
+    def claim(self, database, me):
         return self.exchange(database, me, wanted_sites=SITES, is_hungry=True)
 
-    def be_granted(self, database: Database, me: int) -> Round:
+    def be_granted(self, database, me):
         return self.exchange(database, me, best_index=1.0)
 
-    def lose(self, database: Database, me: int) -> list[int]:
+    def lose(self, database, me):
         with database.write() as connection:
             workers.fence(connection, me, NOW)
             return workers.lose_dead(connection, self.crawl_id, NOW, 30.0, lambda one: False, me)
 
-    def commit(self, database: Database, me: int) -> str:
+    def commit(self, database, me):
         with database.write() as connection:
             workers.fence(connection, me, NOW, pulls=1)
             write_changes(connection, ChangeSet(EndedPage(self.sites[0], *ENDED)))
         return "committed"
 
-    def give_up(self, database: Database, me: int) -> None:
+    def give_up(self, database, me):
         with database.write() as connection:
             workers.fence(connection, me, NOW)
             write_changes(connection, ChangeSet(*(GivenUpSite(of, 1.0, None) for of in self.sites[:2])))
 
-    def leave(self, database: Database, me: int) -> bool:
+    def leave(self, database, me):
         with database.write() as connection:
             return workers.leave(connection, me, NOW)
 
-    def join(self, database: Database, me: int) -> int:
+    def join(self, database, me):
         return self.begin(database).others
 
 
-def check(store: Store) -> None:
+def check(store):
     """Check what holds after any two transactions."""
     with store.database.read() as connection:
         rows = connection.execute(select(worker.c.id, worker.c.state, worker.c.granted, worker.c.used)).all()
@@ -163,7 +159,7 @@ OF_THE_FIRST = ("commit", "give_up")  # these need its sites
 
 
 @pytest.mark.parametrize(("one", "other", "all_end"), [*((*pair, False) for pair in PAIRS), *AT_THE_END])
-def test_two_transactions_at_once(postgresql_store: PostgresqlStore, one: str, other: str, all_end: bool) -> None:
+def test_two_transactions_at_once(postgresql_store, one, other, all_end):
     for statement in count(1, STEP):
         postgresql_store.clear()
         store = Store(postgresql_store.url, all_end)

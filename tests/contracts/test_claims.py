@@ -33,12 +33,8 @@ from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
-    from tests.support.services import PostgresqlStore
 
 EXAMPLES = int(os.environ.get("CLAIMS_EXAMPLES", "0"))
 SITES = 7
@@ -71,14 +67,14 @@ class Client:
     is_finishing: bool = False
     late: tuple[Any, Connection, dict[int, int]] | None = None  # a transaction that it has begun, and its pages
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return f"worker {self.id}"
 
 
 class Workers(RuleBasedStateMachine):
     """The processes of one crawl with a page budget."""
 
-    def __init__(self, make_database: Callable[[], Database], budget: int) -> None:
+    def __init__(self, make_database, budget):
         super().__init__()
         self.now = 1000.0
         self.budget = budget
@@ -96,7 +92,7 @@ class Workers(RuleBasedStateMachine):
 
     @precondition(lambda self: not self.is_over and len(self.clients) < MOST_WORKERS)
     @rule(share=st.integers(1, 3))
-    def join(self, share: int = 1) -> None:
+    def join(self, share=1):
         if any(client.is_finishing for client in self.clients):
             return  # refused, see tests/unit/storage/test_crawls.py
         locks: list[WorkerLock] = []
@@ -119,7 +115,7 @@ class Workers(RuleBasedStateMachine):
             held = select(site.c.id).where(site.c.worker_id == client.id)
             self._open(client, connection, list(connection.execute(held).scalars()))
 
-    def _add_pages(self, begun: crawls.CrawlRow) -> None:
+    def _add_pages(self, begun):
         with self.database.read() as connection:
             numbers = list(connection.execute(select(site.c.id).order_by(site.c.id)).scalars())
         self.crawl_id, self.sites = begun.id, numbers
@@ -133,27 +129,27 @@ class Workers(RuleBasedStateMachine):
             write_changes(connection, ChangeSet(*rows))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 3.0, 6.0, 11.0]))
-    def time_passes(self, seconds: float) -> None:
+    def time_passes(self, seconds):
         self.now += seconds
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data(), pulls=st.integers(1, 4))
-    def fetch(self, data: st.DataObject, pulls: int) -> None:
+    def fetch(self, data, pulls):
         self._fetch(data.draw(st.sampled_from(self._awake())), pulls)
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data())
-    def exchange(self, data: st.DataObject) -> None:
+    def exchange(self, data):
         self._exchange(data.draw(st.sampled_from(self._awake())))
 
     @precondition(lambda self: any(client.leases for client in self._awake()))
     @rule(data=st.data())
-    def commit(self, data: st.DataObject) -> None:
+    def commit(self, data):
         self._commit(data.draw(st.sampled_from([client for client in self._awake() if client.leases])))
 
     @precondition(lambda self: not self.database.is_sqlite and any(client.leases for client in self._awake()))
     @rule(data=st.data())
-    def begin_to_commit(self, data: st.DataObject) -> None:
+    def begin_to_commit(self, data):
         """Begin a transaction that ends later, whatever happens in between."""
         client = data.draw(st.sampled_from([client for client in self._awake() if client.leases]))
         context = self.database.write()
@@ -169,27 +165,27 @@ class Workers(RuleBasedStateMachine):
 
     @precondition(lambda self: any(client.late for client in self.clients))
     @rule(data=st.data())
-    def end_late_commit(self, data: st.DataObject) -> None:
+    def end_late_commit(self, data):
         self._end_late(data.draw(st.sampled_from([client for client in self.clients if client.late])))
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data())
-    def freeze(self, data: st.DataObject) -> None:
+    def freeze(self, data):
         data.draw(st.sampled_from(self._awake())).is_frozen = True
 
     @precondition(lambda self: any(client.is_frozen for client in self.clients))
     @rule(data=st.data())
-    def wake(self, data: st.DataObject) -> None:
+    def wake(self, data):
         data.draw(st.sampled_from([client for client in self.clients if client.is_frozen])).is_frozen = False
 
     @precondition(lambda self: self.clients)
     @rule(data=st.data())
-    def die(self, data: st.DataObject) -> None:
+    def die(self, data):
         self._exit(data.draw(st.sampled_from(self.clients)))
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data())
-    def die_while_fetching(self, data: st.DataObject) -> None:
+    def die_while_fetching(self, data):
         client = data.draw(st.sampled_from(self._awake()))
         self._fetch(client, 4)
         self._exit(client)
@@ -197,7 +193,7 @@ class Workers(RuleBasedStateMachine):
 
     @precondition(lambda self: len(self._awake()) > 1)
     @rule(data=st.data())
-    def freeze_until_others_notice(self, data: st.DataObject) -> None:
+    def freeze_until_others_notice(self, data):
         client = data.draw(st.sampled_from(self._awake()))
         self._fetch(client, 4)
         client.is_frozen = True
@@ -206,22 +202,22 @@ class Workers(RuleBasedStateMachine):
             self._all_work()
 
     @rule()
-    def all_work(self) -> None:
+    def all_work(self):
         self._all_work()
 
     @precondition(lambda self: self._awake())
     @rule(data=st.data())
-    def leave(self, data: st.DataObject) -> None:
+    def leave(self, data):
         self._leave(data.draw(st.sampled_from(self._awake())))
 
     @precondition(lambda self: any(client.is_finishing and not client.is_frozen for client in self.clients))
     @rule()
-    def finish(self) -> None:
+    def finish(self):
         for client in list(self.clients):
             if client.is_finishing and not client.is_frozen:
                 self._finish(client)
 
-    def _all_work(self) -> None:
+    def _all_work(self):
         for client in self._awake():
             self._exchange(client)
             if client in self._awake():
@@ -230,10 +226,10 @@ class Workers(RuleBasedStateMachine):
 
     # What a process does ----------------------------------------------------------------------------
 
-    def _awake(self) -> list[Client]:
+    def _awake(self):
         return [client for client in self.clients if not (client.is_frozen or client.is_finishing or client.late)]
 
-    def _open(self, client: Client, connection: Connection, numbers: list[int]) -> None:
+    def _open(self, client, connection, numbers):
         for row in site_rows(connection, numbers):
             assert row.id not in client.gates
             gate = client.gates[row.id] = HostGate(1, DELAY_S)
@@ -244,7 +240,7 @@ class Workers(RuleBasedStateMachine):
             waits = select(page.c.id).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
             client.waiting[row.id] = list(connection.execute(waits.order_by(page.c.id)).scalars())
 
-    def _fetch(self, client: Client, pulls: int) -> None:
+    def _fetch(self, client, pulls):
         if self.now - client.beat_at >= DEADLINE_S / 2:
             return  # it may have been frozen: others may hold its sites
         for of, waiting in client.waiting.items():
@@ -258,7 +254,7 @@ class Workers(RuleBasedStateMachine):
                 client.started += 1
                 pulls -= 1
 
-    def _commit(self, client: Client) -> None:
+    def _commit(self, client):
         try:
             with self.database.write() as connection:
                 workers.fence(connection, client.id, self.now, pulls=len(client.leases))
@@ -268,13 +264,13 @@ class Workers(RuleBasedStateMachine):
         else:
             self._committed(client, dict(client.leases))
 
-    def _end_pages(self, client: Client, connection: Connection, leases: dict[int, int]) -> None:
+    def _end_pages(self, client, connection, leases):
         ended = (int(State.DONE), None, 1, self.now, self.now, 200, None, None, None, None, None, None, 0, None, None)
         changes = ChangeSet(*(EndedPage(number, *ended) for number in leases))
         changes.add(*(PullRow(of, number, 1.0, self.now, client.id) for number, of in leases.items()))
         write_changes(connection, changes)
 
-    def _end_late(self, client: Client) -> None:
+    def _end_late(self, client):
         assert client.late is not None
         context, connection, leases = client.late
         client.late = None
@@ -282,7 +278,7 @@ class Workers(RuleBasedStateMachine):
         context.__exit__(None, None, None)
         self._committed(client, leases)
 
-    def _committed(self, client: Client, leases: dict[int, int]) -> None:
+    def _committed(self, client, leases):
         assert client.id in self._active(), "a lost worker has stored something"
         client.beat_at = self.now
         for number, of in leases.items():
@@ -290,7 +286,7 @@ class Workers(RuleBasedStateMachine):
             client.gates[of].record_end()
             self.ended[number] += 1
 
-    def _exchange(self, client: Client) -> None:
+    def _exchange(self, client):
         is_regular = self.now - client.beat_at < DEADLINE_S
         is_hungry = not (client.leases or any(client.waiting.values()))
         at_hand = client.granted - client.started
@@ -329,7 +325,7 @@ class Workers(RuleBasedStateMachine):
         if learnt.is_over or learnt.is_budget_exhausted:
             self._leave(client)
 
-    def _give_up(self, client: Client) -> None:
+    def _give_up(self, client):
         sources: dict[int, list[int]] = {}
         for of in client.gates:
             place = self.sites.index(of)
@@ -351,7 +347,7 @@ class Workers(RuleBasedStateMachine):
         for of in given:
             del client.gates[of], client.waiting[of], client.asked_at[of]
 
-    def _leave(self, client: Client) -> None:
+    def _leave(self, client):
         if client.leases:
             self._commit(client)
         if client not in self.clients:
@@ -366,7 +362,7 @@ class Workers(RuleBasedStateMachine):
         if not client.is_finishing:
             self._exit(client)
 
-    def _finish(self, client: Client) -> None:
+    def _finish(self, client):
         with self.database.read() as connection:
             waits = select(func.count()).where(page.c.state == int(State.WAITING))
             finished = not connection.execute(waits).scalar()
@@ -380,7 +376,7 @@ class Workers(RuleBasedStateMachine):
             self.is_over = finished
         self._exit(client)
 
-    def _exit(self, client: Client) -> None:
+    def _exit(self, client):
         """End the process."""
         if client.late is not None:
             context, connection, _ = client.late
@@ -393,16 +389,16 @@ class Workers(RuleBasedStateMachine):
 
     # What must hold ---------------------------------------------------------------------------------
 
-    def _active(self) -> set[int]:
+    def _active(self):
         with self.database.read() as connection:
             return set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
 
-    def _state(self) -> str:
+    def _state(self):
         with self.database.read() as connection:
             return str(connection.execute(select(crawl.c.state)).scalar_one())
 
     @invariant()
-    def sites_have_one_owner_and_sources_one_worker(self) -> None:
+    def sites_have_one_owner_and_sources_one_worker(self):
         with self.database.read() as connection:
             holders = dict(connection.execute(select(site.c.id, site.c.worker_id)).all())
             active = set(connection.execute(select(worker.c.id).where(worker.c.state == ACTIVE)).scalars())
@@ -415,7 +411,7 @@ class Workers(RuleBasedStateMachine):
             assert holders[self.sites[place]] == holders[self.sites[leader]], "a source is divided"
 
     @invariant()
-    def budget_is_kept_and_no_page_ends_twice(self) -> None:
+    def budget_is_kept_and_no_page_ends_twice(self):
         with self.database.read() as connection:
             rows = connection.execute(select(worker.c.state, worker.c.granted, worker.c.used)).all()
             pulls = connection.execute(select(func.count()).select_from(pull)).scalar_one()
@@ -427,11 +423,11 @@ class Workers(RuleBasedStateMachine):
             assert pulls <= reserved <= self.budget, "the budget is exceeded"
 
     @invariant()
-    def one_worker_ends_the_crawl(self) -> None:
+    def one_worker_ends_the_crawl(self):
         active = self._active()
         assert sum(client.is_finishing and client.id in active for client in self.clients) <= 1
 
-    def teardown(self) -> None:
+    def teardown(self):
         """Let the crawl go on to its end: nothing of it, and nothing of its budget, may be lost."""
         try:
             self._go_on_to_the_end()
@@ -441,7 +437,7 @@ class Workers(RuleBasedStateMachine):
             self.database.close()
             self.clock.stop()
 
-    def _go_on_to_the_end(self) -> None:
+    def _go_on_to_the_end(self):
         pulls = min(self.budget or SITES * PAGES, SITES * PAGES)
         for turn in range(LONGEST_END):
             self.now += 1.0
@@ -471,23 +467,23 @@ class Workers(RuleBasedStateMachine):
         assert self._state() == (INTERRUPTED if pulls < SITES * PAGES else FINISHED)
 
 
-def histories(examples: int) -> settings:
+def histories(examples):
     # To find a shorter history takes minutes, and says little more.
     phases = (Phase.explicit, Phase.reuse, Phase.generate)
     return settings(max_examples=EXAMPLES or examples, stateful_step_count=40, phases=phases)
 
 
 @pytest.mark.parametrize("budget", [0, BUDGET])
-def test_claims_in_a_file(tmp_path_factory: pytest.TempPathFactory, empty_store: Path, budget: int) -> None:
-    def make() -> Database:
+def test_claims_in_a_file(tmp_path_factory, empty_store, budget):
+    def make():
         return Database(f"sqlite:///{copy(empty_store, tmp_path_factory.mktemp('claims') / 'crawl.sqlite')}")
 
     run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(6))
 
 
 @pytest.mark.parametrize("budget", [0, BUDGET])
-def test_claims_in_postgresql(postgresql_store: PostgresqlStore, budget: int) -> None:
-    def make() -> Database:
+def test_claims_in_postgresql(postgresql_store, budget):
+    def make():
         postgresql_store.clear()
         return Database(postgresql_store.url)
 

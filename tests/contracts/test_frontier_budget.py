@@ -1,9 +1,5 @@
 """A page budget is not exceeded, even by pages in flight; URLs that were never requested cost nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.items import State
@@ -11,12 +7,9 @@ from crawlers.storage.pulls import Pull
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of
 
-if TYPE_CHECKING:
-    from tests.contracts.engines import Engine
-
 
 @pytest.fixture
-def site(engine: Engine) -> Site:
+def site(engine):
     site = Site(engine, engine.frontier(page_budget=3), parallel=100)
     site.add("/1", "/2", "/3", "/4", "/5")
     return site

@@ -19,17 +19,16 @@ from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, MemoryEngine
+from tests.contracts.engines import HeldMemoryEngine, MemoryEngine
 from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
-from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, Web, answer, page_of, target, webs
+from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, page_of, target, webs
 from tests.support.frontier_state import counts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from crawlers.frontier.frontier import QueuedFrontier
-    from tests.contracts.engines import Engine
 
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "100"))
 MAX_STEPS = 5_000
@@ -37,7 +36,7 @@ RESTS_S = (0.0, 2.0, 7.0)
 PATHS = ("/", "/a/", "/b/", "/c/", "/d/")
 
 
-def close(site: Site, now: float = NOW) -> GivenUpSite:
+def close(site, now=NOW):
     """Close the site, commit everything, and return its row."""
     changes = site.frontier.close_site(site.id, now)
     (row,) = changes[GivenUpSite]
@@ -47,14 +46,14 @@ def close(site: Site, now: float = NOW) -> GivenUpSite:
 
 
 @pytest.fixture
-def begun(site: Site) -> Site:
+def begun(site):
     """A site with a page that was read, and three that wait."""
     site.add("/")
     site.end(site.one(), State.DONE, "/a/", "/b/", "/c/")
     return site
 
 
-def test_site_with_open_leases_is_not_closed(begun: Site) -> None:
+def test_site_with_open_leases_is_not_closed(begun):
     lease = begun.one()
     with pytest.raises(FrontierError, match="1 of its URLs are leased"):
         begun.frontier.close_site(begun.id, NOW)
@@ -62,7 +61,7 @@ def test_site_with_open_leases_is_not_closed(begun: Site) -> None:
     close(begun)
 
 
-def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine: Engine) -> None:
+def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine):
     site = Site(engine, engine.frontier(ORDERS["fit"](OrderOptions()), RULES["best"](RuleOptions())))
     site.add("/")
     lease = site.one()
@@ -76,7 +75,7 @@ def test_pages_of_an_order_with_slots_come_back_in_their_slots(engine: Engine) -
     assert [one.url.removeprefix(site.root) for one in site.frontier.lease(NOW, 9)] == ["/fresh/", "/late/"]
 
 
-def test_closed_site_is_forgotten(begun: Site) -> None:
+def test_closed_site_is_forgotten(begun):
     frontier = begun.frontier
     row = close(begun)
     assert row == GivenUpSite(begun.id, NOW, None)
@@ -96,13 +95,13 @@ def test_closed_site_is_forgotten(begun: Site) -> None:
             call()
 
 
-def test_site_is_not_opened_twice(begun: Site) -> None:
+def test_site_is_not_opened_twice(begun):
     with pytest.raises(FrontierError, match="open already"):
         begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
-def test_site_continues_where_it_was_closed(engine: Engine, begun: Site, is_elsewhere: bool) -> None:
+def test_site_continues_where_it_was_closed(engine, begun, is_elsewhere):
     begun.end(begun.one(), State.DONE, "/d/", "/b/")
     counts = counts_of(begun.frontier)
     close(begun)
@@ -115,7 +114,7 @@ def test_site_continues_where_it_was_closed(engine: Engine, begun: Site, is_else
     assert {path: row["level"] for path, row in again.rows().items()} == dict(zip(PATHS, (0, 1, 1, 1, 2), strict=True))
 
 
-def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun: Site) -> None:
+def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun):
     begun.frontier.pause(begun.id)
     close(begun)
     again = Site(begun.engine, begun.frontier, id=begun.id)
@@ -123,7 +122,7 @@ def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun: Site) ->
     assert not begun.frontier.schedule._paused
 
 
-def test_retry_keeps_its_time(begun: Site) -> None:
+def test_retry_keeps_its_time(begun):
     lease = begun.one()
     begun.frontier.release(lease, NOW + 60.0, "timeout", failed=True)
     close(begun)
@@ -136,7 +135,7 @@ def test_retry_keeps_its_time(begun: Site) -> None:
     assert again.rows()["/a/"]["retry_at"] is None
 
 
-def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine: Engine, begun: Site) -> None:
+def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine, begun):
     begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
     close(begun)
     begun.frontier.open_site(SiteRow(begun.id, begun.root, 9, None, 0.0), NOW - 10_000.0)
@@ -144,7 +143,7 @@ def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine: Engin
     assert begun.paths(begun.lease(NOW - 9_940.0)) == ["/a/"]
 
 
-def test_page_that_rests_is_not_overtaken_by_farther_ones(begun: Site) -> None:
+def test_page_that_rests_is_not_overtaken_by_farther_ones(begun):
     for lease in begun.lease(n=2):
         begun.end(lease, State.DONE, "/far/")
     begun.frontier.release(begun.one(), NOW + 60.0, "timeout", failed=True)
@@ -154,7 +153,7 @@ def test_page_that_rests_is_not_overtaken_by_farther_ones(begun: Site) -> None:
     assert again.paths(again.lease(NOW + 60.0)) == ["/c/"]
 
 
-def test_row_has_the_times_of_the_gate(engine: Engine) -> None:
+def test_row_has_the_times_of_the_gate(engine):
     site = Site(engine, delay_s=10.0)
     site.add("/", "/a/")
     assert close(site) == GivenUpSite(site.id, None, None)
@@ -168,7 +167,7 @@ def test_row_has_the_times_of_the_gate(engine: Engine) -> None:
     assert close(site, NOW + 7.0) == GivenUpSite(site.id, NOW, NOW + 37.0)
 
 
-def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_read(engine: Engine) -> None:
+def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_read(engine):
     site = Site(engine)
     site.add("/", "/other/")
     site.end(site.one())
@@ -184,7 +183,7 @@ def test_failed_root_does_not_make_a_site_unavailable_of_which_another_root_was_
 # Which sites to give up
 
 
-def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(engine: Engine) -> None:
+def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(engine):
     frontier = engine.frontier()
     sites = [Site(engine, frontier) for _ in range(6)]
     for site in sites[:5]:
@@ -206,7 +205,7 @@ def test_spare_sites_are_those_not_begun_and_then_those_that_were_asked_first(en
     assert frontier.schedule.spare(0) == []
 
 
-def test_last_site_with_something_to_do_is_not_spare(engine: Engine) -> None:
+def test_last_site_with_something_to_do_is_not_spare(engine):
     frontier = engine.frontier()
     one, two = Site(engine, frontier), Site(engine, frontier)
     one.add("/")
@@ -219,7 +218,7 @@ def test_last_site_with_something_to_do_is_not_spare(engine: Engine) -> None:
     assert (frontier.schedule.waiting_sites, frontier.is_waiting) == (0, False)
 
 
-def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
+def test_busy_sites_do_not_hide_the_others(engine):
     frontier = engine.frontier()
     sites = [Site(engine, frontier) for _ in range(5)]
     for site in sites:
@@ -231,7 +230,7 @@ def test_busy_sites_do_not_hide_the_others(engine: Engine) -> None:
 # The best index
 
 
-def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: Engine) -> None:
+def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine):
     frontier = engine.frontier(rule=RULES["gittins"](RuleOptions(gittins_batch=1)))
     good, poor = (Site(engine, frontier, delay_s=delay_s) for delay_s in (60.0, 1.0))
     assert frontier.best_index(NOW) is None
@@ -248,7 +247,7 @@ def test_best_index_is_that_of_the_sites_that_can_be_fetched_from_soon(engine: E
     assert (frontier.best_index(NOW + 50.0) or 0.0) > while_it_sleeps
 
 
-def test_sites_are_equal_to_rules_without_an_index(engine: Engine) -> None:
+def test_sites_are_equal_to_rules_without_an_index(engine):
     frontier = engine.frontier()
     site = Site(engine, frontier)
     assert frontier.best_index(NOW) is None
@@ -256,7 +255,7 @@ def test_sites_are_equal_to_rules_without_an_index(engine: Engine) -> None:
     assert frontier.best_index(NOW) == 0.0
 
 
-def test_registered_sites_break_ties_in_that_order(engine: Engine) -> None:
+def test_registered_sites_break_ties_in_that_order(engine):
     frontier = engine.frontier()
     ids = [engine.new_site() for _ in range(3)]
     frontier.register_sites(ids)
@@ -271,7 +270,7 @@ def test_registered_sites_break_ties_in_that_order(engine: Engine) -> None:
 class Crawl:
     """A crawl of several sites, one of *webs* each; if it is *disturbed*, sites are closed and opened again."""
 
-    def __init__(self, engine: Any, some: list[Web], seed: int, *, disturbed: bool) -> None:
+    def __init__(self, engine, some, seed, *, disturbed):
         self._engine = engine
         self._rng, self._chance = random.Random(seed), random.Random(seed + 1)
         self._disturbed = disturbed
@@ -290,12 +289,12 @@ class Crawl:
             self._open(site)
             self._frontier.add([Candidate(site, target(Way(0, 0)))], self._now)
 
-    def _open(self, site: int) -> None:
+    def _open(self, site):
         self._frontier.open_site(
             SiteRow(site, f"http://host{site}.test", self._limits[site][0], None, self._limits[site][1]), self._now
         )
 
-    def run(self) -> Crawl:
+    def run(self):
         places = {site: place for place, site in enumerate(self._webs)}
         for _ in range(MAX_STEPS):
             if self._disturbed and self._chance.random() < 0.3:
@@ -314,7 +313,7 @@ class Crawl:
                 self._now += due
         raise AssertionError("the crawl does not end")
 
-    def _reopen(self, site: int) -> None:
+    def _reopen(self, site):
         if any(lease.site_id == site for lease in self._in_flight):
             return
         changes = self._frontier.close_site(site, self._now)
@@ -326,7 +325,7 @@ class Crawl:
             self._frontier.gate(site).resume(row.asked_at, row.rest_until or float("-inf"), self._now)
         self.closed += 1
 
-    def _end(self, lease: Lease) -> None:
+    def _end(self, lease):
         web = self._webs[lease.site_id]
         page = page_of(lease.key)
         if lease.attempts < min(web[page].failures, MAX_ATTEMPTS):
@@ -338,7 +337,7 @@ class Crawl:
         result = Page(lease.id, lease.url, lease.level, state, links=found, moved_to=moved_to)
         self._frontier.acknowledge(lease, Decision(result), self._now)
 
-    def rows(self) -> list[list[tuple[Any, ...]]]:
+    def rows(self):
         """Return the pages of each site in the order in which they were found."""
         names = ("key", "url", "variant", "level", "hops", "state", "reason", "attempts", "retry_at")
         found = []
@@ -350,14 +349,14 @@ class Crawl:
         return found
 
 
-def _tally(states: Iterator[int]) -> dict[int, int]:
+def _tally(states):
     counts: dict[int, int] = {}
     for state in states:
         counts[state] = counts.get(state, 0) + 1
     return counts
 
 
-def check(engines: Callable[[], Any], some: list[Web], seed: int) -> int:
+def check(engines, some, seed):
     calm = Crawl(engines(), some, seed, disturbed=False).run()
     rows = calm.rows()
     disturbed = Crawl(engines(), some, seed, disturbed=True).run()
@@ -371,20 +370,18 @@ several = given(some=st.lists(webs(10), min_size=1, max_size=4), seed=st.integer
 
 @budget(EXAMPLES)
 @several
-def test_any_crawl_in_memory_goes_on_after_closing_sites_as_without(some: list[Web], seed: int) -> None:
+def test_any_crawl_in_memory_goes_on_after_closing_sites_as_without(some, seed):
     check(HeldMemoryEngine, some, seed)
 
 
 @pytest.mark.both_stores
 @budget(max(EXAMPLES // 8, 1))
 @several
-def test_any_crawl_in_a_database_goes_on_after_closing_sites_as_without(
-    sql_engine: HeldSqlEngine, some: list[Web], seed: int
-) -> None:
+def test_any_crawl_in_a_database_goes_on_after_closing_sites_as_without(sql_engine, some, seed):
     check(lambda: sql_engine, some, seed)
 
 
-def test_random_crawls_close_sites_often() -> None:
+def test_random_crawls_close_sites_often():
     pages = [PageSpec(Kind.PAGE, (Way(n + 1, 0), Way(n + 2, 1)), n % 2) for n in range(6)]
     web = (*pages, *[PageSpec(Kind.PAGE, ())] * 2)
     assert check(HeldMemoryEngine, [web, web, web], 5) > 5

@@ -1,9 +1,6 @@
 """The page order `learnt` follows the links that promise most, and after any kill the same ones as without it."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,26 +9,22 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.ranking.link_features import feature_id, features_of
 from crawlers.algorithms.ranking.link_values import CLOSE, LinkValues
-from crawlers.algorithms.ranking.page_orders import PageOrder, learnt
+from crawlers.algorithms.ranking.page_orders import learnt
 from crawlers.frontier.queues import value_queue
 from crawlers.frontier.queues.value_queue import ValueQueue
-from crawlers.frontier.values import Candidate, Decision, Lease, Reward
+from crawlers.frontier.values import Candidate, Decision, Reward
 from crawlers.items import LinkPlace, Page, State
-from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine, SqlEngine
+from tests.contracts.engines import HeldMemoryEngine
 from tests.contracts.examples import budget
 from tests.contracts.learning_crawls import HARVEST, Accidents, Crawl
 from tests.contracts.site import NOW, Site
 
-if TYPE_CHECKING:
-    from crawlers.frontier.frontier import QueuedFrontier
-    from tests.contracts.engines import Engine
 
-
-def order() -> PageOrder:
+def order():
     return learnt(LinkValues())
 
 
-def place(path: str) -> LinkPlace:
+def place(path):
     """A place of the links to a folder."""
     return LinkPlace(f"ul/li.{path.split('/')[1]}", "div/ul/li", f"to {path}")
 
@@ -39,10 +32,10 @@ def place(path: str) -> LinkPlace:
 class LearntSite(Site):
     """A site whose links to one folder stand at one place."""
 
-    def __init__(self, engine: Engine, frontier: QueuedFrontier | None = None, **limits: Any) -> None:
+    def __init__(self, engine, frontier=None, **limits):
         super().__init__(engine, frontier or engine.frontier(order(), records_pulls=True), **limits)
 
-    def read(self, lease: Lease, *links: str, reward: float = 0.0) -> None:
+    def read(self, lease, *links, reward=0.0):
         found = {link: self.target(link) for link in links}
         page = Page(
             lease.id,
@@ -54,11 +47,11 @@ class LearntSite(Site):
         )
         self.frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
-    def begin(self, *links: str) -> None:
+    def begin(self, *links):
         self.add("/")
         self.read(self.one(), *links)
 
-    def crawl(self, rewards: dict[str, float]) -> list[str]:
+    def crawl(self, rewards):
         """Read all waiting pages one by one; return their paths in this order. *rewards* are by folder."""
         paths = []
         while leases := self.lease(n=1):
@@ -67,7 +60,7 @@ class LearntSite(Site):
         return paths
 
     @property
-    def queue(self) -> ValueQueue:
+    def queue(self):
         queue = self.frontier.schedule.site(self.id).queues[0]
         assert isinstance(queue, ValueQueue)
         return queue
@@ -117,7 +110,7 @@ def test_redirect_target_has_the_features_of_the_redirect(durable):
     assert rows["/"]["id"] not in features
 
 
-def stored(engine: SqlEngine) -> dict[int, str]:
+def stored(engine):
     engine._flush()
     with engine.database.read() as connection:
         return {one: text for one, text in connection.exec_driver_sql("SELECT page_id, features FROM link_features")}
@@ -162,23 +155,23 @@ SEEDS = st.integers(0, 39)  # few, so that each undisturbed crawl is run once fo
 
 
 @cache
-def undisturbed(seed: int) -> list[tuple[int, str]]:
+def undisturbed(seed):
     return Crawl(HeldMemoryEngine(), seed, HARVEST, kills=0).run()
 
 
 @budget(25)
 @given(SEEDS)
-def test_any_crawl_in_memory_chooses_after_kills_as_without(seed: int) -> None:
+def test_any_crawl_in_memory_chooses_after_kills_as_without(seed):
     assert Crawl(HeldMemoryEngine(), seed, HARVEST, kills=4).run() == undisturbed(seed)
 
 
 @budget(6)
 @given(SEEDS)
-def test_any_crawl_in_a_database_chooses_after_kills_as_without(sql_engine: HeldSqlEngine, seed: int) -> None:
+def test_any_crawl_in_a_database_chooses_after_kills_as_without(sql_engine, seed):
     assert Crawl(sql_engine, seed, HARVEST, kills=4).run() == undisturbed(seed)
 
 
-def test_random_crawls_are_long_enough() -> None:
+def test_random_crawls_are_long_enough():
     assert sum(len(undisturbed(seed)) > 40 for seed in range(20)) > 5
 
 
@@ -194,7 +187,7 @@ def test_stored_features_are_those_of_the_link(durable):
 
 @budget(12)
 @given(st.integers(0, 1_000_000), st.sampled_from([1, 4, 100_000]))
-def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(seed: int, head_urls: int) -> None:
+def test_whatever_happens_features_are_kept_once_and_the_store_teaches_the_same(seed, head_urls):
     crawl = Accidents(seed, HARVEST, head_urls)
     crawl.run()
     learnt, replayed = crawl.values, crawl.replayed()

@@ -1,10 +1,7 @@
 """A web of several sites, crawled by workers that send each other links, is that which one worker finds."""
 
-from __future__ import annotations
-
 import random
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
@@ -16,27 +13,22 @@ from crawlers.items import State
 from crawlers.storage.schema.tables import external_link
 from tests.support.workers_of_web import RandomWeb, Workers
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.workers_of_web import Name
-
 SITES, PAGES = 5, 6
 
 
 @pytest.fixture
-def make(database_url: str) -> Iterator[Callable[..., Workers]]:
+def make(database_url):
     """Return a function that makes workers on the store of the test."""
     with ExitStack() as stack:
         yield lambda *arguments: stack.enter_context(closing(Workers(*arguments, database_url)))
 
 
-def order(name: str) -> Callable[[], object]:
+def order(name):
     weights = STRATEGIES["learnt"] if name == "learnt topic" else Weights(0.5, 0.3, 0.2)
     return lambda: ORDERS[name.removeprefix("learnt ")](OrderOptions(weights=weights))
 
 
-def truth(web: RandomWeb) -> tuple[dict[Name, tuple[int, Name | None]], dict[tuple[Name, Name], int]]:
+def truth(web):
     """Return state and target of a redirect by page, and the numbers of links, of what the home pages lead to."""
     found = [(place, 0) for place in range(SITES)]
     for name in found:  # which grows
@@ -47,7 +39,7 @@ def truth(web: RandomWeb) -> tuple[dict[Name, tuple[int, Name | None]], dict[tup
     return pages, {(name, target): count for name in read for target, count in web.links[name].items()}
 
 
-def disturb(crawl: Workers, rng: random.Random) -> bool:
+def disturb(crawl, rng):
     """Let something happen to one of the workers; return whether it was killed."""
     crawl.now += 0.5
     worker = rng.choice(list(crawl.workers.values()))
@@ -71,9 +63,7 @@ def disturb(crawl: Workers, rng: random.Random) -> bool:
 
 @pytest.mark.parametrize("name", ["bfs", "topic", "learnt topic"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
-    make: Callable[..., Workers], name: str, seed: int
-) -> None:
+def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(make, name, seed):
     rng = random.Random(seed)
     web = RandomWeb(rng, SITES, PAGES)
     crawl = make(web, order(name), SITES)
@@ -85,7 +75,7 @@ def test_pages_and_links_are_those_of_one_worker_whoever_is_killed(
     assert crawl.result() == truth(web)
 
 
-def check_cash(crawl: Workers, rng: random.Random) -> None:
+def check_cash(crawl, rng):
     """Check that all cash adds up to 1 at every commit of three workers, some of which are killed."""
     for _ in range(3):
         crawl.join()
@@ -103,14 +93,14 @@ def check_cash(crawl: Workers, rng: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", ["aopic", "opic"])
-def test_cash_of_all_adds_up_at_every_commit(make: Callable[..., Workers], name: str, seed: int) -> None:
+def test_cash_of_all_adds_up_at_every_commit(make, name, seed):
     rng = random.Random(seed)
     check_cash(make(RandomWeb(rng, SITES, PAGES, moved_p=0.2), order(name), SITES), rng)
 
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize("seed", [1, 2])
-def test_cash_of_links_to_refused_sites_adds_up_at_every_commit(database_url: str, seed: int) -> None:
+def test_cash_of_links_to_refused_sites_adds_up_at_every_commit(database_url, seed):
     rng = random.Random(seed)
     web = RandomWeb(rng, SITES, PAGES, moved_p=0.2)
     with closing(Workers(web, order("aopic"), SITES, database_url, most_sites=3)) as crawl:

@@ -1,9 +1,6 @@
 """The frontier's contract, for every engine: queue slots of URLs, and scheduled revisits."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,33 +16,28 @@ from crawlers.storage.schema.score_tables import news_score
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import pending_of
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import Lease
-    from crawlers.items import Target
-    from tests.contracts.engines import Engine, HeldSqlEngine, SqlEngine
-
 SHARES = {"explore_share": 0.0, "archive_share": 0.0}
 
 
-def place_of(target: Target) -> QueueSlot:
+def place_of(target):
     path = target.url.rpartition("/")[2]
     queue = {"a": FIT, "p": ARCHIVE}.get(path[:1], OTHER)
     return QueueSlot(queue, 1.0 if queue == FIT else 0.01)
 
 
-def news_site(engine: Engine, site_id: int | None = None, order: str = "fit*opic", **options: float) -> Site:
+def news_site(engine, site_id=None, order="fit*opic", **options):
     frontier = engine.frontier(ORDERS[order](OrderOptions(**{**SHARES, **options})))
     return Site(engine, frontier, id=site_id, parallel=100)
 
 
 def end(
-    site: Site,
-    lease: Lease,
-    *links: str,
-    revisit_at: float | None = None,
-    announced: dict[str, QueueSlot] | None = None,
-    now: float = NOW,
-) -> None:
+    site,
+    lease,
+    *links,
+    revisit_at=None,
+    announced=None,
+    now=NOW,
+):
     targets = [site.target(link) for link in links]
     page = Page(
         lease.id,
@@ -66,12 +58,12 @@ def end(
     site.frontier.acknowledge(lease, decision, now)
 
 
-def begun(site: Site, *links: str, **more: Any) -> None:
+def begun(site, *links, **more):
     site.frontier.add([Candidate(site.id, site.target("/"), slot=QueueSlot(FRESH, 4e9))], NOW)
     end(site, site.one(), *links, **more)
 
 
-def drained(site: Site, now: float = NOW) -> list[str]:
+def drained(site, now=NOW):
     paths = []
     while leases := site.frontier.lease(now, 1):
         paths += site.paths(leases)
@@ -79,27 +71,27 @@ def drained(site: Site, now: float = NOW) -> list[str]:
     return paths
 
 
-def test_matching_urls_come_before_all_others(engine: Engine) -> None:
+def test_matching_urls_come_before_all_others(engine):
     site = news_site(engine)
     begun(site, "/s1", "/a1", "/p1", "/a2", "/s2")
     assert drained(site)[:2] == ["/a1", "/a2"]
 
 
-def test_share_of_the_downloads_goes_to_other_urls(engine: Engine) -> None:
+def test_share_of_the_downloads_goes_to_other_urls(engine):
     site = news_site(engine, explore_share=0.1, archive_share=0.2)
     begun(site, *(f"/{kind}{number:02}" for kind in "asp" for number in range(40)))
     first = "".join(path[1] for path in drained(site)[:39])
     assert (first.count("a"), first.count("s"), first.count("p")) == (27, 4, 8)  # and the home page
 
 
-def test_fresh_urls_come_first_and_the_newest_of_them_at_once(engine: Engine) -> None:
+def test_fresh_urls_come_first_and_the_newest_of_them_at_once(engine):
     site = news_site(engine)
     announced = {path: QueueSlot(FRESH, date) for path, date in (("/x1", 5.0), ("/a9", 7.0), ("/x2", 6.0))}
     begun(site, "/a1", "/x1", "/a9", "/x2", announced=announced)
     assert drained(site) == ["/a9", "/x2", "/x1", "/a1"]
 
 
-def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
+def test_known_url_that_is_announced_becomes_fresh(engine):
     site = news_site(engine)
     begun(site, "/a1", "/x1", "/feed")
     feed = next(lease for lease in site.frontier.lease(NOW, 9) if lease.url.endswith("/feed"))
@@ -109,7 +101,7 @@ def test_known_url_that_is_announced_becomes_fresh(engine: Engine) -> None:
     assert drained(site) == ["/x1", "/a1"]
 
 
-def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine: Engine) -> None:
+def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine):
     site = news_site(engine)
     begun(site, "/a1", "/a2", revisit_at=NOW + 60)
     assert not site.frontier.only_revisits(NOW), "two wait"
@@ -127,7 +119,7 @@ def test_only_revisits_remain_when_nothing_waits_rests_or_is_leased(engine: Engi
     assert returns == [True, True, False, False]
 
 
-def test_page_is_revisited_at_its_times(engine: Engine) -> None:
+def test_page_is_revisited_at_its_times(engine):
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)
     assert drained(site) == ["/a1"]
@@ -141,7 +133,7 @@ def test_page_is_revisited_at_its_times(engine: Engine) -> None:
     assert {path for path, row in site.rows().items() if row["state"] == State.DONE} == {"/", "/a1", "/a60", "/a120"}
 
 
-def test_failed_page_is_revisited(engine: Engine) -> None:
+def test_failed_page_is_revisited(engine):
     site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     lease = site.one(NOW + 60)
@@ -151,7 +143,7 @@ def test_failed_page_is_revisited(engine: Engine) -> None:
     assert site.rows()["/"]["state"] == State.DONE
 
 
-def test_page_without_a_next_visit_is_finished(engine: Engine) -> None:
+def test_page_without_a_next_visit_is_finished(engine):
     site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     end(site, site.one(NOW + 60), now=NOW + 60)
@@ -160,7 +152,7 @@ def test_page_without_a_next_visit_is_finished(engine: Engine) -> None:
 
 
 @pytest.mark.both_stores
-def test_queue_slots_and_times_of_revisits_survive_a_kill(durable: SqlEngine) -> None:
+def test_queue_slots_and_times_of_revisits_survive_a_kill(durable):
     site = news_site(durable)
     begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60)
     durable.close_writer()
@@ -169,7 +161,7 @@ def test_queue_slots_and_times_of_revisits_survive_a_kill(durable: SqlEngine) ->
     assert "/" in again.paths(again.frontier.lease(NOW + 60, 9))
 
 
-def test_clock_that_was_set_back_makes_no_revisit_wait_longer(durable: SqlEngine) -> None:
+def test_clock_that_was_set_back_makes_no_revisit_wait_longer(durable):
     site, later = news_site(durable), NOW + 365 * 86_400.0
     begun(site, revisit_at=later + 60, now=later)
     durable.close_writer()
@@ -178,7 +170,7 @@ def test_clock_that_was_set_back_makes_no_revisit_wait_longer(durable: SqlEngine
     assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
 
 
-def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable: SqlEngine) -> None:
+def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable):
     site, later = news_site(durable), NOW + 365 * 86_400.0
     begun(site, revisit_at=NOW + 60)
     durable.close_writer()
@@ -188,7 +180,7 @@ def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable: SqlE
 
 
 @pytest.mark.both_stores
-def test_revisit_that_was_leased_at_a_kill_is_due_again(durable: SqlEngine) -> None:
+def test_revisit_that_was_leased_at_a_kill_is_due_again(durable):
     site = news_site(durable)
     begun(site, revisit_at=NOW + 60)
     site.one(NOW + 60)
@@ -197,7 +189,7 @@ def test_revisit_that_was_leased_at_a_kill_is_due_again(durable: SqlEngine) -> N
     assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
 
 
-def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
+def test_redirect_passes_its_queue_slot_on(engine):
     site = news_site(engine)
     begun(site, "/a1", "/a2", "/s1")
     lease = site.one()
@@ -206,7 +198,7 @@ def test_redirect_passes_its_queue_slot_on(engine: Engine) -> None:
     assert sorted(drained(site)[:2]) == ["/a2", "/moved"]
 
 
-def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
+def test_new_rules_requeue_waiting_urls(engine):
     site = news_site(engine)
     begun(site, "/s1", "/s2", "/a1", "/x3")
     site.rows()  # all are committed
@@ -221,9 +213,7 @@ def test_new_rules_requeue_waiting_urls(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("paths", [("/x3",), ("/x3", "/a1"), ("/x1", "/x2", "/x3", "/a1", "/s1")])
-def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(
-    sql_engine: HeldSqlEngine, paths: tuple[str, ...]
-) -> None:
+def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(sql_engine, paths):
     site = news_site(sql_engine)
     begun(site, "/x1", "/x2", "/x3", "/a1", "/s1")
     ids = [site.rows()[path]["id"] for path in paths]
@@ -239,9 +229,7 @@ def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit
     assert sorted([*again.paths(first), *drained(again)]) == ["/a1", "/s1", "/x1", "/x2", "/x3"]
 
 
-def test_many_pages_that_wait_although_they_were_given_up_are_leased(
-    sql_engine: HeldSqlEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_pages_that_wait_although_they_were_given_up_are_leased(sql_engine, monkeypatch):
     monkeypatch.setattr(site_start, "MOST_REVIVED", 2)
     site = news_site(sql_engine)
     begun(site, "/x1", "/x2", "/x3", "/x4")
@@ -253,14 +241,14 @@ def test_many_pages_that_wait_although_they_were_given_up_are_leased(
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
-def test_each_url_is_leased_once_under_every_order(engine: Engine, order: str) -> None:
+def test_each_url_is_leased_once_under_every_order(engine, order):
     site = news_site(engine, order=order, explore_share=0.2, archive_share=0.2)
     begun(site, *(f"/{kind}{number}" for kind in "asp" for number in range(30)))
     paths = drained(site)
     assert len(paths) == len(set(paths)) == 90
 
 
-def test_finished_page_can_be_fetched_once_more(engine: Engine) -> None:
+def test_finished_page_can_be_fetched_once_more(engine):
     site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3")
     first = {lease.url.removeprefix(site.root): lease.id for lease in site.frontier.lease(NOW, 9)}
@@ -279,7 +267,7 @@ def test_finished_page_can_be_fetched_once_more(engine: Engine) -> None:
     assert not site.frontier.is_waiting
 
 
-def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_another(engine: Engine) -> None:
+def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_another(engine):
     site = news_site(engine)
     begun(site, "/x1")
     first = site.one()
@@ -296,7 +284,7 @@ def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_anoth
     assert site.frontier.next_due(NOW) == 60
 
 
-def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> None:
+def test_page_to_be_fetched_once_more_survives_a_kill(durable):
     site = news_site(durable)
     begun(site, "/x1")
     lease = site.one()
@@ -307,7 +295,7 @@ def test_page_to_be_fetched_once_more_survives_a_kill(durable: SqlEngine) -> Non
     assert again.paths(again.frontier.lease(NOW, 9)) == ["/x1"]
 
 
-def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine: Engine) -> None:
+def test_url_that_is_found_nearer_leaves_its_site_asleep_when_nothing_waits(engine):
     site = news_site(engine)
     begun(site, "/a1", revisit_at=NOW + 60)
     site.frontier.add([Candidate(site.id, site.target("/a1"), 0, slot=QueueSlot(FIT, 1.0))], NOW)

@@ -1,20 +1,13 @@
 """The frontier's contract, for every engine: what it reports about itself to those who watch it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.bandits.beebot import BatchGreedy
 from crawlers.algorithms.bandits.patience import Patience
 from crawlers.frontier.values import Decision, Reward, RuleDecisions
 from crawlers.items import Page, State
 from tests.contracts.site import NOW, Site
 
-if TYPE_CHECKING:
-    from tests.contracts.engines import Engine
 
-
-def test_pages_are_summed_up_by_state_without_those_of_unknown_sites(engine: Engine) -> None:
+def test_pages_are_summed_up_by_state_without_those_of_unknown_sites(engine):
     a = Site(engine, parallel=9)
     b = Site(engine, a.frontier, parallel=9)
     a.add("/1", "/2", "/3")
@@ -25,7 +18,7 @@ def test_pages_are_summed_up_by_state_without_those_of_unknown_sites(engine: Eng
     assert a.frontier.page_counts() == {State.WAITING: 3, State.FAILED: 1}
 
 
-def test_choices_of_the_rule_are_counted_by_their_outcome(engine: Engine) -> None:
+def test_choices_of_the_rule_are_counted_by_their_outcome(engine):
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=Patience(0.9, 60.0))
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     assert frontier.lease(NOW, 1) == []

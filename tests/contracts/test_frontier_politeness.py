@@ -1,22 +1,15 @@
 """The frontier's contract, for every engine: the politeness towards hosts, and the time of the next lease."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlers.items import State
 from tests.contracts.site import NOW, Site
 
-if TYPE_CHECKING:
-    from tests.contracts.engines import Engine
-
 # Politeness
 
 
-def test_no_more_leases_at_a_time_than_the_host_allows(engine: Engine) -> None:
+def test_no_more_leases_at_a_time_than_the_host_allows(engine):
     site = Site(engine, parallel=2)
     site.add("/a/", "/b/", "/c/")
     first, _ = site.lease()
@@ -25,7 +18,7 @@ def test_no_more_leases_at_a_time_than_the_host_allows(engine: Engine) -> None:
     assert site.paths(site.lease()) == ["/c/"]
 
 
-def test_starts_keep_the_delay_of_the_host(engine: Engine) -> None:
+def test_starts_keep_the_delay_of_the_host(engine):
     site = Site(engine, parallel=9, delay_s=2.0)
     site.add("/a/", "/b/", "/c/")
     assert len(site.lease(NOW)) == 1
@@ -35,7 +28,7 @@ def test_starts_keep_the_delay_of_the_host(engine: Engine) -> None:
     assert len(site.lease(NOW + 4.5)) == 1
 
 
-def test_host_that_requests_a_rest_does_not_delay_others(engine: Engine) -> None:
+def test_host_that_requests_a_rest_does_not_delay_others(engine):
     frontier = engine.frontier()
     tired, fresh = Site(engine, frontier), Site(engine, frontier)
     tired.add("/a/", "/b/")
@@ -51,7 +44,7 @@ def test_host_that_requests_a_rest_does_not_delay_others(engine: Engine) -> None
     assert tired.paths(frontier.lease(NOW + 60, 9)) == ["/a/"]
 
 
-def test_rejected_lease_costs_the_host_no_delay(engine: Engine) -> None:
+def test_rejected_lease_costs_the_host_no_delay(engine):
     site = Site(engine, delay_s=10.0)
     site.add("/a/", "/b/", "/c/")
     for path in ("/a/", "/b/"):
@@ -63,7 +56,7 @@ def test_rejected_lease_costs_the_host_no_delay(engine: Engine) -> None:
     assert not site.frontier.has_pending
 
 
-def test_rejection_does_not_shorten_the_delay_after_another_start(engine: Engine) -> None:
+def test_rejection_does_not_shorten_the_delay_after_another_start(engine):
     site = Site(engine, parallel=3, delay_s=10.0)
     site.add("/a/", "/b/", "/c/")
     early = site.one(NOW)
@@ -73,7 +66,7 @@ def test_rejection_does_not_shorten_the_delay_after_another_start(engine: Engine
     assert len(site.lease(NOW + 20)) == 1
 
 
-def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine: Engine) -> None:
+def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine):
     site = Site(engine, parallel=2, delay_s=10.0)
     site.add("/a/", "/b/")
     lease = site.one(NOW)
@@ -85,7 +78,7 @@ def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine: Engin
 # When something is due
 
 
-def test_nothing_is_due_when_nothing_waits(site: Site) -> None:
+def test_nothing_is_due_when_nothing_waits(site):
     assert site.frontier.next_due(NOW) is None
     assert not site.frontier.has_pending
     site.add("/a/")
@@ -97,7 +90,7 @@ def test_nothing_is_due_when_nothing_waits(site: Site) -> None:
     assert not site.frontier.is_waiting
 
 
-def test_next_due_is_exact_when_a_retry_rests_shorter_than_its_host(engine: Engine) -> None:
+def test_next_due_is_exact_when_a_retry_rests_shorter_than_its_host(engine):
     site = Site(engine, delay_s=10.0)
     site.add("/a/")
     site.frontier.release(site.one(), NOW + 1, "no answer", failed=True)
@@ -110,9 +103,7 @@ def test_next_due_is_exact_when_a_retry_rests_shorter_than_its_host(engine: Engi
     delays=st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=1, max_size=4),
     steps=st.lists(st.sampled_from(["end", "reject", "refuse", "fail"]), max_size=30),
 )
-def test_urls_are_leased_when_they_are_due_and_not_earlier(
-    engine: Engine, delays: list[float], steps: list[str]
-) -> None:
+def test_urls_are_leased_when_they_are_due_and_not_earlier(engine, delays, steps):
     frontier = engine.frontier()
     sites = {}
     for delay_s in delays:
@@ -139,7 +130,7 @@ def test_urls_are_leased_when_they_are_due_and_not_earlier(
             frontier.release(lease, now + 1, failed=True)
 
 
-def test_paused_site_leases_nothing_until_it_is_resumed(engine: Engine) -> None:
+def test_paused_site_leases_nothing_until_it_is_resumed(engine):
     frontier = engine.frontier()
     paused, other = Site(engine, frontier), Site(engine, frontier)
     paused.add("/a/")

@@ -1,7 +1,5 @@
 """Topic crawls follow the links that lead to relevant pages, and after any kill the same ones as without it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -124,7 +122,7 @@ SEEDS = st.integers(0, 24)  # few, so that each undisturbed crawl is run once fo
 
 
 @cache
-def undisturbed(seed: int) -> list[tuple[int, str]]:
+def undisturbed(seed):
     return Crawl(HeldMemoryEngine(), seed, TOPIC, kills=0).run()
 
 

@@ -1,18 +1,16 @@
 """The frontier's contract, for every engine: how a lease ends, by a page, a redirect or a release."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
-from tests.contracts.site import NOW, Site
+from tests.contracts.site import NOW
 from tests.support.frontier_state import counts_of
 
 
-def test_attempts_are_requests_so_a_rejected_url_adds_none(site: Site) -> None:
+def test_attempts_are_requests_so_a_rejected_url_adds_none(site):
     site.add("/rejected/", "/read/", "/failed/")
     rejected, read, failed = site.lease()
     site.end(rejected, State.REJECTED)
@@ -30,7 +28,7 @@ def test_attempts_are_requests_so_a_rejected_url_adds_none(site: Site) -> None:
 # Redirects
 
 
-def test_redirect_keeps_the_level_and_adds_a_hop(site: Site) -> None:
+def test_redirect_keeps_the_level_and_adds_a_hop(site):
     site.add("/old/", level=3)
     old = site.one()
     site.end(old, State.MOVED, moved_to="/new/")
@@ -40,7 +38,7 @@ def test_redirect_keeps_the_level_and_adds_a_hop(site: Site) -> None:
     assert (row["state"], row["moved_to"]) == (State.MOVED, lease.id)
 
 
-def test_redirect_to_a_known_page_points_to_it(site: Site) -> None:
+def test_redirect_to_a_known_page_points_to_it(site):
     site.add("/old/", "/new/")
     old, new = site.lease()
     site.end(new)
@@ -49,7 +47,7 @@ def test_redirect_to_a_known_page_points_to_it(site: Site) -> None:
     assert site.lease() == []
 
 
-def test_redirect_to_another_variant_requests_the_same_page_again(site: Site) -> None:
+def test_redirect_to_another_variant_requests_the_same_page_again(site):
     site.add("/a")
     first = site.one()
     site.end(first, State.MOVED, moved_to="/a/?x=")
@@ -60,14 +58,14 @@ def test_redirect_to_another_variant_requests_the_same_page_again(site: Site) ->
     assert counts_of(site.frontier)[site.id] == {State.DONE: 1}
 
 
-def test_variant_that_the_server_redirects_to_is_kept(site: Site) -> None:
+def test_variant_that_the_server_redirects_to_is_kept(site):
     site.add("/a")
     site.end(site.one(), State.MOVED, moved_to="/a/?x=")
     site.add("/a/", level=0, hops=1)
     assert site.drain() == ["/a/?x="]
 
 
-def test_redirect_to_the_same_url_fails(site: Site) -> None:
+def test_redirect_to_the_same_url_fails(site):
     site.add("/a/")
     page = site.end(site.one(), State.MOVED, moved_to="/a/")
     row = site.rows()["/a/"]
@@ -75,7 +73,7 @@ def test_redirect_to_the_same_url_fails(site: Site) -> None:
 
 
 @pytest.mark.parametrize("step", ["/{}/", "/a/?x{}="], ids=["pages", "variants"])
-def test_endless_redirects_are_aborted(site: Site, step: str) -> None:
+def test_endless_redirects_are_aborted(site, step):
     site.add("/a")
     asked = 0
     while leases := site.lease():
@@ -86,7 +84,7 @@ def test_endless_redirects_are_aborted(site: Site, step: str) -> None:
     assert [row["reason"] for row in failed] == ["many_redirects 20"]
 
 
-def test_redirects_in_a_circle_end(site: Site) -> None:
+def test_redirects_in_a_circle_end(site):
     site.add("/a/")
     site.end(site.one(), State.MOVED, moved_to="/b/")
     site.end(site.one(), State.MOVED, moved_to="/a/")
@@ -98,14 +96,14 @@ def test_redirects_in_a_circle_end(site: Site) -> None:
 # Releases
 
 
-def test_released_url_is_leased_again_before_its_successors(site: Site) -> None:
+def test_released_url_is_leased_again_before_its_successors(site):
     site.add("/a/", "/b/")
     lease = site.one()
     site.frontier.release(lease, NOW)
     assert site.paths(site.lease()) == ["/a/", "/b/"]
 
 
-def test_released_url_rests_until_the_given_time(site: Site) -> None:
+def test_released_url_rests_until_the_given_time(site):
     site.add("/a/", "/b/")
     site.frontier.release(site.one(), NOW + 5)
     assert site.drain() == ["/b/"]
@@ -114,7 +112,7 @@ def test_released_url_rests_until_the_given_time(site: Site) -> None:
     assert site.paths(site.lease(NOW + 5)) == ["/a/"]
 
 
-def test_only_failures_count_as_attempts(site: Site) -> None:
+def test_only_failures_count_as_attempts(site):
     site.add("/a/")
     site.frontier.release(site.one(), NOW)
     assert site.one().attempts == 0
@@ -126,7 +124,7 @@ def test_only_failures_count_as_attempts(site: Site) -> None:
     assert (row["state"], row["attempts"], row["reason"]) == (State.WAITING, 1, "no answer")
 
 
-def test_lease_ends_once(site: Site) -> None:
+def test_lease_ends_once(site):
     site.add("/a/")
     lease = site.one()
     site.end(lease)
@@ -137,7 +135,7 @@ def test_lease_ends_once(site: Site) -> None:
     assert counts_of(site.frontier)[site.id] == {State.DONE: 1}
 
 
-def test_earlier_lease_of_a_page_does_not_end_the_current_one(site: Site) -> None:
+def test_earlier_lease_of_a_page_does_not_end_the_current_one(site):
     site.add("/a/")
     early = site.one()
     site.frontier.release(early, NOW)
@@ -147,7 +145,7 @@ def test_earlier_lease_of_a_page_does_not_end_the_current_one(site: Site) -> Non
     assert site.frontier.leased(present.id) is present
 
 
-def test_unknown_site_is_a_frontier_error_and_adds_nothing(site: Site) -> None:
+def test_unknown_site_is_a_frontier_error_and_adds_nothing(site):
     good = Candidate(site.id, site.target("/a/"))
     with pytest.raises(FrontierError, match="site 99 is not open"):
         site.frontier.add([good, good._replace(site_id=99)], NOW)

@@ -1,9 +1,6 @@
 """The frontier's contract, for every engine: the best page of all comes first, and no cash is lost."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,21 +14,16 @@ from tests.contracts.scored_crawl import ScoredCrawl, Way
 from tests.contracts.scored_engines import ScoredMemoryEngine, opened
 from tests.contracts.scored_story import name_of, target_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.contracts.engines import Engine
-
 SCORED = [name for name in ORDERS if ORDERS[name](OrderOptions()).scores is not None]
 TINY = (1, 2, 5)
 
 
-def order(name: str, weight: float = 1.0) -> Callable[[], PageOrder]:
+def order(name, weight=1.0):
     return lambda: ORDERS[name](OrderOptions(uncrawled_weight=weight))
 
 
 @pytest.fixture
-def held(request: pytest.FixtureRequest) -> Iterator[Any]:
+def held(request):
     """Each engine that loses uncommitted changes."""
     with opened(request) as engine:
         yield engine
@@ -41,7 +33,7 @@ def held(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_leased_page_is_the_best_of_all_that_politeness_allows(engine: Engine, name: str) -> None:
+def test_leased_page_is_the_best_of_all_that_politeness_allows(engine, name):
     way = Way(order(name), parallel=(1, 2), delays_s=(0.0, 3.0), heads=TINY)
     ScoredCrawl(engine, way).run(150)
 
@@ -50,23 +42,21 @@ def test_leased_page_is_the_best_of_all_that_politeness_allows(engine: Engine, n
     ("weight", "heads", "seed"),
     [(1.0, (1,), 1), (3.0, (2, 5), 2), (math.inf, (1, 3), 3), (3.0, (1,), 4), (1.0, (1000,), 5)],
 )
-def test_leased_page_has_the_most_cash_whatever_is_in_memory(
-    held: Any, weight: float, heads: tuple[int, ...], seed: int
-) -> None:
+def test_leased_page_has_the_most_cash_whatever_is_in_memory(held, weight, heads, seed):
     crawl = ScoredCrawl(held, Way(order("aopic", weight), seed, weight, heads, caches=(1, 10, 1000)))
     crawl.run(200)
     crawl.check_store()
 
 
 @pytest.mark.parametrize("heads", [(1,), (2, 5), (1000,)])
-def test_scores_that_fall_with_time_are_read_again(held: Any, heads: tuple[int, ...]) -> None:
+def test_scores_that_fall_with_time_are_read_again(held, heads):
     crawl = ScoredCrawl(held, Way(lambda: PageOrder(Fading()), heads=heads, parallel=(1, 3), delays_s=(0.0, 1.0)))
     crawl.run(150)
     assert sum(is_revisit for _, is_revisit in crawl.asked) > 30
     crawl.check_store()
 
 
-def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
+def test_page_that_rises_over_the_spill_limit_comes_first(held):
     crawl = ScoredCrawl(held, Way(order("aopic"), sites=1, heads=(1,), accidents=False))
     home = crawl.frontier.lease(crawl.now, 1)[0]
     crawl.read(home, {(1, number): 1 for number in range(1, 9)})
@@ -80,7 +70,7 @@ def test_page_that_rises_over_the_spill_limit_comes_first(held: Any) -> None:
 
 # Not aopic-random: its random numbers depend on page ids, and a killed process loses its reserved ids.
 @pytest.mark.parametrize("name", ["aopic", "aopic-cyclic", "opic", "topic"])
-def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_one(held: Any, name: str) -> None:
+def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_one(held, name):
     whole = ScoredCrawl(ScoredMemoryEngine(), Way(order(name, 2.0), 5, 2.0, delays_s=(0.0,)))
     whole.run(120)
     killed = ScoredCrawl(held, Way(order(name, 2.0), 5, 2.0, heads=TINY, caches=(1, 10, 1000)))
@@ -98,7 +88,7 @@ def test_crawl_killed_after_commits_requests_the_same_pages_as_an_undisturbed_on
 
 
 @pytest.mark.parametrize(("weight", "seed"), [(1.0, 1), (3.0, 2), (math.inf, 3)])
-def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, weight: float, seed: int) -> None:
+def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held, weight, seed):
     way = Way(order("aopic", weight), seed, weight, TINY, parallel=(1, 3), caches=(1, 1000), rejects=False)
     crawl = ScoredCrawl(held, way)
     for _ in range(6):
@@ -110,7 +100,7 @@ def test_no_cash_is_lost_by_kills_after_commits_with_pages_in_flight(held: Any, 
         crawl.check_store()
 
 
-def test_rebase_in_a_later_run_changes_nothing(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebase_in_a_later_run_changes_nothing(held, monkeypatch):
     monkeypatch.setattr("crawlers.algorithms.ranking.opic._REBASE", 1e-3)
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 6, 3.0, TINY, parallel=(1, 3), rejects=False))
     for _ in range(4):
@@ -123,7 +113,7 @@ def test_rebase_in_a_later_run_changes_nothing(held: Any, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held: Any, seed: int) -> None:
+def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held, seed):
     way = Way(order("aopic", 9.0), seed, 9.0, (20, 1000), pages=200, parallel=(1, 3), rejects=False)
     crawl = ScoredCrawl(held, way)
     lost = 0
@@ -142,7 +132,7 @@ def test_kills_that_lose_the_last_change_sets_keep_all_cash_and_every_page(held:
 
 
 @pytest.mark.both_stores
-def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
+def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held):
     crawl = ScoredCrawl(held, Way(order("aopic", 3.0), 3, 3.0, (2, 1000), rejects=False))
     crawl.run(40)
     before, totals = crawl.rows(), crawl.scores.totals()
@@ -165,7 +155,7 @@ def test_crawl_of_fewer_sites_keeps_the_scores_of_the_others(held: Any) -> None:
 
 
 @pytest.fixture
-def limited(request: pytest.FixtureRequest) -> Iterator[ScoredCrawl]:
+def limited(request):
     """A crawl of a home page that links to one page, in a database of either kind."""
     with opened(request) as engine:
         crawl = ScoredCrawl(engine, Way(order("aopic"), sites=1, accidents=False))
@@ -173,7 +163,7 @@ def limited(request: pytest.FixtureRequest) -> Iterator[ScoredCrawl]:
         yield crawl
 
 
-def test_page_excluded_by_a_lower_limit_returns_its_cash(limited: ScoredCrawl) -> None:
+def test_page_excluded_by_a_lower_limit_returns_its_cash(limited):
     limited.limit(0)
     limited.check_cash()
     for _ in range(3):
@@ -184,7 +174,7 @@ def test_page_excluded_by_a_lower_limit_returns_its_cash(limited: ScoredCrawl) -
     limited.check_cash()
 
 
-def test_page_that_was_always_too_deep_is_requested_under_a_higher_limit(limited: ScoredCrawl) -> None:
+def test_page_that_was_always_too_deep_is_requested_under_a_higher_limit(limited):
     limited.limit(1)
     (lease,) = limited.frontier.lease(limited.now, 1)
     limited.read(lease, {(1, 2): 1})
@@ -196,7 +186,7 @@ def test_page_that_was_always_too_deep_is_requested_under_a_higher_limit(limited
 
 
 @pytest.mark.parametrize("name", SCORED)
-def test_page_that_was_gone_waits_again_when_it_is_found(name: str) -> None:
+def test_page_that_was_gone_waits_again_when_it_is_found(name):
     scores = order(name)().scores
     assert scores is not None
     scores.add_waiting(1, 0)
@@ -211,7 +201,7 @@ def test_page_that_was_gone_waits_again_when_it_is_found(name: str) -> None:
 
 
 @pytest.mark.both_stores
-def test_every_page_is_requested_after_the_limit_was_lowered_and_raised(limited: ScoredCrawl) -> None:
+def test_every_page_is_requested_after_the_limit_was_lowered_and_raised(limited):
     for limit in (0, 1):
         limited.limit(limit)
     limited.check_cash()
@@ -219,7 +209,7 @@ def test_every_page_is_requested_after_the_limit_was_lowered_and_raised(limited:
     assert limited.rows()[1, 1]["state"] == State.DONE
 
 
-def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited: ScoredCrawl) -> None:
+def test_unavailable_home_page_is_requested_when_the_crawl_resumes(limited):
     other = limited.engine.new_site()
     limited.sites.append(other)
     limited.open()

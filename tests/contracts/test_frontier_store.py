@@ -1,7 +1,5 @@
 """The frontier's contract: what is known of a crawl, also after its process was killed."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.bandits.best_site import Best
@@ -10,14 +8,14 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import Engine, MemoryEngine, SqlEngine
+from tests.contracts.engines import MemoryEngine
 from tests.contracts.site import NOW, Site
 from tests.support.frontier_state import counts_of
 
 # What is known of a crawl
 
 
-def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine: Engine) -> None:
+def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine):
     frontier = engine.frontier()
     one, two = Site(engine, frontier, parallel=9, max_level=1), Site(engine, frontier)
     one.add("/a/", "/b/", "/c/", "/d/", "/e/")
@@ -30,7 +28,7 @@ def test_counts_are_per_site_and_state_with_leased_ones_as_waiting(engine: Engin
     assert frontier.is_waiting
 
 
-def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
+def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts():
     engine = MemoryEngine()
     frontier = engine.frontier()
     for site_id in range(1, 20_001):
@@ -46,7 +44,7 @@ def test_lease_hands_out_one_url_of_each_of_twenty_thousand_hosts() -> None:
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize("cache_urls", [1, 1000])
-def test_crawl_resumes_where_it_was_killed(durable: SqlEngine, cache_urls: int) -> None:
+def test_crawl_resumes_where_it_was_killed(durable, cache_urls):
     site = Site(durable, parallel=9, max_level=1)
     site.add("/")
     site.end(site.one(), State.DONE, "/a", "/b/", "/c/", "/a/?x=")
@@ -64,7 +62,7 @@ def test_crawl_resumes_where_it_was_killed(durable: SqlEngine, cache_urls: int) 
     assert [(path, lease.attempts) for lease in site.lease(NOW + 100) for path in site.paths([lease])] == [("/b/", 1)]
 
 
-def test_sites_of_one_store_are_independent(durable: SqlEngine) -> None:
+def test_sites_of_one_store_are_independent(durable):
     frontier = durable.frontier(cache_urls=1)
     one = Site(durable, frontier)
     same = resolve("http://shared.test/", "/a")
@@ -73,7 +71,7 @@ def test_sites_of_one_store_are_independent(durable: SqlEngine) -> None:
     assert {lease.site_id for lease in frontier.lease(NOW, 9)} == {one.id, two.id}
 
 
-def test_queue_longer_than_its_part_in_memory_is_leased_in_order(durable: SqlEngine) -> None:
+def test_queue_longer_than_its_part_in_memory_is_leased_in_order(durable):
     site = Site(durable, durable.frontier(cache_urls=10, head_urls=1), parallel=1000)
     paths = [f"/{number}/" for number in range(300)]
     for first in range(0, 300, 7):
@@ -82,14 +80,14 @@ def test_queue_longer_than_its_part_in_memory_is_leased_in_order(durable: SqlEng
     assert len(site.rows()) == 300
 
 
-def test_urls_added_twice_at_once_are_one_page_each_whatever_the_cache_holds(durable: SqlEngine) -> None:
+def test_urls_added_twice_at_once_are_one_page_each_whatever_the_cache_holds(durable):
     site = Site(durable, durable.frontier(cache_urls=10, head_urls=1))
     paths = [f"/{number}/" for number in range(200)]
     assert site.add(*paths, *paths) == 200
     assert site.drain() == paths
 
 
-def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable: SqlEngine) -> None:
+def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable):
     site = Site(durable, durable.frontier(head_urls=1), parallel=1000)
     site.add("/far/", level=2)
     site.frontier.release(site.one(), NOW + 5)
@@ -99,7 +97,7 @@ def test_url_that_rested_while_the_queue_grew_before_it_is_not_lost(durable: Sql
 
 
 @pytest.mark.parametrize("cache_urls", [1, 1000])
-def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngine, cache_urls: int) -> None:
+def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable, cache_urls):
     site = Site(durable, max_level=1)
     site.add("/a/", "/b/")
     site = Site(durable, durable.frontier(cache_urls=cache_urls), id=site.id, max_level=1)
@@ -109,7 +107,7 @@ def test_unseen_urls_are_the_new_ones_whatever_the_cache_holds(durable: SqlEngin
 
 
 @pytest.mark.parametrize("order", ["bfs", "opic"])
-def test_retry_keeps_its_time_over_a_kill(durable: SqlEngine, order: str) -> None:
+def test_retry_keeps_its_time_over_a_kill(durable, order):
     site = Site(durable, durable.frontier(ORDERS[order](OrderOptions()), Best()))
     site.add("/", "/a/")
     lease = site.one()

@@ -1,9 +1,5 @@
 """The frontier's contract, for every engine: revisits of a page, and links between sites."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
@@ -14,17 +10,11 @@ from tests.contracts.scored_engines import changes, opened
 from tests.contracts.scored_story import name_of, target_of
 from tests.contracts.site import NOW, Site
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.frontier.values import Lease
-    from tests.contracts.engines import Engine
-
 
 class Visits:
     """A home page with links to two others, which can be requested any number of times."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine):
         self.crawl = ScoredCrawl(engine, Way(lambda: ORDERS["aopic"](OrderOptions()), sites=1, accidents=False))
         self.site = self.crawl.sites[0]
         self.lease = self.next()
@@ -34,14 +24,14 @@ class Visits:
             page = Page(lease.id, lease.url, lease.level, State.REFUSED, 404, "status 404")
             self.crawl.frontier.acknowledge(lease, Decision(page), self.crawl.now)
 
-    def links(self, *numbers: int) -> dict[tuple[int, int], int]:
+    def links(self, *numbers):
         return {(self.site, number): numbers.count(number) for number in numbers}
 
-    def next(self) -> Lease:
+    def next(self):
         (lease,) = self.crawl.frontier.lease(self.crawl.now, 1)
         return lease
 
-    def visit(self, state: State, status: int, *links: int, **more: Any) -> float:
+    def visit(self, state, status, *links, **more):
         """Request the home page again; return the time."""
         crawl = self.crawl
         crawl.now += 10.0
@@ -54,15 +44,15 @@ class Visits:
         return crawl.now
 
     @property
-    def hash(self) -> bytes:
+    def hash(self):
         """The content hash of the home page at its first visit."""
         return repr(((self.site, 0), 1)).encode()
 
     @property
-    def row(self) -> dict[str, Any]:
+    def row(self):
         return self.crawl.rows()[self.site, 0]
 
-    def stored(self, table: str) -> list[tuple[Any, ...]]:
+    def stored(self, table):
         """Return the rows of a table of changes, without the page; targets by their number on the site."""
         numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
         rows = []
@@ -72,19 +62,19 @@ class Visits:
         return rows
 
     @property
-    def targets(self) -> dict[int, int]:
+    def targets(self):
         numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
         return {numbers[target]: count for (_, target), count in self.crawl.engine.links().items()}
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def visits(request: pytest.FixtureRequest) -> Iterator[Visits]:
+def visits(request):
     with opened(request) as engine:
         yield Visits(engine)
 
 
 @pytest.mark.parametrize("answer", ["status 304", "same content"])
-def test_unchanged_page_is_only_marked_as_seen_again(visits: Visits, answer: str) -> None:
+def test_unchanged_page_is_only_marked_as_seen_again(visits, answer):
     before = visits.row
     more = {"is_unchanged": True} if answer == "status 304" else {"content_hash": visits.hash}
     at = visits.visit(State.DONE, 304 if answer == "status 304" else 200, **more)
@@ -94,7 +84,7 @@ def test_unchanged_page_is_only_marked_as_seen_again(visits: Visits, answer: str
     assert visits.next().is_revisit, "it is due again"
 
 
-def test_changed_page_keeps_its_previous_version(visits: Visits) -> None:
+def test_changed_page_keeps_its_previous_version(visits):
     seen = visits.row["fetched_at"]
     at = visits.visit(State.DONE, 200, 2, 3, 3, content_hash=b"new", title="New", etag="v2")
     assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
@@ -105,14 +95,14 @@ def test_changed_page_keeps_its_previous_version(visits: Visits) -> None:
     assert row["fetched_at"] == at - 1.0
 
 
-def test_previous_version_lasts_until_the_page_was_last_seen_unchanged(visits: Visits) -> None:
+def test_previous_version_lasts_until_the_page_was_last_seen_unchanged(visits):
     seen = visits.visit(State.DONE, 304, is_unchanged=True) - 1.0
     at = visits.visit(State.DONE, 200, content_hash=b"new")
     assert visits.stored("page_change") == [(at, seen, State.DONE, 200, visits.hash.hex())]
     assert sorted(visits.stored("link_change")) == [(1, at, seen, 1), (2, at, seen, 2)]
 
 
-def test_two_visits_in_one_batch_are_recorded_separately(visits: Visits) -> None:
+def test_two_visits_in_one_batch_are_recorded_separately(visits):
     visits.crawl.engine.held.flush()
     seen = visits.row["fetched_at"]
     first = visits.visit(State.DONE, 200, 2, content_hash=b"second")
@@ -130,7 +120,7 @@ def test_two_visits_in_one_batch_are_recorded_separately(visits: Visits) -> None
     assert visits.targets == {1: 2}
 
 
-def test_missing_page_is_refused_and_revisited_until_it_returns(visits: Visits) -> None:
+def test_missing_page_is_refused_and_revisited_until_it_returns(visits):
     seen = visits.row["fetched_at"]
     gone = visits.visit(State.REFUSED, 404, reason="status 404")
     assert (visits.row["state"], visits.row["reason"]) == (State.REFUSED, "status 404")
@@ -152,7 +142,7 @@ def test_missing_page_is_refused_and_revisited_until_it_returns(visits: Visits) 
     assert visits.targets == {1: 1}
 
 
-def test_target_of_a_page_that_moved_is_fetched_as_a_new_page(visits: Visits) -> None:
+def test_target_of_a_page_that_moved_is_fetched_as_a_new_page(visits):
     at = visits.visit(State.MOVED, 301, moved_to=target_of((visits.site, 7)))
     lease = visits.next()
     assert (name_of(lease.url)[1], lease.is_revisit) == (7, False)
@@ -169,7 +159,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_unavailable_page_is_kept_and_revisited(visits: Visits, failure: str) -> None:
+def test_unavailable_page_is_kept_and_revisited(visits, failure):
     before = visits.row
     answer = dict(FAILURES[failure])
     reason = answer.pop("reason")
@@ -182,7 +172,7 @@ def test_unavailable_page_is_kept_and_revisited(visits: Visits, failure: str) ->
     assert visits.row["reason"] is None
 
 
-def test_page_that_became_forbidden_is_kept_and_not_revisited(visits: Visits) -> None:
+def test_page_that_became_forbidden_is_kept_and_not_revisited(visits):
     visits.visit(State.REJECTED, 0, reason="robots_disallows")
     assert (visits.row["state"], visits.targets) == (State.DONE, {1: 1, 2: 2})
     assert visits.crawl.frontier.lease(visits.crawl.now + 9, 1) == []
@@ -191,7 +181,7 @@ def test_page_that_became_forbidden_is_kept_and_not_revisited(visits: Visits) ->
     assert visits.crawl.scores.total_cash() == pytest.approx(1.0, abs=1e-9)
 
 
-def test_retried_visit_leaves_the_page_unchanged(visits: Visits) -> None:
+def test_retried_visit_leaves_the_page_unchanged(visits):
     before = visits.row
     lease = visits.next()
     visits.crawl.frontier.release(lease, visits.crawl.now + 5, "no answer", failed=True)
@@ -201,7 +191,7 @@ def test_retried_visit_leaves_the_page_unchanged(visits: Visits) -> None:
     assert (again.id, again.is_revisit, again.attempts) == (lease.id, True, 1)
 
 
-def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engine) -> None:
+def test_links_to_another_site_wake_it_under_orders_without_scores(engine):
     home = Site(engine)
     other = Site(engine, home.frontier)
     home.add("/")
@@ -212,7 +202,7 @@ def test_links_to_another_site_wake_it_under_orders_without_scores(engine: Engin
     assert other.paths(other.lease()) == ["/a/"]
 
 
-def test_redirect_to_another_site_wakes_it_under_orders_without_scores(engine: Engine) -> None:
+def test_redirect_to_another_site_wakes_it_under_orders_without_scores(engine):
     home = Site(engine)
     other = Site(engine, home.frontier)
     home.add("/")

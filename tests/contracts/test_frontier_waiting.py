@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,24 +22,21 @@ from tests.contracts.engines import MemoryEngine
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from crawlers.frontier.frontier import QueuedFrontier
     from crawlers.frontier.values import Lease
-    from tests.contracts.engines import Engine
 
 PATIENT = Patience(0.9, 60.0)
 PATHS = [f"/{number}/" for number in range(30)]
 OUTCOMES = ["done", "done", "done", "failed", "retried", "rejected", "refused", "long refused"]
 
 
-def end(site: Site, lease: Lease, reward: float, now: float = NOW, links: Iterable[str] = ()) -> None:
+def end(site, lease, reward, now=NOW, links=()):
     found = [(site.target(path), 1) for path in links]
     page = Page(lease.id, lease.url, lease.level, State.DONE, links=found)
     site.frontier.acknowledge(lease, Decision(page), now, Reward(reward))
 
 
-def opened(engine: Engine, *sites: dict[str, Any], **limits: Any) -> list[Site]:
+def opened(engine, *sites, **limits):
     """Return sites on one frontier whose rule has seen one page of each: the first was better than the second, …"""
     limits = {"rule": BatchGreedy(1), "page_budget": 20, "patience": PATIENT} | limits
     frontier = engine.frontier(**limits)
@@ -52,11 +49,11 @@ def opened(engine: Engine, *sites: dict[str, Any], **limits: Any) -> list[Site]:
     return found
 
 
-def leased(site: Site, now: float) -> list[int]:
+def leased(site, now):
     return [lease.site_id for lease in site.frontier.lease(now, 1)]
 
 
-def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine: Engine) -> None:
+def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine):
     good, poor = opened(engine, {"delay_s": 2.0}, {})
     assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
     assert good.frontier.next_due(NOW + 0.5) == 1.5
@@ -66,7 +63,7 @@ def test_crawl_waits_for_a_good_site_until_its_delay_is_over(engine: Engine) -> 
 NEAR = Weights(0.0, 1.0, 0.0)  # the score of a page on level n is 1/(n + 1)
 
 
-def compared(engine: Engine, page_budget: int = 20) -> tuple[Site, Site]:
+def compared(engine, page_budget=20):
     """Return two sites of a crawl that compares pages: the pages of the first are nearer, and it has a delay."""
     frontier = engine.frontier(
         ORDERS["topic"](OrderOptions(weights=NEAR)), Best(), page_budget=page_budget, patience=PATIENT
@@ -78,7 +75,7 @@ def compared(engine: Engine, page_budget: int = 20) -> tuple[Site, Site]:
     return good, poor
 
 
-def test_crawl_that_compares_pages_waits_for_the_site_of_the_best_one(engine: Engine) -> None:
+def test_crawl_that_compares_pages_waits_for_the_site_of_the_best_one(engine):
     good, poor = compared(engine)
     assert leased(poor, NOW) == leased(poor, NOW + 1.9) == []
     assert good.frontier.next_due(NOW + 0.5) == 1.5
@@ -89,12 +86,12 @@ def test_crawl_that_compares_pages_waits_for_the_site_of_the_best_one(engine: En
     assert leased(poor, NOW + 3.0) == [poor.id], "nobody knows for how long the site rests"
 
 
-def test_crawl_that_compares_pages_waits_for_nothing_without_a_budget(engine: Engine) -> None:
+def test_crawl_that_compares_pages_waits_for_nothing_without_a_budget(engine):
     good, poor = compared(engine, page_budget=0)
     assert leased(good, NOW) == [poor.id]
 
 
-def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine: Engine) -> None:
+def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine):
     good, other = opened(engine, {"delay_s": 2.0}, {}, patience=Patience(0.5, 60.0))
     assert good.frontier.next_due(NOW) == 0.0
     assert leased(good, NOW) == [other.id]
@@ -111,14 +108,14 @@ def test_crawl_does_not_wait_if_the_awake_site_is_nearly_as_good(engine: Engine)
         {"rule": RULES["roundrobin"](RuleOptions())},
     ],
 )
-def test_crawl_does_not_wait(engine: Engine, limits: dict[str, Any]) -> None:
+def test_crawl_does_not_wait(engine, limits):
     good, poor = opened(engine, {"delay_s": 2.0}, {}, **limits)
     now = NOW + 0.1
     assert good.frontier.next_due(now) == 0.0
     assert leased(good, now) == [poor.id]
 
 
-def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine: Engine) -> None:
+def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine):
     good, poor = opened(engine, {"delay_s": 50.0}, {}, patience=Patience(0.9, 60.0, timeout_s=100.0))
     assert leased(good, NOW + 9.9) == [], "2 of 20 pages: as many as after 10 of 100 s"
     assert good.frontier.next_due(NOW + 9.0) == 1.0
@@ -126,7 +123,7 @@ def test_crawl_with_a_time_limit_waits_while_it_is_ahead_of_its_pace(engine: Eng
     assert leased(good, NOW + 10.0) == [], "3 of 20 pages"
 
 
-def test_host_that_rests_for_long_is_not_waited_for(engine: Engine) -> None:
+def test_host_that_rests_for_long_is_not_waited_for(engine):
     good, poor = opened(engine, {}, {})
     (lease,) = good.frontier.lease(NOW, 1)
     rest_until = good.frontier.gate(good.id).back_off(NOW, 300.0)
@@ -135,7 +132,7 @@ def test_host_that_rests_for_long_is_not_waited_for(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("state", ["in flight", "paused", "retried", "must wait"])
-def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine: Engine, state: str) -> None:
+def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine, state):
     good, poor = opened(engine, {"parallel": 2 if state == "must wait" else 1}, {}, page_budget=100)
     frontier = good.frontier
     if state == "must wait":
@@ -157,7 +154,7 @@ def test_no_state_of_a_site_is_waited_for_longer_than_the_limit(engine: Engine, 
     assert leased(poor, NOW + 61.0) == [poor.id], "not only one page a minute"
 
 
-def test_paused_site_of_which_nothing_is_expected_soon_is_not_waited_for(engine: Engine) -> None:
+def test_paused_site_of_which_nothing_is_expected_soon_is_not_waited_for(engine):
     good, poor = opened(engine, {}, {})
     good.frontier.pause(good.id, is_awaited=True)
     assert leased(poor, NOW) == []
@@ -168,7 +165,7 @@ def test_paused_site_of_which_nothing_is_expected_soon_is_not_waited_for(engine:
     assert leased(good, NOW) == [good.id]
 
 
-def test_site_of_which_nothing_waits_is_not_waited_for(engine: Engine) -> None:
+def test_site_of_which_nothing_waits_is_not_waited_for(engine):
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
     good, poor = Site(engine, frontier, delay_s=2.0), Site(engine, frontier)
     good.add("/only/")
@@ -179,7 +176,7 @@ def test_site_of_which_nothing_waits_is_not_waited_for(engine: Engine) -> None:
     assert leased(poor, NOW) == [poor.id]
 
 
-def test_site_whose_first_results_are_awaited_is_waited_for(engine: Engine) -> None:
+def test_site_whose_first_results_are_awaited_is_waited_for(engine):
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
     slow, quick = Site(engine, frontier), Site(engine, frontier)
     slow.add("/")
@@ -191,7 +188,7 @@ def test_site_whose_first_results_are_awaited_is_waited_for(engine: Engine) -> N
     assert leased(slow, NOW) == [slow.id]
 
 
-def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
+def test_resumed_crawl_waits_as_before(engine):
     good, poor = opened(engine, {"delay_s": 2.0}, {})
     assert leased(good, NOW) == []
     frontier = engine.frontier(rule=BatchGreedy(1), page_budget=20, patience=PATIENT)
@@ -210,7 +207,7 @@ def test_resumed_crawl_waits_as_before(engine: Engine) -> None:
 class Simulation:
     """A crawl of random sites whose pages end in every possible way; time goes on only when nothing can be leased."""
 
-    def __init__(self, seed: int, rule: str, order: str) -> None:
+    def __init__(self, seed, rule, order):
         self.rng = rng = random.Random(seed)
         self.budget = rng.choice([10, 40, 10_000])
         patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
@@ -231,7 +228,7 @@ class Simulation:
         self.paused: list[tuple[float, int]] = []
         self.pages = 0
 
-    def run(self) -> None:
+    def run(self):
         for _ in range(20_000):
             leases = self.frontier.lease(self.now, self.rng.choice([1, 1, 8]))
             for lease in leases:
@@ -241,7 +238,7 @@ class Simulation:
                 return
         raise AssertionError("the crawl does not end")
 
-    def _take(self, lease: Lease) -> None:
+    def _take(self, lease):
         if self.rng.random() < 0.05:
             self.frontier.release(lease, self.now)
             self.frontier.pause(lease.site_id, is_awaited=self.rng.random() < 0.5)
@@ -249,7 +246,7 @@ class Simulation:
         else:
             self.flying.append((self.now + self.rng.choice([0.1, 1.0, 100.0]), lease))
 
-    def _advance(self) -> bool:
+    def _advance(self):
         """Go to the next event; return whether there is one."""
         due = self.frontier.next_due(self.now)
         assert due is None or due > 0.0, "something is due, but nothing is leased"
@@ -265,7 +262,7 @@ class Simulation:
             self._end(one[1])
         return True
 
-    def _end(self, lease: Lease) -> None:
+    def _end(self, lease):
         site, rng = self.sites[lease.site_id], self.rng
         outcome = rng.choice(OUTCOMES)
         if outcome == "retried" and lease.attempts < 3:
@@ -292,5 +289,5 @@ class Simulation:
     rule=st.sampled_from(["auto", "gittins", "ucb1", "trivial", "best"]),
     order=st.sampled_from(["bfs", "aopic", "topic"]),
 )
-def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(seed: int, rule: str, order: str) -> None:
+def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(seed, rule, order):
     Simulation(seed, rule, order).run()

@@ -1,19 +1,13 @@
 """What the sites of a frontier wait for is counted: each open site once, whatever happens."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 from crawlers.items import State
 from crawlers.storage.worker_status import Wait
 from tests.contracts.site import NOW, Site
 
-if TYPE_CHECKING:
-    from tests.contracts.engines import Engine
 
-
-def test_site_passes_through_all_waits(engine: Engine) -> None:
+def test_site_passes_through_all_waits(engine):
     site = Site(engine, parallel=1, delay_s=2.0)
     frontier = site.frontier
     assert frontier.schedule.waits.counts() == {Wait.NOTHING: 1}
@@ -33,7 +27,7 @@ def test_site_passes_through_all_waits(engine: Engine) -> None:
     assert frontier.schedule.waits.counts() == {Wait.REST: 1}
 
 
-def test_site_waits_for_a_retry_of_its_last_page(engine: Engine) -> None:
+def test_site_waits_for_a_retry_of_its_last_page(engine):
     site = Site(engine)
     site.add("/a/")
     site.frontier.release(site.one(), NOW + 30, "timeout", failed=True)
@@ -42,7 +36,7 @@ def test_site_waits_for_a_retry_of_its_last_page(engine: Engine) -> None:
     assert site.frontier.schedule.waits.counts() == {Wait.NOTHING: 1}
 
 
-def test_closed_site_is_not_counted(engine: Engine) -> None:
+def test_closed_site_is_not_counted(engine):
     frontier = engine.frontier()
     one, other = Site(engine, frontier), Site(engine, frontier)
     one.add("/a/")
@@ -51,7 +45,7 @@ def test_closed_site_is_not_counted(engine: Engine) -> None:
     assert frontier.schedule.waits.counts() == {Wait.READY: 1}
 
 
-def test_each_site_is_counted_once_in_any_history(engine: Engine) -> None:
+def test_each_site_is_counted_once_in_any_history(engine):
     rng = random.Random(3)
     frontier = engine.frontier()
     sites = [Site(engine, frontier, delay_s=rng.choice([0.0, 1.0]), parallel=rng.choice([1, 3])) for _ in range(6)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,17 +13,15 @@ from hypothesis import strategies as st
 from crawlers.frontier.values import Candidate, Decision, Lease
 from crawlers.items import Page, State
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import HeldMemoryEngine, HeldSqlEngine
+from tests.contracts.engines import HeldMemoryEngine
 from tests.contracts.examples import budget
 from tests.contracts.webs import (
     BANNED,
     MAX_ATTEMPTS,
     Kind,
-    Outcome,
     PageSpec,
     Row,
     Way,
-    Web,
     answer,
     expected,
     page_of,
@@ -42,7 +40,7 @@ MAX_STEPS = 5_000  # far more than any of these crawls needs: one that takes lon
 class Crawl:
     """One crawl of *web* with accidents; *rng* decides on all of them."""
 
-    def __init__(self, engine: Any, web: Web, max_level: int | None, rng: random.Random) -> None:
+    def __init__(self, engine, web, max_level, rng):
         self._engine = engine
         self._web = web
         self._max_level = max_level
@@ -55,20 +53,20 @@ class Crawl:
         self._kills = rng.choice([0, 0, 2, 5])
         self._open()
 
-    def _open(self) -> None:
+    def _open(self):
         self._begin()
         self._open_site()
         self._frontier.add([Candidate(self._site_id, target(Way(0, 0)))], self._now)
         self._in_flight.clear()
         self._asked.clear()
 
-    def _begin(self) -> None:
+    def _begin(self):
         self._frontier: QueuedFrontier = self._engine.frontier(
             reason_against=lambda found: "extension banned" if page_of(found.key) == BANNED else None,
             cache_urls=self._rng.choice([1, 2, 10, 1000]),
         )
 
-    def _open_site(self) -> None:
+    def _open_site(self):
         rng = self._rng
         parallel, delay_s = rng.choice([1, 2, 5]), rng.choice([0.0, 1.0])
         row = SiteRow(self._site_id, f"http://host{self._site_id}.test", parallel, self._max_level, delay_s)
@@ -77,7 +75,7 @@ class Crawl:
         self._frontier._discovery.head_urls = rng.choice([1, 2, 1000])
         self._is_paused = False
 
-    def _move(self) -> None:
+    def _move(self):
         """Close the site, and open it again, sometimes later or elsewhere."""
         self._engine.held.submit(self._frontier.close_site(self._site_id, self._now))
         assert not self._frontier.has_pending
@@ -87,7 +85,7 @@ class Crawl:
             self._begin()
         self._open_site()
 
-    def run(self) -> Outcome:
+    def run(self):
         for _ in range(MAX_STEPS):
             if self._accident():
                 continue
@@ -102,7 +100,7 @@ class Crawl:
                 return self._outcome()
         raise AssertionError("the crawl does not end")
 
-    def _wait(self) -> bool:
+    def _wait(self):
         due = self._frontier.next_due(self._now)
         if due is None and self._is_paused:
             self._pause(False)
@@ -115,7 +113,7 @@ class Crawl:
         self._now += due
         return True
 
-    def _accident(self) -> bool:
+    def _accident(self):
         rng, chance = self._rng, self._rng.random()
         if chance < 0.05 and self._kills:
             self._kills -= 1
@@ -137,14 +135,14 @@ class Crawl:
             return False
         return True
 
-    def _pause(self, pause: bool) -> None:
+    def _pause(self, pause):
         self._is_paused = pause
         if pause:
             self._frontier.pause(self._site_id)
         else:
             self._frontier.resume(self._site_id, self._now)
 
-    def _end(self, lease: Lease) -> None:
+    def _end(self, lease):
         page = page_of(lease.key)
         if lease.attempts < self._web[page].failures:
             if lease.attempts < MAX_ATTEMPTS:
@@ -165,7 +163,7 @@ class Crawl:
         if self._frontier.leased(lease.id) is None and result.moved_to and moved.page == page:
             self._asked.discard(lease.id)  # it may be requested again, in its other variant
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self):
         rows = self._engine.rows(self._site_id)
         counts: dict[State, int] = {}
         for row in rows:
@@ -183,13 +181,13 @@ class Crawl:
         }, links
 
 
-def _agreed(outcome: Outcome) -> Outcome:
+def _agreed(outcome):
     # The level of a page that is never requested is not updated by shorter paths.
     rows, links = outcome
     return {p: r._replace(level=0) if p == BANNED else r for p, r in rows.items()}, links
 
 
-def check(engine: Any, web: Web, max_level: int | None, seed: int) -> None:
+def check(engine, web, max_level, seed):
     assert _agreed(Crawl(engine, web, max_level, random.Random(seed)).run()) == _agreed(expected(web, max_level))
 
 
@@ -198,20 +196,18 @@ accidents = given(web=webs(), max_level=st.sampled_from([None, None, 1, 2]), see
 
 @budget(EXAMPLES)
 @accidents
-def test_any_crawl_in_memory_ends_as_the_model_predicts(web: Web, max_level: int | None, seed: int) -> None:
+def test_any_crawl_in_memory_ends_as_the_model_predicts(web, max_level, seed):
     check(HeldMemoryEngine(), web, max_level, seed)
 
 
 @pytest.mark.both_stores
 @budget(max(EXAMPLES // 5, 1))
 @accidents
-def test_any_crawl_in_a_database_ends_as_the_model_predicts(
-    sql_engine: HeldSqlEngine, web: Web, max_level: int | None, seed: int
-) -> None:
+def test_any_crawl_in_a_database_ends_as_the_model_predicts(sql_engine, web, max_level, seed):
     check(sql_engine, web, max_level, seed)
 
 
-def test_model_knows_levels_redirects_and_variants() -> None:
+def test_model_knows_levels_redirects_and_variants():
     web = (
         PageSpec(Kind.PAGE, (Way(1, 3), Way(1, 2), Way(2, 0), Way(2, 0))),
         PageSpec(Kind.PAGE, (Way(3, 0),)),

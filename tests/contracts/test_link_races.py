@@ -1,9 +1,6 @@
 """A page is found changed while another worker takes up the messages of its previous visit."""
 
-from __future__ import annotations
-
 from itertools import count
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
@@ -17,9 +14,6 @@ from crawlers.storage.schema.tables import PageLinks, link
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
 
-if TYPE_CHECKING:
-    from tests.support.services import PostgresqlStore
-
 pytestmark = pytest.mark.both_stores
 
 HOME, ITS, KNOWN, NEW, GONE = range(1, 6)  # pages: the home page has links to the others, or had
@@ -29,7 +23,7 @@ THERE = "http://b.test"
 class Links:
     """The home page had links to KNOWN and GONE of another site, and has links to KNOWN and NEW now."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self.database = database
         crawl_id = crawls.begin(database, "c", "broad", [SiteRow(0, THERE, 1, None, 0.0)], {}, 0.0).id
         self.of_site = (crawl_id, THERE, HOME)
@@ -37,26 +31,26 @@ class Links:
         with database.read() as connection:
             self.messages = dict(connection.execute(select(message.c.key, message.c.id)).all())
 
-    def message(self, key: int, number: int) -> Message:
+    def message(self, key, number):
         return Message(*self.of_site, None, key, f"{THERE}/{key}", 1, 0, number, 0.0, 0.0, 0.0, None)
 
-    def write(self, database: Database, *rows: object) -> None:
+    def write(self, database, *rows):
         with database.write() as connection:
             write_changes(connection, ChangeSet(*rows))
 
-    def take_up(self, database: Database) -> None:
+    def take_up(self, database):
         for key, number in self.messages.items():
             self.write(database, ReceivedLink(HOME, key, number), TakenMessage(number))
 
-    def take_up_at_once(self, database: Database) -> None:
+    def take_up_at_once(self, database):
         received = (ReceivedLink(HOME, key, number) for key, number in self.messages.items())
         self.write(database, *received, *(TakenMessage(number) for number in self.messages.values()))
 
-    def change(self, database: Database) -> None:
+    def change(self, database):
         """Store a visit that knows the numbers of all targets, and no link but the first one of the previous visit."""
         self.write(database, ChangedLinks(HOME, [ITS]), PageLinks(HOME, {KNOWN: 2, NEW: 1}))
 
-    def stored(self) -> dict[int, int]:
+    def stored(self):
         with self.database.read() as connection:
             return dict(connection.execute(select(link.c.target_id, link.c.count)).all())
 
@@ -65,9 +59,7 @@ NOW = {ITS: 1, KNOWN: 2, NEW: 1}
 
 
 @pytest.mark.parametrize("order", [("change", "take_up"), ("take_up", "change"), ("take_up_at_once", "change")])
-def test_links_are_those_of_the_last_visit_in_whichever_order_they_are_stored(
-    database: Database, order: tuple[str, str]
-) -> None:
+def test_links_are_those_of_the_last_visit_in_whichever_order_they_are_stored(database, order):
     links = Links(database)
     for what in order:
         getattr(links, what)(database)
@@ -77,9 +69,7 @@ def test_links_are_those_of_the_last_visit_in_whichever_order_they_are_stored(
 
 
 @pytest.mark.parametrize("order", [("change", "take_up_at_once"), ("take_up_at_once", "change")])
-def test_links_are_those_of_the_last_visit_if_both_are_stored_at_once(
-    postgresql_store: PostgresqlStore, order: tuple[str, str]
-) -> None:
+def test_links_are_those_of_the_last_visit_if_both_are_stored_at_once(postgresql_store, order):
     for statement in count(1):
         postgresql_store.clear()
         database = Database(postgresql_store.url)

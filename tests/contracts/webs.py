@@ -49,16 +49,16 @@ Web = tuple[PageSpec, ...]
 
 
 @cache
-def target(way: Way) -> Target:
+def target(way):
     return resolve(SITE + "/", SITE + VARIANTS[way.variant].format(way.page) if way.page else SITE + "/")
 
 
 @cache
-def page_of(key: int) -> int:
+def page_of(key):
     return next(page for page in range(100) if target(Way(page, 0)).key == key)
 
 
-def answer(web: Web, page: int, url: str) -> tuple[State, tuple[Way, ...], Way | None]:
+def answer(web, page, url):
     """Return state, links and redirect of *page* requested by *url*, if it does not fail."""
     spec = web[page]
     variant = next(s for s in range(4) if target(Way(page, s)).url == url)
@@ -85,7 +85,7 @@ class Row(NamedTuple):
 Outcome = tuple[dict[int, Row], dict[tuple[int, int], int]]  # by page; number of links by (source, target)
 
 
-def expected(web: Web, max_level: int | None) -> Outcome:
+def expected(web, max_level):
     """Crawl breadth first, one (level, hops) after the other, each page at its nearest level in its best variant."""
     found: dict[tuple[int, int], dict[int, Target]] = {(0, 0): {0: target(Way(0, 0))}}
     insisted: dict[tuple[int, int], dict[int, Target]] = {}  # what servers redirected a page's own URL to
@@ -94,7 +94,7 @@ def expected(web: Web, max_level: int | None) -> Outcome:
     too_deep: dict[int, Target] = {}
     settled: set[int] = set()  # pages that were requested: later discoveries do not change them
 
-    def find(way: Way, level: int, hops: int) -> None:
+    def find(way, level, hops):
         if way.page in settled:
             return
         new = target(way)
@@ -135,7 +135,7 @@ def expected(web: Web, max_level: int | None) -> Outcome:
 
 
 @st.composite
-def webs(draw: st.DrawFn, most_pages: int = 14) -> Web:
+def webs(draw, most_pages=14):
     size = draw(st.integers(2, most_pages))
     ways = st.builds(Way, st.integers(0, size - 1), st.integers(0, 3))
     kinds = st.sampled_from([Kind.PAGE] * 6 + [Kind.MOVED, Kind.MOVED, Kind.CANONICAL, Kind.RESTLESS, Kind.GONE])

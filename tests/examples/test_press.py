@@ -1,7 +1,5 @@
 """The simulated press: articles, their depth, copies, and changes over time."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -28,18 +26,18 @@ WALKED = (5, 6)  # sites of two schemas, whose pages are all visited
 
 
 @cache
-def small() -> Press:
+def small():
     return Press(1, ORIGINS, NOW, **SMALL)
 
 
-def links(origin: str, body: bytes) -> list[str]:
+def links(origin, body):
     """Return the addresses of the same site that a page links to; no link of the press is relative to its page."""
     hrefs = {html.unescape(href) for href in re.findall(r'<a href="([^"]*)"', body.decode())}
     return [href for href in (href.removeprefix(origin) for href in hrefs) if href.startswith("/")]
 
 
 @cache
-def walk(number: int) -> dict[str, int]:
+def walk(number):
     """Return every reachable address of a site with its clicks from the home page."""
     press, origin = small(), ORIGINS[number]
     clicks, queue = {"/": 0}, deque(["/"])

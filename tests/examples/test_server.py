@@ -1,7 +1,5 @@
 """The demo server returns the responses of `respond`, on one port per site, and never outlives its owner."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import re
@@ -22,7 +20,7 @@ from examples.webs import SITES, babel, respond
 END_S = 20
 
 
-def get(url: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+def get(url, **headers):
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
     try:

@@ -1,7 +1,5 @@
 """The ground truth about the demo sites has the features that crawlers are tested for."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -13,7 +11,7 @@ from tests.support.demo_truth import AmbiguousSiteError, truth
 LIBRARY, FACULTY, MIRROR = "http://library.test", "http://faculty.test", "http://mirror.test"
 
 
-def normalize(url: str) -> str:
+def normalize(url):
     """Return one form of all URL variants: sorted query, no empty parts, single slashes, a trailing slash."""
     parts = urlsplit(url)
     path = re.sub("/+", "/", parts.path or "/")

@@ -1,7 +1,5 @@
 """The demo web as documented: pure responses, known sizes, endless traps, true encodings."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from html import unescape
@@ -19,11 +17,11 @@ PARTS = words("/ . x deep records 1 7.html article list %D1 ok calendar 2024-05"
 PATHS = st.lists(st.sampled_from(PARTS), max_size=9)
 
 
-def hrefs(body: bytes) -> list[str]:
+def hrefs(body):
     return [unescape(href) for href in re.findall(r'<a href="([^"]*)"', body.decode())]
 
 
-def title_of(text: str) -> str:
+def title_of(text):
     return unescape(text.split("<title>")[1].split("</title>")[0])
 
 

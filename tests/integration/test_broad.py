@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import signal
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,6 @@ from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.items import State
 from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
-
-if TYPE_CHECKING:
-    from tests.support.running import Crawl
 
 SETTINGS = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "TRAPS_ENABLED": 0, "RETRY_BACKOFF_SECONDS": 0.01}
 OPEN = {**SETTINGS, "SCOPE": "all"}
@@ -29,7 +25,7 @@ def town():
         yield town
 
 
-def total_cash(crawl: Crawl) -> float:
+def total_cash(crawl):
     """The sum of all cash that a resumed run would have."""
     scores = OPIC(window=2.0)
     ((totals,),) = crawl.query("SELECT totals FROM order_totals")
@@ -39,7 +35,7 @@ def total_cash(crawl: Crawl) -> float:
     return scores.total_cash()
 
 
-def check(crawl: Crawl, town: Town) -> None:
+def check(crawl, town):
     """No cash is lost, the right pages wait, and each page has the links of its stored version."""
     assert total_cash(crawl) == pytest.approx(1.0, abs=1e-9)
     for state, queue, number in crawl.query(
@@ -92,12 +88,12 @@ def test_crawl_stays_within_its_scope_and_its_budget(town, crawl_in, scope):
     assert {int(State.DONE), int(State.REFUSED)} <= {state for (state,) in left}, "pages changed, and vanished"
 
 
-def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
+def kill_at_request(crawl, town, rng, heads):
     """Run it until the web receives a request that it leaves without a response; return the exit status."""
     run = crawl.start(STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)), FRONTIER_CACHE_URLS=120 * heads)
     left = rng.randint(15, 40)
 
-    def count() -> None:
+    def count():
         nonlocal left
         left -= 1
         if left == 0:
@@ -109,7 +105,7 @@ def kill_at_request(crawl: Crawl, town: Town, rng: random.Random, heads: int) ->
     return status
 
 
-def kill_before_commit(crawl: Crawl, town: Town, rng: random.Random, heads: int) -> int:
+def kill_before_commit(crawl, town, rng, heads):
     """Run the crawl until it is about to commit a transaction; return the exit status."""
     where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(8, 20)}
     return crawl.run(STORE_BATCH_SECONDS=0.002, FRONTIER_CACHE_URLS=120 * heads, **where).status

@@ -1,7 +1,5 @@
 """The result is a function of the web, not of the timing: one download at a time or 32, in any order."""
 
-from __future__ import annotations
-
 import csv
 import zlib
 
@@ -22,7 +20,7 @@ def everything():
         yield served
 
 
-def shuffled(url: str) -> float:
+def shuffled(url):
     """Return delays that change the order of responses."""
     return zlib.crc32(url.encode()) / (1 << 32) * LONGEST_PAUSE_S
 

@@ -1,7 +1,5 @@
 """A harvest that is killed repeatedly reads the same pages in the same order as an undisturbed one."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal
@@ -9,7 +7,7 @@ import signal
 import pytest
 
 from tests.support.crawl_web import DEMO, WatchedWeb
-from tests.support.running import Crawl, differences
+from tests.support.running import differences
 
 BUDGET = 90
 KILLS = 3
@@ -23,7 +21,7 @@ PULLS = """
 SITES = (*DEMO, "dead")  # of the last not even robots.txt can be had, so it costs no pull
 
 
-def hosts(web) -> list[str]:
+def hosts(web):
     return web.hosts(*SITES, parallel=1)
 
 
@@ -33,12 +31,12 @@ def web():
         yield served
 
 
-def kill_after(crawl: Crawl, web, number: int) -> None:
+def kill_after(crawl, web, number):
     """Run the crawl, and kill it at the request with that number."""
     run = crawl.start()
     left = number
 
-    def count() -> None:
+    def count():
         nonlocal left
         left -= 1
         if left == 0:
@@ -76,12 +74,12 @@ def test_killed_harvest_makes_the_decisions_of_an_undisturbed_one(web, crawl_in)
 def test_crawl_that_goes_on_keeps_its_link_prior_whatever_becomes_of_the_file(web, crawl_in):
     settings = {"RULE": "auto", "ORDER": "learnt", "LINK_PRIOR": "mine.json", **SETTINGS}
 
-    def crawl_with(name: str, weight: float) -> Crawl:
+    def crawl_with(name, weight):
         crawl = crawl_in(name, hosts(web), spider="extlinks", **settings)
         (crawl.folder / "mine.json").write_text(weights(weight))
         return crawl
 
-    def weights(of_first_level: float) -> str:
+    def weights(of_first_level):
         return json.dumps({"level": {"1": of_first_level}})
 
     whole, opposite, crawl = crawl_with("whole", 3.0), crawl_with("opposite", -3.0), crawl_with("stopped", 3.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,8 +19,6 @@ from tests.support.sites.server import Web
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.running import Crawl
-    from tests.support.sites.server import Exchange
 
 ARTICLES = 4
 
@@ -32,22 +30,22 @@ class LatePaper:
     polled. The feed names half of the stories by addresses that redirect to them; the home page links to one of these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.web = Web(late=self._respond)
         self.announces = False
         self.on_request: Callable[[], None] | None = None
 
     @property
-    def origin(self) -> str:
+    def origin(self):
         return self.web["late"].origin
 
-    def announced(self) -> list[str]:
+    def announced(self):
         return [f"{self.origin}/{'go' if number % 2 else 'story'}-{number}" for number in range(ARTICLES)]
 
-    def stories(self) -> list[tuple[str]]:
+    def stories(self):
         return [(f"{self.origin}/story-{number}",) for number in range(ARTICLES)]
 
-    async def _respond(self, exchange: Exchange) -> None:
+    async def _respond(self, exchange):
         path = exchange.path
         name, _, number = path[1:].partition("-")
         if path == "/":
@@ -86,7 +84,7 @@ def paper():
         yield paper
 
 
-def crawl_of(crawl_in: Callable[..., Crawl], paper: LatePaper, name: str) -> Crawl:
+def crawl_of(crawl_in, paper, name):
     crawl = crawl_in(name, (), spider="news", **{**SETTINGS, "NEWS_RULES": "none"})
     (crawl.folder / "sources.yaml").write_text(f"sources:\n  - {{site: '{paper.origin}'}}\n", "utf-8")
     assert run(crawl) == 0
@@ -96,11 +94,11 @@ def crawl_of(crawl_in: Callable[..., Crawl], paper: LatePaper, name: str) -> Cra
     return crawl
 
 
-def documents(crawl: Crawl) -> list[tuple[Any, ...]]:
+def documents(crawl):
     return crawl.query("SELECT url FROM document ORDER BY url")
 
 
-def polled(crawl: Crawl) -> int:
+def polled(crawl):
     ((number,),) = crawl.query("SELECT count(*) FROM poll JOIN page p ON p.id = page_id WHERE url LIKE '%/story-%'")
     return int(number)
 

@@ -3,8 +3,6 @@
 `tests/unit/storage/test_store_check.py` has all kinds of losses.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import closing
@@ -36,7 +34,7 @@ def paced(web):
     """Sets the time that a server needs for a response after the first ones."""
     web.counts.clear()
 
-    def respond_in(pause_s: float) -> None:
+    def respond_in(pause_s):
         web.pace = lambda url: pause_s if web.requests > STOPPED_AFTER else WRITING_S
 
     yield respond_in

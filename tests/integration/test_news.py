@@ -6,7 +6,7 @@ import random
 import signal
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,8 +17,6 @@ from tests.support.sites.server import Web
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.running import Crawl
-    from tests.support.sites.server import Exchange
 
 WORDS = [f"{a}{b}" for a in ("river", "council", "winter", "engine") for b in ("side", "house", "land", "works")]
 OLD, NEW = 12, 24  # articles of each paper when the crawl begins, and in the end
@@ -38,7 +36,7 @@ SETTINGS = {
 class Press:
     """Papers `fed`, with a feed, and `bare`, without. An article appears at every second request; all have ETags."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.web = Web(fed=self._paper("fed"), bare=self._paper("bare"))
         self.on_request: Callable[[], None] | None = None
         self.is_corrected = False  # the stories changed
@@ -46,15 +44,15 @@ class Press:
         self.unchanged = 0  # number of 304 responses
         self._requests = {"fed": 0, "bare": 0}
 
-    def sources(self) -> str:
+    def sources(self):
         own = ", rules: ['/story-\\d+\\.html']"
         return "sources:\n" + "".join(f"  - {{site: '{self.web[name].origin}'{own}}}\n" for name in self._requests)
 
-    def path(self, number: int) -> str:
+    def path(self, number):
         return f"/story-{number}.html"
 
-    def _paper(self, name: str) -> Any:
-        async def respond(exchange: Exchange) -> None:
+    def _paper(self, name):
+        async def respond(exchange):
             if exchange.path == "/robots.txt":
                 await exchange.page("none", 404)
                 return
@@ -67,7 +65,7 @@ class Press:
             published = min(NEW, OLD + self._requests[name] // 2)
             origin, path = self.web[name].origin, exchange.path
 
-            async def give(body: str, content_type: str = "text/html") -> None:
+            async def give(body, content_type="text/html"):
                 etag = f'"{content_hash(body.encode()).hex()}"'
                 is_known = exchange.request.headers.get("if-none-match") == etag
                 self.unchanged += is_known
@@ -96,7 +94,7 @@ class Press:
         return respond
 
 
-def url_history(name: str, number: int, *, is_corrected: bool = False) -> str:
+def url_history(name, number, *, is_corrected=False):
     rng = random.Random(f"{name} {number}")
     paragraphs = "".join(f"<p>{' '.join(rng.choices(WORDS, k=60)).capitalize()}.</p>" for _ in range(4))
     if is_corrected:
@@ -116,21 +114,21 @@ def press():
         yield press
 
 
-def news_in(crawl_in: Callable[..., Crawl], press: Press, name: str, **settings: object) -> Crawl:
+def news_in(crawl_in, press, name, **settings):
     crawl = crawl_in(name, (), spider="news", **{**SETTINGS, **settings})
     (crawl.folder / "sources.yaml").write_text(press.sources(), "utf-8")
     return crawl
 
 
-def run(crawl: Crawl, **settings: object) -> int:
+def run(crawl, **settings):
     return crawl.start(arguments=("sources=sources.yaml",), **settings).wait().status
 
 
-def documents(crawl: Crawl) -> list[tuple[Any, ...]]:
+def documents(crawl):
     return crawl.query("SELECT url, title FROM document ORDER BY url")
 
 
-def all_of(press: Press) -> list[tuple[str, str]]:
+def all_of(press):
     return sorted(
         (press.web[name].origin + press.path(number), f"Story {number} of {name}")
         for name in ("fed", "bare")
@@ -138,7 +136,7 @@ def all_of(press: Press) -> list[tuple[str, str]]:
     )
 
 
-def go_on_until_all_is_published(crawl: Crawl, press: Press) -> None:
+def go_on_until_all_is_published(crawl, press):
     """Each run polls what is due and ends; after some, nothing new appears."""
     for _ in range(12):
         assert run(crawl) == 0
@@ -146,7 +144,7 @@ def go_on_until_all_is_published(crawl: Crawl, press: Press) -> None:
             return
 
 
-def go_on_until_a_response_is_unchanged(crawl: Crawl, press: Press) -> None:
+def go_on_until_a_response_is_unchanged(crawl, press):
     """Nothing is published any more, so each page that is due again has not changed after one more response."""
     for _ in range(12):
         if press.unchanged > 0:
@@ -172,11 +170,11 @@ def test_every_article_becomes_one_document_and_a_later_crawl_does_not_fetch_it_
     assert reasons == [(2 * NEW,)]
 
 
-def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
+def kill_at_request(crawl, press, rng):
     started = crawl.start(arguments=("sources=sources.yaml",), STORE_BATCH_SECONDS=rng.choice((0.001, 0.005, 0.02)))
     left = rng.randint(3, 20)
 
-    def count() -> None:
+    def count():
         nonlocal left
         left -= 1
         if left == 0:
@@ -188,7 +186,7 @@ def kill_at_request(crawl: Crawl, press: Press, rng: random.Random) -> int:
     return status
 
 
-def kill_before_commit(crawl: Crawl, press: Press, rng: random.Random) -> int:
+def kill_before_commit(crawl, press, rng):
     where = {"ADDONS": add_on("KillBeforeCommit"), "KILL_BEFORE_COMMIT": rng.randint(3, 12)}
     return run(crawl, STORE_BATCH_SECONDS=0.002, **where)
 

@@ -1,19 +1,13 @@
 """During a crawl every row is written by the writer thread; the reactor does not wait for queries about news."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
 import shutil
-from typing import TYPE_CHECKING
 
 from tests.support.executed_statements import FOLDER, REACTOR, READERS, WRITER, recorded
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS = {
     "SITE_DELAY_SECONDS": 0,
@@ -24,12 +18,12 @@ WRITES = ("BEGIN IMMEDIATE", "INSERT", "UPDATE", "DELETE")
 LOOKED_UP = re.compile(r"(?:FROM|JOIN|INTO|UPDATE) (?:document|document_key|document_band|feed_item|url_rule)\b")
 
 
-def ring(number: int, *other: str) -> dict[str, str]:
+def ring(number, *other):
     """That many pages, each with links to the next one and to others."""
     return {("/" if n == 0 else f"/{n}"): links(f"/{n + 1}", *other) for n in range(number)}
 
 
-def statements(project: Project) -> list[tuple[str, str]]:
+def statements(project):
     """Threads and statements of the last run; all that write are the writer's."""
     executed = recorded(project.folder)
     shutil.rmtree(project.folder / FOLDER)
@@ -38,11 +32,11 @@ def statements(project: Project) -> list[tuple[str, str]]:
     return executed
 
 
-def wrote(executed: list[tuple[str, str]], start: str) -> bool:
+def wrote(executed, start):
     return any(statement.startswith(start) for _, statement in executed)
 
 
-def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written_by_the_writer(tmp_path: Path) -> None:
+def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written_by_the_writer(tmp_path):
     with Web(b=pages(ring(3)), c=pages(ring(3))) as found:
         others = [f"{found[name].origin}/" for name in "bc"]
         with Web(a=pages(ring(3, *others))) as web:
@@ -53,7 +47,7 @@ def test_sites_that_are_discovered_and_numbers_of_pages_are_reserved_and_written
     assert len(project.query("SELECT * FROM site")) == 3
 
 
-def test_levels_are_settled_by_the_writer(tmp_path: Path) -> None:
+def test_levels_are_settled_by_the_writer(tmp_path):
     with Web(a=pages(ring(6))) as web:
         project = Project(tmp_path, **SETTINGS, ORDER="opic", MAX_LEVEL=3, GRAPH_FORMATS="")
         assert project.crawl(web["a"].origin).status == 0
@@ -62,7 +56,7 @@ def test_levels_are_settled_by_the_writer(tmp_path: Path) -> None:
     assert project.states() == [("finished", "finished")]
 
 
-def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path: Path) -> None:
+def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path):
     site = {**ring(4), "/example": "<title>Unicode</title><p>unicode fonts and encodings of unicode text"}
     with Web(a=pages(site)) as web:
         origin = web["a"].origin
@@ -72,7 +66,7 @@ def test_topic_from_a_downloaded_example_is_written_by_the_writer(tmp_path: Path
     assert wrote(statements(project), "INSERT INTO crawler_setting")
 
 
-def story(number: int) -> str:
+def story(number):
     rng = random.Random(number)
     words = [
         f"{first}{second}"
@@ -87,7 +81,7 @@ def story(number: int) -> str:
     )
 
 
-def paper() -> dict[str, str]:
+def paper():
     """Stories, most of them in sections and some in a feed, and pages that are not stories."""
     items = "".join(f"<item><title>Story {n}</title><link>/news/{n}-story.html</link></item>" for n in range(30, 50))
     found = [*(f"/news/{n}-story.html" for n in range(40)), *(f"/tag/{n}" for n in range(40))]
@@ -99,7 +93,7 @@ def paper() -> dict[str, str]:
     }
 
 
-def test_news_are_queried_off_the_reactor_and_learnt_rules_are_written_by_the_writer(tmp_path: Path) -> None:
+def test_news_are_queried_off_the_reactor_and_learnt_rules_are_written_by_the_writer(tmp_path):
     with Web(a=pages(paper())) as web:
         sources = f"sources:\n  - {{site: '{web['a'].origin}'}}\n"
         (tmp_path / "sources.yaml").write_text(sources, "utf-8")

@@ -1,7 +1,5 @@
 """A real Chromium renders pages whose links exist only after their scripts ran: politely, and the same each time."""
 
-from __future__ import annotations
-
 import select
 import shutil
 import socket
@@ -113,7 +111,7 @@ def test_crawl_that_was_killed_has_the_same_results_and_leaves_no_browser(web, c
     assert other.files() == crawled[0].files()
 
 
-def children(pid: int) -> list[int]:
+def children(pid):
     """Return the processes that descend from *pid*."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -127,7 +125,7 @@ def children(pid: int) -> list[int]:
     return found[1:]
 
 
-def is_alive(pid: int) -> bool:
+def is_alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,10 +16,6 @@ from tests.support.running import add_on
 from tests.support.sites.town import NAMES, Town
 from tests.support.workers_of_web import stored_cash
 
-if TYPE_CHECKING:
-    from tests.support.running import Crawl
-
-
 OFTEN = {"ADDONS": add_on("FrequentStoreChecks")}  # so that sites are shared within few requests
 
 
@@ -31,7 +26,7 @@ def town():
         yield town
 
 
-def cash(crawl: Crawl) -> float:
+def cash(crawl):
     database = Database(crawl.server or f"sqlite:///{crawl.database}")
     try:
         ((crawl_id,),) = crawl.query("SELECT id FROM crawl")
@@ -40,7 +35,7 @@ def cash(crawl: Crawl) -> float:
         database.close()
 
 
-def check_links(crawl: Crawl, town: Town) -> None:
+def check_links(crawl, town):
     """Check that the links of each page that was read are those of its version, or messages."""
     stored: dict[int, dict[str, int]] = {}
     for source, url, count in crawl.query(

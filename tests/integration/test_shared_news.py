@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bench.durability.news_kills import SETTINGS, CrewKiller, Witness, go_on, problems_of
 from tests.support.watched_press import WatchedPress
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 KILLS, SITES = 2, 3
 
 
 @pytest.fixture
-def press() -> Iterator[WatchedPress]:
+def press():
     with WatchedPress(3, SITES, 150, days=1) as press:
         yield press
 

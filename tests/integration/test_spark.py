@@ -50,7 +50,7 @@ class Computed(NamedTuple):
     sites: list[dict[str, Any]]
 
 
-def web(seed: int) -> list[Stored]:
+def web(seed):
     """Return pages with duplicates, redirects, pages in no component with others, and pages that wait."""
     rng = random.Random(seed)
     links = {page: list(targets) for page, targets in copy_model(PAGES, rng).items()}

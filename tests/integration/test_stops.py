@@ -1,7 +1,5 @@
 """A crawl that is stopped gracefully resumes where it stopped, and ends as if it had never been stopped."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 from contextlib import closing, contextmanager
@@ -132,7 +130,7 @@ def test_another_process_reads_the_database_while_the_crawl_runs(web, crawl, und
     run = crawl.start(STORE_BATCH_SECONDS=0.01)
     seen = set()
 
-    def has_grown() -> bool:
+    def has_grown():
         seen.add(crawl.stored)
         return len(seen) > 5
 

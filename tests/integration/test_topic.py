@@ -29,7 +29,7 @@ SIMILARITIES = "SELECT p.url, t.similarity, t.terms FROM topic_page t JOIN page 
 class LinkedSites:
     """Three sites with random links and various texts, which may kill the crawl that visits them."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.order: list[str] = []
         self.victim: Run | None = None
         self.kill_at = 0  # number of requests

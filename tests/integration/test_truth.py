@@ -1,7 +1,5 @@
 """The graph of a crawl equals the graph that tests/support/demo_truth.py computes independently."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 from scrapy.settings import Settings
@@ -18,7 +16,7 @@ SITES = ("library", "faculty", "mirror")
 SCALE = 2
 
 
-def normalize(url: str) -> str:
+def normalize(url):
     settings = Settings()
     settings.setmodule("crawlers.settings")
     return resolve(url, "", normalization(settings)).normalized

@@ -1,9 +1,6 @@
 """Several processes work on one crawl: its result is that of one process, whatever happens to them."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -13,11 +10,6 @@ from tests.support.crew import Crew
 from tests.support.network import Network
 from tests.support.running import Crawl, add_on, differences
 from tests.support.services import fresh_database, restart_postgresql
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from tests.support.processes import Ended
 
 SETTINGS = {
     "ADDONS": add_on("FrequentStoreChecks"),  # so that sites are shared within few requests
@@ -45,13 +37,13 @@ def whole(web, tmp_path_factory):
 
 
 @pytest.fixture
-def requests(whole, web) -> Counter[str]:
+def requests(whole, web):
     """The requests by URL, counted from now on."""
     web.counts.clear()
     return web.counts
 
 
-def check_same(whole: Crawl, shared: Crawl, ended: list[Ended]) -> None:
+def check_same(whole, shared, ended):
     assert [one.status for one in ended] == [0] * len(ended), "\n".join(one.log[-2000:] for one in ended)
     assert shared.states == ["finished"]
     assert differences(whole.tables(), shared.tables()) == []
@@ -112,7 +104,7 @@ def test_worker_whose_connections_are_forgotten_joins_again(web, whole, crawl_in
         assert all("Traceback" not in one.log for one in ended)
 
 
-def terminate(url: str) -> None:
+def terminate(url):
     """Terminate the connections of one process, as a network does that breaks down."""
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         connection.execute(

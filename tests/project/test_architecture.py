@@ -1,7 +1,5 @@
 """The architecture of the code: layers, module names, docstrings."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
@@ -73,7 +71,7 @@ def test_module_names_are_unique():
     assert set(twice) <= SHARED_NAMES, "give each module a unique name"
 
 
-def _getattr_on_spiders(tree: ast.Module, *, is_in_spider: bool = False) -> list[int]:
+def _getattr_on_spiders(tree, *, is_in_spider=False):
     """Return the lines that use getattr or hasattr on a spider."""
     return [
         node.lineno

@@ -1,7 +1,5 @@
 """The files for containers agree with the project, its documentation and each other."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import re
@@ -25,11 +23,11 @@ STEPS = [line.partition(" ")[::2] for line in DOCKERFILE.splitlines() if line an
 PAGE = (ROOT / "docs/how-to/docker.md").read_text("utf-8")
 
 
-def steps(name: str) -> list[str]:
+def steps(name):
     return [rest.strip() for step, rest in STEPS if step == name]
 
 
-def scrapyd_conf() -> configparser.ConfigParser:
+def scrapyd_conf():
     parser = configparser.ConfigParser()
     parser.read(ROOT / "deploy/docker/scrapyd.conf")
     return parser

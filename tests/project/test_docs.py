@@ -11,7 +11,6 @@ import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from scrapy.settings import Settings, default_settings
@@ -25,9 +24,6 @@ from crawlers.lab import PARTS
 from crawlers.reasons import ErrorClass
 from crawlers.storage.database import Database
 from docs import references
-
-if TYPE_CHECKING:
-    from scrapy.commands import ScrapyCommand
 
 ROOT = Path(__file__).resolve().parents[2]
 DETAILS = ROOT / "docs" / "details"  # parts of the references
@@ -50,7 +46,7 @@ CODE = {
 }
 
 
-def _sections(path: Path) -> dict[str, str]:
+def _sections(path):
     """Return the text under each heading of level 2."""
     parts = re.split(r"^## (.+)$", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
     return {title.strip(): text.partition("\n# ")[0] for title, text in zip(parts[::2], parts[1::2], strict=True)}
@@ -59,7 +55,7 @@ def _sections(path: Path) -> dict[str, str]:
 # Settings -------------------------------------------------------------------------------------------
 
 
-def _setting_names(tree: ast.AST) -> set[str]:
+def _setting_names(tree):
     """Return the strings in the code that are, or look like, names of settings."""
     found = set()
     for node in ast.walk(tree):
@@ -96,7 +92,7 @@ COUNTING = {"inc_value", "_inc_value", "set_value", "max_value", "min_value"}
 STATES = [state.name.lower() for state in State if state is not State.WAITING]  # a page that ended does not wait
 
 
-def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
+def _calls(tree, names):
     return [
         node
         for node in ast.walk(tree)
@@ -104,7 +100,7 @@ def _calls(tree: ast.AST, names: set[str]) -> list[ast.Call]:
     ]
 
 
-def _stats(trees: list[ast.Module]) -> set[str]:
+def _stats(trees):
     """Return the names of the stats that the code counts, also through methods that take the name."""
     counting = set(COUNTING)
     for tree in trees:
@@ -142,18 +138,18 @@ def test_documented_stats_are_those_of_the_code():
 # Links and paths ------------------------------------------------------------------------------------
 
 
-def _without_code(text: str) -> str:
+def _without_code(text):
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
 
 
-def _anchors(path: Path) -> set[str]:
+def _anchors(path):
     """Return the anchors that GitHub generates for the headings."""
     text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
 
 
-def _is_broken(document: Path, target: str) -> bool:
+def _is_broken(document, target):
     name, _, anchor = target.partition("#")
     file = document.parent / name if name else document
     return not file.is_file() or (bool(anchor) and anchor not in _anchors(file))
@@ -191,7 +187,7 @@ def test_no_file_contains_a_path_of_one_machine():
 # Commands -------------------------------------------------------------------------------------------
 
 
-def _commands(text: str) -> list[str]:
+def _commands(text):
     """Return lines of shell blocks and code spans that begin with one of our programs."""
     lines = [
         line
@@ -203,7 +199,7 @@ def _commands(text: str) -> list[str]:
     return [one for one in found if re.match(r"(scrapy|make|python -m (crawlers|examples))\b.", one)]
 
 
-def _parsed(words: list[str]) -> argparse.Namespace:
+def _parsed(words):
     """Return the parsed options of a scrapy command; fails for an unknown option."""
     name = words[0]
     module = f"crawlers.commands.{name}"
@@ -220,7 +216,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     return known
 
 
-def _check_scrapy(words: list[str]) -> None:
+def _check_scrapy(words):
     options = _parsed(words)
     for setting in getattr(options, "set", []):
         assert setting.partition("=")[0] in OURS.keys() | SCRAPYS, setting
@@ -230,7 +226,7 @@ def _check_scrapy(words: list[str]) -> None:
         assert {argument.partition("=")[0] for argument in options.spargs} <= {"hosts", "topic", "sources"}
 
 
-def _check_command(line: str, targets: list[str]) -> None:
+def _check_command(line, targets):
     words = shlex.split(line.partition(" #")[0].partition(" > ")[0].partition(" | ")[0])
     if words[0] == "make":
         assert words[1] in targets, line
@@ -268,10 +264,10 @@ OUR_COMMANDS = sorted(
 )
 
 
-def _own_options(name: str) -> list[list[str]]:
+def _own_options(name):
     """Return the spellings of a command's own options, without those of all Scrapy commands."""
 
-    def options(command: ScrapyCommand) -> dict[str, list[str]]:
+    def options(command):
         command.settings = Settings()
         parser = argparse.ArgumentParser(conflict_handler="resolve", add_help=False)
         command.add_options(parser)

@@ -31,7 +31,7 @@ EXPECTED = [
 ]
 
 
-def queries(tool: str) -> list[str]:
+def queries(tool):
     blocks = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     return [block for block in blocks if f"import {tool}" in block]
 

@@ -1,7 +1,5 @@
 """The commands of the tutorial print what it shows when they are run on the demo web."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -15,7 +13,7 @@ STARTED_BY_THE_TEST = ("make demo", "examples.server")
 END_OF_STEP = "--- end of step {} ---"
 
 
-def steps(text: str) -> list[tuple[str, list[str]]]:
+def steps(text):
     """Return each block of commands with the output lines that follow it."""
     found = []
     for block in re.finditer(r"^```sh\n(.*?)^```\n(.*?)(?=^```|^#|\Z)", text, re.MULTILINE | re.DOTALL):
@@ -24,7 +22,7 @@ def steps(text: str) -> list[tuple[str, list[str]]]:
     return [step for step in found if not any(name in step[0] for name in STARTED_BY_THE_TEST)]
 
 
-def pattern(line: str) -> str:
+def pattern(line):
     """Return a regular expression for *line* that allows any port, and any text for an ellipsis."""
     return re.sub(r"127\\\.0\\\.0\\\.1([:_])\d+", r"127\\.0\\.0\\.1\1\\d+", re.escape(line)).replace("…", ".*")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -13,9 +12,6 @@ import yaml
 from crawlers.crawl.metrics import HISTOGRAM, LABELS, METRICS, SUMMARY, Snapshot, families
 from crawlers.reasons import ErrorClass
 from crawlers.storage.worker_status import Wait
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD = json.loads((ROOT / "deploy/grafana/crawlers.json").read_text("utf-8"))
@@ -41,7 +37,7 @@ VALUES = {  # the fixed values of each label of each metric
 }
 
 
-def expressions(node: Any) -> Iterator[str]:
+def expressions(node):
     """Yield all queries in a file of Grafana or Prometheus."""
     if isinstance(node, dict):
         yield from (value for name, value in node.items() if name in ("expr", "definition"))
@@ -54,13 +50,13 @@ def expressions(node: Any) -> Iterator[str]:
 QUERIES = [*expressions(DASHBOARD), *expressions(ALERTS)]
 
 
-def test_samples_are_those_that_are_exported() -> None:
+def test_samples_are_those_that_are_exported():
     exported = {sample.name for family in families(EMPTY, 0.0) for sample in family.samples}
     assert exported == set(SAMPLES)
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_query_names_exported_metrics_with_their_labels_and_values(query: str) -> None:
+def test_query_names_exported_metrics_with_their_labels_and_values(query):
     names = re.findall(r"\b(?:crawlers|process)_\w+", query)
     assert names
     for name in names:
@@ -78,7 +74,7 @@ def test_query_names_exported_metrics_with_their_labels_and_values(query: str) -
     assert all(outside.count(left) == outside.count(right) for left, right in ("()", "[]", "{}"))
 
 
-def test_rates_are_taken_of_counters_only_and_counters_are_never_shown_as_they_are() -> None:
+def test_rates_are_taken_of_counters_only_and_counters_are_never_shown_as_they_are():
     growing = {name for name in SAMPLES if name.endswith(("_total", "_bucket", "_sum", "_count"))}
     for query in QUERIES:
         rated = set(re.findall(r"\brate\((\w+)", query))
@@ -86,12 +82,12 @@ def test_rates_are_taken_of_counters_only_and_counters_are_never_shown_as_they_a
         assert {name for name in re.findall(r"\bcrawlers_\w+", query) if name in growing} <= rated
 
 
-def test_every_metric_is_on_the_dashboard() -> None:
+def test_every_metric_is_on_the_dashboard():
     text = " ".join(expressions(DASHBOARD))
     assert [metric.name for metric in METRICS if metric.name not in text] == []
 
 
-def test_panels_of_the_dashboard_lie_side_by_side() -> None:
+def test_panels_of_the_dashboard_lie_side_by_side():
     taken: set[tuple[int, int]] = set()
     numbers = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(set(numbers)) == len(numbers)
@@ -107,14 +103,14 @@ def test_panels_of_the_dashboard_lie_side_by_side() -> None:
         taken |= cells
 
 
-def test_dashboard_asks_for_its_source_of_data() -> None:
+def test_dashboard_asks_for_its_source_of_data():
     variables = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
     assert variables == {"datasource", *LABELS}
     targets = [target for panel in DASHBOARD["panels"] for target in panel["targets"]]
     assert {target["datasource"]["uid"] for target in targets} == {"${datasource}"}
 
 
-def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports() -> None:
+def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports():
     configuration = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text("utf-8"))
     assert configuration["rule_files"] == ["alerts.yml"]
     (job,) = configuration["scrape_configs"]
@@ -123,13 +119,13 @@ def test_prometheus_reads_the_alerts_and_scrapes_the_documented_ports() -> None:
     assert job["static_configs"][0]["targets"][0] == f"127.0.0.1:{port}"
 
 
-def test_documented_metrics_are_those_of_the_code() -> None:
+def test_documented_metrics_are_those_of_the_code():
     rows = re.findall(r"^\| `(crawlers_\w+)` \| (\w+) \|(.*?)\| (.+) \|$", PAGE, re.MULTILINE)
     documented = [(name, kind, tuple(re.findall(r"`(\w+)`", labels)), text) for name, kind, labels, text in rows]
     assert documented == [(metric.name, metric.kind, metric.labels, metric.help) for metric in METRICS]
 
 
-def test_documented_values_are_those_of_the_code() -> None:
+def test_documented_values_are_those_of_the_code():
     classes = PAGE.partition("classes of errors")[2].partition(".")[0]
     assert re.findall(r"`(\w+)`", classes) == list(ErrorClass)
     table = PAGE.partition("| `waits_for` | meaning |")[2].partition("\n\n")[0]

@@ -1,7 +1,5 @@
 """The units for systemd are those of docs/how-to/scrapyd.md, and its scripts are valid."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import re
@@ -16,7 +14,7 @@ UNITS = sorted((ROOT / "deploy/systemd").iterdir())
 PAGE = (ROOT / "docs/how-to/scrapyd.md").read_text("utf-8")
 
 
-def unit(name: str) -> configparser.ConfigParser:
+def unit(name):
     parser = configparser.ConfigParser(interpolation=None, strict=False)  # Environment= may be given twice
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(ROOT / "deploy/systemd" / name)

@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +13,6 @@ from crawlers.storage.database import Database
 from tests.support.processes import until
 from tests.support.running import add_on
 from tests.support.scrapyd_nodes import CONFIGURATION, ROOT, Node, need_scrapyd
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SITES = 4
 INSTALLED = f"{CONFIGURATION}\n[settings]\ncrawlers = crawlers.settings\n"
@@ -28,17 +23,17 @@ class Chain(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), _Page)
         self.counts: Counter[str] = Counter()
         self.length = 0
         self.is_closed = False
         self.lock = threading.Lock()
 
-    def host(self, delay_ms: int) -> str:
+    def host(self, delay_ms):
         return f"http://127.0.0.1:{self.server_port};1;;{delay_ms}"
 
-    def next(self, number: int) -> int | None:
+    def next(self, number):
         """Return the number of the page to which a page links."""
         with self.lock:
             if not self.is_closed:
@@ -49,7 +44,7 @@ class Chain(ThreadingHTTPServer):
 class _Page(BaseHTTPRequestHandler):
     server: Chain
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.server.counts[self.path] += 1
         is_page = self.path not in ("/robots.txt", "/sitemap.xml")
         number = int(self.path.strip("/") or 0) if is_page else 0
@@ -62,12 +57,12 @@ class _Page(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *arguments: object) -> None:
+    def log_message(self, *arguments):
         pass
 
 
 @contextmanager
-def chains() -> Iterator[list[Chain]]:
+def chains():
     sites = [Chain() for _ in range(SITES)]
     for site in sites:
         threading.Thread(target=site.serve_forever, daemon=True).start()
@@ -97,7 +92,7 @@ def nodes(tmp_path_factory, environment):
             node.stop()
 
 
-def job(sites: list[Chain], url: str, folder: Path, delay_ms: int = 200) -> dict[str, object]:
+def job(sites, url, folder, delay_ms=200):
     """Return the arguments of a job, which are the same on each node."""
     places = {
         "RESULT_FOLDER": "result",
@@ -116,7 +111,7 @@ def job(sites: list[Chain], url: str, folder: Path, delay_ms: int = 200) -> dict
     return {"hosts": ",".join(site.host(delay_ms) for site in sites), "setting": given}
 
 
-def rows(url: str, statement: str) -> list[tuple[object, ...]]:
+def rows(url, statement):
     database = Database(url, create=False)
     try:
         with database.read() as connection:
@@ -125,12 +120,12 @@ def rows(url: str, statement: str) -> list[tuple[object, ...]]:
         database.close()
 
 
-def pages(url: str) -> list[int]:
+def pages(url):
     """Return the numbers of pages that each worker has stored, in the order in which they joined."""
     return [number for (number,) in rows(url, "SELECT pages FROM worker ORDER BY id")]
 
 
-def graphs(folder: Path) -> dict[str, bytes]:
+def graphs(folder):
     return {path.name: path.read_bytes() for path in (folder / "result").glob("*.gexf")}
 
 

@@ -1,7 +1,5 @@
 """The graph in a real browser: drawn with WebGL, searched, pointed at, clicked, saved."""
 
-from __future__ import annotations
-
 import io
 
 import networkx as nx
@@ -21,7 +19,7 @@ def crawl_id(tmp_path):
     return number
 
 
-def test_node_is_found_shown_and_explained(crawl_id, panel, page) -> None:
+def test_node_is_found_shown_and_explained(crawl_id, panel, page):
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     messages = []
     page.on("console", lambda message: messages.append(message.text))
@@ -50,7 +48,7 @@ def test_node_is_found_shown_and_explained(crawl_id, panel, page) -> None:
     assert not [text for text in messages if "Content Security Policy" in text or "Error" in text]
 
 
-def test_picture_and_full_graph_are_saved(crawl_id, panel, page) -> None:
+def test_picture_and_full_graph_are_saved(crawl_id, panel, page):
     page.goto(f"{panel}/crawls/{crawl_id}/graph")
     page.wait_for_selector("#map[data-ready]")
     with page.expect_download() as saved:

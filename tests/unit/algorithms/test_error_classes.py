@@ -1,7 +1,5 @@
 """Every reason of a failed download has a class, and texts of servers make no further ones."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import exceptions as scrapy_errors
 
@@ -33,7 +31,7 @@ from crawlers.schedulers.failures import failure_of
         (0, "", ErrorClass.OTHER),
     ],
 )
-def test_class_is_that_of_status_and_reason(status: int, reason: str, kind: ErrorClass) -> None:
+def test_class_is_that_of_status_and_reason(status, reason, kind):
     assert error_class(status, reason) is kind
 
 
@@ -50,5 +48,5 @@ def test_class_is_that_of_status_and_reason(status: int, reason: str, kind: Erro
         (RuntimeError("status 503"), ErrorClass.OTHER),
     ],
 )
-def test_errors_of_downloads_have_a_class(error: Exception, kind: ErrorClass) -> None:
+def test_errors_of_downloads_have_a_class(error, kind):
     assert error_class(0, failure_of(error).reason) is kind

@@ -1,7 +1,5 @@
 """Failed downloads are retried after a delay, or not at all."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -14,21 +12,21 @@ POLICY = RetryPolicy(times=3, rest_times=5, backoff_s=2.0)
 
 
 @pytest.mark.parametrize("status", [0, 408, 425, 500, 502, 504, 520, 521, 522, 523, 524])
-def test_transient_errors_are_retried_after_a_delay_that_doubles(status: int) -> None:
+def test_transient_errors_are_retried_after_a_delay_that_doubles(status):
     assert [retry_delay_s(POLICY, status, attempts) for attempts in range(1, 5)] == [2.0, 4.0, 8.0, None]
 
 
 @pytest.mark.parametrize("status", sorted(REST_STATUSES))
-def test_requested_rests_allow_more_retries_without_a_further_delay(status: int) -> None:
+def test_requested_rests_allow_more_retries_without_a_further_delay(status):
     assert [retry_delay_s(POLICY, status, attempts) for attempts in (1, 5, 6)] == [0.0, 0.0, None]
 
 
 @pytest.mark.parametrize("status", [200, 301, 400, 401, 403, 404, 410, 451, 501])
-def test_permanent_errors_are_not_retried(status: int) -> None:
+def test_permanent_errors_are_not_retried(status):
     assert retry_delay_s(POLICY, status, 1) is None
 
 
-def test_there_are_two_retries_by_default_and_ten_after_requested_rests() -> None:
+def test_there_are_two_retries_by_default_and_ten_after_requested_rests():
     assert [retry_delay_s(RetryPolicy(), 500, attempts) for attempts in (1, 2, 3)] == [1.0, 2.0, None]
     assert [retry_delay_s(RetryPolicy(), 429, attempts) for attempts in (10, 11)] == [0.0, None]
 
@@ -49,11 +47,11 @@ def test_there_are_two_retries_by_default_and_ten_after_requested_rests() -> Non
         ("Mon, 99 Foo 2025 00:00:00 GMT", None),
     ],
 )
-def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> None:
+def test_retry_after_in_seconds(value, seconds):
     assert retry_after_s(value, 0.0) == seconds
 
 
-def test_retry_after_as_a_date_counts_from_now_and_is_never_negative() -> None:
+def test_retry_after_as_a_date_counts_from_now_and_is_never_negative():
     then = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     header = format_datetime(then, usegmt=True)
     assert retry_after_s(header, then.timestamp() - 90) == 90.0

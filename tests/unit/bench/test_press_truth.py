@@ -1,7 +1,5 @@
 """What the bench says of a crawl of the press, for crawls whose worth is known."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.news.press_truth import Document, compare
@@ -14,18 +12,18 @@ HTML = "text/html; charset=utf-8"
 
 
 @pytest.fixture(scope="module")
-def served() -> Served:
+def served():
     origins = [f"http://press-{number}.test" for number in range(4)]
     return Served(OPTIONS.press(origins), lambda: BEGAN + DAY_S)
 
 
-def asked(urls) -> list[LoggedRequest]:
+def asked(urls):
     """One request after the other, the last of them at the end of the day."""
     count = len(urls)
     return [LoggedRequest(1000 + 24 * number / count, 200, HTML, url) for number, url in enumerate(urls, 1)]
 
 
-def stored(article, url="", late_h=1.0) -> Document:
+def stored(article, url="", late_h=1.0):
     at = 1000 + (article.published_at - BEGAN) / HOUR_S + late_h
     return Document(url or article.url, article.title, article.text, article.day, at)
 

@@ -1,9 +1,6 @@
 """When a crawl that has ended reached too little."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,12 +10,9 @@ from crawlers.storage import crawls
 from crawlers.storage.crawl_results import STOPPED_BY_USER
 from crawlers.storage.database import Database
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.mark.parametrize("reason", [*STOPPED_BY_USER, "finished", "timeout"])
-def test_crawl_without_a_page_is_a_failure_unless_its_user_stopped_it(tmp_path: Path, reason: str) -> None:
+def test_crawl_without_a_page_is_a_failure_unless_its_user_stopped_it(tmp_path, reason):
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
         begun = crawls.begin(database, "c", "sitegraph", [], {}, 1.0)
         crawls.end(database, begun.id, finished=False, reason=reason, now=2.0, worker_id=begun.worker_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,33 +13,29 @@ from crawlers.cli.rejoining import begin_again, wait_for_store
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import CRAWL
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 class Stopped(Event):
     """An event that nobody waits for: *act* is called instead, with the number of the pause."""
 
-    def __init__(self, act: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(self, act=lambda _: None):
         super().__init__()
         self.pauses: list[float] = []
         self._act = act
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout=None):
         self.pauses.append(timeout or 0.0)
         self._act(len(self.pauses))
         return self.is_set()
 
 
-def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path: Path) -> None:
+def test_store_that_does_not_come_back_in_time_is_an_error(tmp_path):
     stopped = Stopped()
     with pytest.raises(ConfigError, match="does not exist"):
         wait_for_store(f"sqlite:///{tmp_path / 'crawl.sqlite'}", 0.0, stopped)
     assert stopped.pauses == []
 
 
-def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_command_begins_again_and_knows_its_crawl(monkeypatch):
     begun: list[tuple[Any, ...]] = []
     monkeypatch.setattr(os, "execve", lambda *command: begun.append(command))
     monkeypatch.setattr(sys, "orig_argv", ["python", "-W", "error", "-m", "scrapy", "crawl", "sitegraph"])

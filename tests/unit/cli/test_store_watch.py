@@ -20,7 +20,7 @@ from crawlers.storage.workers import STOP
 from tests.support.processes import PATIENCE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ME = os.getpid()
 
@@ -28,46 +28,46 @@ ME = os.getpid()
 class Display:
     """Notes what it shows, and in which thread; *act* is called by each refresh."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.shown: list[int] = []
         self.threads: set[str] = set()
         self.is_closed = threading.Event()
         self.act: Callable[[], None] = lambda: None
 
-    def refresh(self, crawl_id: int) -> None:
+    def refresh(self, crawl_id):
         self.shown.append(crawl_id)
         self.threads.add(threading.current_thread().name)
         self.act()
 
-    def close(self) -> None:
+    def close(self):
         self.is_closed.set()
 
 
 @pytest.fixture
-def display() -> Display:
+def display():
     return Display()
 
 
 @pytest.fixture
-def events() -> Events:
+def events():
     return Events()
 
 
 @pytest.fixture
-def watch(sqlite_url: str, display: Display, events: Events) -> Iterator[StoreWatch]:
+def watch(sqlite_url, display, events):
     watch = StoreWatch(sqlite_url, display, events)
     yield watch
     watch.close(PATIENCE_S)
 
 
-def looked(watch: StoreWatch, events: Events, crawl_id: int | None = None) -> Looked:
+def looked(watch, events, crawl_id=None):
     watch.look([ME], crawl_id)
     event = events.get(PATIENCE_S)
     assert isinstance(event, Looked)
     return event
 
 
-def begun(database: Database) -> crawls.CrawlRow:
+def begun(database):
     return crawls.begin(database, "mine", "sitegraph", [SiteRow(0, "http://a.test", 1, None, 1.0)], {}, 0.0)
 
 
@@ -81,7 +81,7 @@ def test_crawl_that_is_being_stopped_does_not_go_on(watch, events, sqlite_url):
 
 
 def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sqlite_url, caplog):
-    def fail() -> None:
+    def fail():
         raise ZeroDivisionError
 
     Database(sqlite_url).close()
@@ -94,7 +94,7 @@ def test_error_of_the_display_does_not_end_the_looks(watch, events, display, sql
 
 def test_error_of_the_display_when_it_is_closed_is_logged_and_the_store_is_closed(events, sqlite_url, caplog):
     class FailingDisplay(Display):
-        def close(self) -> None:
+        def close(self):
             raise ZeroDivisionError
 
     Database(sqlite_url).close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,16 +11,15 @@ from crawlers.frontier.values import Decision
 from tests.support.opened_crawl import SITE, OpenedCrawl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from crawlers.frontier.values import Lease
-    from crawlers.items import Page, Target
+    from crawlers.items import Page
 
 
 class Policy(CrawlPolicy):
     """Skips some pages, and changes titles."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.ready = True
         self.more = False
         self.queueing = False
@@ -29,41 +28,41 @@ class Policy(CrawlPolicy):
         self.decides: Callable[[Page], Decision] = Decision
 
     @property
-    def is_ready(self) -> bool:
+    def is_ready(self):
         return self.ready
 
     @property
-    def has_more(self) -> bool:
+    def has_more(self):
         return self.more
 
     @property
-    def is_queueing(self) -> bool:
+    def is_queueing(self):
         return self.queueing
 
-    def reason_against(self, target: Target) -> str | None:
+    def reason_against(self, target):
         return "extension x" if target.url in self.refused else None
 
-    def reason_to_skip(self, lease: Lease) -> str | None:
+    def reason_to_skip(self, lease):
         return "feed_removed" if lease.url.removeprefix(SITE) in self.skipped else None
 
-    def decide(self, lease: Lease, page: Page, now: float) -> Decision:
+    def decide(self, lease, page, now):
         return self.decides(page)
 
-    def found_by_robots(self, sitemaps: list[str]) -> list[str]:
+    def found_by_robots(self, sitemaps):
         return sitemaps
 
 
 @pytest.fixture
-def policy() -> Policy:
+def policy():
     return Policy()
 
 
 @pytest.fixture
-def opened(sqlite_url: str, policy: Policy) -> Iterator[Callable[..., OpenedCrawl]]:
+def opened(sqlite_url, policy):
     """Opens a crawl of one site; *settings* are Scrapy's, *mission* has fields of its specification."""
     crawls: list[OpenedCrawl] = []
 
-    def open_crawl(mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
+    def open_crawl(mission=None, **settings):
         crawls.append(OpenedCrawl(sqlite_url, policy, mission, **settings))
         return crawls[-1]
 

@@ -13,17 +13,17 @@ from crawlers.errors import ClaimsLost, StoreError
 class Heard:
     """Records what a control asks for."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.stopped: list[str] = []  # the reasons
         self.wakes = 0
         self.control = CrawlControl(self.stopped.append, self._wake)
 
-    def _wake(self) -> None:
+    def _wake(self):
         self.wakes += 1
 
 
 @pytest.fixture
-def heard() -> Heard:
+def heard():
     return Heard()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import update
@@ -19,25 +18,20 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.opened_crawl import OpenedCrawl, target
 from tests.support.stored_rows import write_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from crawlers.frontier.values import Lease
-
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 
 class Noting(CrawlPolicy):
     """Notes the sites that are closed."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.closed: list[int] = []
 
-    def close_sites(self, site_ids: Collection[int]) -> None:
+    def close_sites(self, site_ids):
         self.closed += site_ids
 
 
-def read(crawl: OpenedCrawl, lease: Lease) -> None:
+def read(crawl, lease):
     """Read a page with links within its site, and one to a site that is not crawled."""
     links = [(target(f"{lease.url}{lease.id}-{number}"), 1) for number in range(2)]
     external = [(ExternalLink("http://x.test/", 7, "http://x.test", "", "", "", "", "a"), 1)]
@@ -47,14 +41,14 @@ def read(crawl: OpenedCrawl, lease: Lease) -> None:
 
 
 @pytest.fixture
-def crawl(sqlite_url: str) -> Iterator[OpenedCrawl]:
+def crawl(sqlite_url):
     mission = {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True}
     opened = OpenedCrawl(sqlite_url, None, mission)
     yield opened
     opened.kill()
 
 
-def held_after_each(crawl: OpenedCrawl, rounds: int) -> list[int]:
+def held_after_each(crawl, rounds):
     """Return how many sites are left after each of some rounds in which one of two workers has nothing to do."""
     left = []
     for _ in range(rounds):
@@ -120,7 +114,7 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
 
 
 @pytest.fixture
-def sources(sqlite_url: str) -> Iterator[OpenedCrawl]:
+def sources(sqlite_url):
     """A crawl of two sources with three sites each."""
     leaders = {site: SITES[number // 3 * 3] for number, site in enumerate(SITES)}
     sites = [SiteLimits(site) for site in SITES]
@@ -129,7 +123,7 @@ def sources(sqlite_url: str) -> Iterator[OpenedCrawl]:
     opened.kill()
 
 
-def new_site(crawl: OpenedCrawl, source: int) -> SiteRow:
+def new_site(crawl, source):
     """Return a new site of a source that is open, in which a page waits."""
     with crawl.crawl.session.database.write() as connection:
         (row,) = open_sites(connection, crawl.crawl.session.row.id, [SiteRow(0, "http://new.test", 1, None, 0.0)], 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,19 +13,16 @@ from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
 from tests.support.opened_crawl import NOW, OpenedCrawl, target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from crawlers.algorithms.urls.resolution import Target
-    from crawlers.frontier.values import Lease
 
 SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.example"
 
 
 @pytest.fixture
-def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+def opened(sqlite_url):
     crawls: list[OpenedCrawl] = []
 
-    def open_crawl(*sites: SiteLimits, **mission: Any) -> OpenedCrawl:
+    def open_crawl(*sites, **mission):
         given = {"sites": sites or [SiteLimits(SITE)], "addresses": SiteAddresses(), **mission}
         crawls.append(OpenedCrawl(sqlite_url, None, given, ROBOTSTXT_OBEY=True))
         return crawls[-1]
@@ -35,7 +32,7 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
         crawl.crawl.session.close_all()
 
 
-def lease(crawl: OpenedCrawl) -> Lease:
+def lease(crawl):
     """Return the next lease; every robots.txt is missing."""
     while not hasattr(following := crawl.crawl.next(crawl.now), "url"):
         assert following is not None
@@ -43,7 +40,7 @@ def lease(crawl: OpenedCrawl) -> Lease:
     return following
 
 
-def moved(crawl: OpenedCrawl, leased: Lease, to: str) -> Page:
+def moved(crawl, leased, to):
     """Record that the leased page redirects to another site."""
     there: Target = target(to)
     link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
@@ -116,7 +113,7 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
     assert again.rows(f"SELECT reason FROM page WHERE url = '{WWW}/x/'") == [(reason,)]
 
 
-def _own(crawl: OpenedCrawl, url: str) -> Target:
+def _own(crawl, url):
     addresses = SiteAddresses()
     row = crawl.crawl.sites.row(crawl.crawl.session.row.sites[0].id)
     addresses.set(row.site, row.addresses, row.address)

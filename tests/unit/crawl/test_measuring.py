@@ -1,9 +1,6 @@
 """A crawl is measured in small steps, and its snapshots never change."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,35 +9,32 @@ from crawlers.frontier.values import RuleDecisions
 from crawlers.items import SiteLimits, State
 from tests.support.opened_crawl import OpenedCrawl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 class Measured:
     """A crawl of three sites, and the measuring of it at a time that the test sets."""
 
-    def __init__(self, url: str, **settings: Any) -> None:
+    def __init__(self, url, **settings):
         sites = [SiteLimits(f"http://{name}.test") for name in "abc"]
         self.opened = OpenedCrawl(url, mission={"sites": sites}, **settings)
         self.now = 0.0
         self.measuring = Measuring(self.opened.crawl, "sitegraph", lambda: self.opened.stats, lambda: self.now)
 
-    def step(self, now: float, late_s: float = 0.0) -> None:
+    def step(self, now, late_s=0.0):
         self.now = now
         self.measuring.step(late_s)
 
-    def query(self) -> None:
+    def query(self):
         asyncio.run(self.measuring.query())
 
 
 @pytest.fixture
-def measured(sqlite_url: str) -> Iterator[Measured]:
+def measured(sqlite_url):
     measured = Measured(sqlite_url)
     yield measured
     measured.opened.kill()
 
 
-def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:
+def test_numbers_at_hand_are_read_every_second(measured):
     lease = measured.opened.lease()
     measured.step(0.9)
     assert measured.measuring.snapshot.leases == 0
@@ -58,7 +52,7 @@ def test_numbers_at_hand_are_read_every_second(measured: Measured) -> None:
     assert after.commits.number >= 1
 
 
-def test_pages_are_counted_now_and_then(measured: Measured) -> None:
+def test_pages_are_counted_now_and_then(measured):
     measured.opened.end(measured.opened.lease())
     measured.step(SUM_S - 0.1)
     assert measured.measuring.snapshot.pages == {State.WAITING: 3}
@@ -66,7 +60,7 @@ def test_pages_are_counted_now_and_then(measured: Measured) -> None:
     assert measured.measuring.snapshot.pages == {State.WAITING: 2, State.DONE: 1}
 
 
-def test_store_that_can_not_be_read_ends_nothing(measured: Measured) -> None:
+def test_store_that_can_not_be_read_ends_nothing(measured):
     measured.opened.crawl.session.writer.flush()
     measured.query()
     with measured.opened.crawl.session.database.write() as connection:

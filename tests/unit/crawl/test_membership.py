@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlalchemy import select, text, update
 
 from crawlers.crawl import membership
-from crawlers.crawl.membership import ROUND_S, SOON_S, Exchanged, Membership
+from crawlers.crawl.membership import ROUND_S, SOON_S, Membership
 from crawlers.reasons import Reason
 from crawlers.storage import crawls, workers
 from crawlers.storage.change_set import ChangeSet
@@ -19,18 +19,13 @@ from crawlers.storage.schema.tables import PullRow, site, worker
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection
-
 AHEAD_S = 100.0  # of the clock of the worker to that of the server
 
 
 class Worker:
     """A worker of a crawl of two sites, and further ones that the test moves; `now` is the time of the server."""
 
-    def __init__(self, database: Database, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+    def __init__(self, database, monkeypatch, **options):
         self.database = database
         self.now = 0.0
         self.locks: list[int] = []  # the workers whose locks were looked up
@@ -50,7 +45,7 @@ class Worker:
         }
         self.membership = Membership(database, begun.id, begun.worker_id, **options)
 
-    def run(self, job: Callable[[Connection], Any]) -> Future[Any]:
+    def run(self, job):
         """Run a job as the writer does."""
         self.jobs += 1
         done: Future[Any] = Future()
@@ -60,32 +55,32 @@ class Worker:
             done.set_result(job(connection))
         return done
 
-    def round(self, took_s: float = 0.0, *, lacks_pulls: bool = False, **report: Any) -> Exchanged:
+    def round(self, took_s=0.0, *, lacks_pulls=False, **report):
         said = self.membership.report._replace(**report)
         found = self.membership.submit(self, said, lacks_pulls=lacks_pulls).result()
         self.now += took_s
         self.membership.note(found.round, found.took_s)
         return found
 
-    def join(self) -> int:
+    def join(self):
         with self.database.write() as connection:
             return workers.join(connection, self.crawl_id, "a", 7, "1.0", self.now)
 
-    def exchange(self, other: int, **report: Any) -> None:
+    def exchange(self, other, **report):
         with self.database.write() as connection:
             workers.exchange(connection, workers.Report(other, self.crawl_id, **report), self.now)
 
-    def ask(self, control: str | None, reason: str | None = None) -> None:
+    def ask(self, control, reason=None):
         with self.database.write() as connection:
             workers.ask(connection, self.crawl_id, control, reason)
 
-    def states(self) -> dict[int, str]:
+    def states(self):
         with self.database.read() as connection:
             return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
 
 
 @pytest.fixture
-def made(database: Database, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
+def made(database, monkeypatch):
     return lambda **options: Worker(database, monkeypatch, **options)
 
 
@@ -160,7 +155,7 @@ def test_worker_asks_less_often_after_each_round_that_grants_nothing(made):
     assert next_s(one) == pytest.approx(SOON_S), "it had enough in the meantime"
 
 
-def next_s(one: Worker) -> float:
+def next_s(one):
     """Return the seconds until a round is due if pulls are lacking."""
     return one.membership._soon_s
 

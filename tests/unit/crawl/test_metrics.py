@@ -1,22 +1,15 @@
 """The metrics of a snapshot, as Prometheus receives them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawlers.crawl.metrics import LATENESS_S, METRICS, Lateness, Snapshot, SnapshotCollector
 from crawlers.items import State
 
-if TYPE_CHECKING:
-    from typing import Any
-
 NOW = 1e9
 
 
-def scraped(**fields: Any) -> dict[tuple[str, str], float]:
+def scraped(**fields):
     """Return the values by name and the metric's own labels."""
     snapshot = Snapshot(("night", "7"), "sitegraph", "1.0", **fields)
     registry = CollectorRegistry()
@@ -30,7 +23,7 @@ def scraped(**fields: Any) -> dict[tuple[str, str], float]:
     return found
 
 
-def test_names_follow_the_conventions_and_every_value_is_there_from_the_start() -> None:
+def test_names_follow_the_conventions_and_every_value_is_there_from_the_start():
     for metric in METRICS:
         assert metric.name.startswith("crawlers_")
         assert metric.name.endswith("_total") == (metric.kind == "counter")
@@ -41,7 +34,7 @@ def test_names_follow_the_conventions_and_every_value_is_there_from_the_start() 
     assert {name for name, _ in found} >= {metric.name for metric in METRICS if metric.kind == "counter"}
 
 
-def test_stats_become_counters() -> None:
+def test_stats_become_counters():
     found = scraped(
         stats={"pages/done": 3, "errors/timeout": 2, "downloader/response_bytes": 10**12, "news/changed": 4}
     )
@@ -52,14 +45,14 @@ def test_stats_become_counters() -> None:
     assert found["crawlers_documents_total", "changed"] == 4
 
 
-def test_leased_urls_do_not_wait() -> None:
+def test_leased_urls_do_not_wait():
     pages = {State.WAITING: 10, State.DONE: 5}
     found = scraped(pages=pages, leases=4)
     assert [found["crawlers_urls", state] for state in ("waiting", "leased", "done", "failed")] == [6, 4, 5, 0]
     assert scraped(pages=pages, leases=11)["crawlers_urls", "waiting"] == 0, "the sum is older than the leases"
 
 
-def test_lateness_is_a_cumulative_histogram() -> None:
+def test_lateness_is_a_cumulative_histogram():
     lateness = Lateness().plus(0.0).plus(LATENESS_S[0]).plus(0.3).plus(1000.0)
     found = scraped(lateness=lateness)
     name = "crawlers_reactor_lateness_seconds"

@@ -27,7 +27,6 @@ from tests.support.opened_crawl import SITE
 
 if TYPE_CHECKING:
     from crawlers.frontier.values import Lease
-    from tests.support.opened_crawl import OpenedCrawl
 
 WEIGHTS = STRATEGIES["anchor"]
 TOPIC = TopicSpec({"unicode": 1.0}, (), (f"{SITE}/",), WEIGHTS, "sites", "en", None)
@@ -49,7 +48,7 @@ LINKS = {"/": [*PATHS[:3], "/6"], **{path: [after, "/", "/3"] for path, after in
 LEVELS = {"/": 0, "/1": 1, "/2": 1, "/3": 1, "/4": 2, "/5": 3, "/6": 1, "/7": 2}
 
 
-def fetched(crawl: OpenedCrawl, most: int) -> list[str]:
+def fetched(crawl, most):
     """Read up to *most* pages, until nothing waits; return their paths."""
     paths: list[str] = []
     while len(paths) < most:
@@ -63,9 +62,7 @@ def fetched(crawl: OpenedCrawl, most: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("mission", "order"), MATRIX)
-def test_order_works_with_every_mission_that_has_what_it_needs(
-    opened: Any, sqlite_url: str, mission: str, order: str
-) -> None:
+def test_order_works_with_every_mission_that_has_what_it_needs(opened, sqlite_url, mission, order):
     fields, missing = MISSIONS[mission]
     begin = {"mission": fields, "ORDER": order, "RULE": "roundrobin"}
     if order in missing:
@@ -87,9 +84,7 @@ def test_order_works_with_every_mission_that_has_what_it_needs(
 
 @pytest.mark.parametrize("mission", ["sitegraph", "extlinks"])
 @pytest.mark.parametrize("order", [order for order in ORDERS if order not in MISSIONS["sitegraph"][1]])
-def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(
-    opened: Any, mission: str, order: str
-) -> None:
+def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(opened, mission, order):
     crawl = opened(mission=MISSIONS[mission][0], ORDER=order, RULE="roundrobin")
     fetched(crawl, 20)
     if crawl.crawl.session.leaves_levels_too_deep:
@@ -98,7 +93,7 @@ def test_levels_of_a_site_are_clicks_from_its_home_page_under_every_order(
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_news_names_what_an_order_lacks(order: str) -> None:
+def test_news_names_what_an_order_lacks(order):
     settings = Settings()
     settings.setmodule(defaults)
     settings.update({"ORDER": order, "DATABASE_URL": "sqlite:///none.sqlite"}, priority="cmdline")
@@ -107,7 +102,7 @@ def test_news_names_what_an_order_lacks(order: str) -> None:
         NewsSpider(settings=settings).prepare(settings)
 
 
-def test_values_that_change_with_every_page_are_not_compared_by_best() -> None:
+def test_values_that_change_with_every_page_are_not_compared_by_best():
     harvest, learnt = CrawlSpec("extlinks", counts_rewards=True), ORDERS["learnt"](OrderOptions())
     check_order("learnt", learnt, harvest, RoundRobin())
     with pytest.raises(ConfigError, match="use RULE=auto"):
@@ -115,5 +110,5 @@ def test_values_that_change_with_every_page_are_not_compared_by_best() -> None:
 
 
 @pytest.mark.parametrize("order", ["fit", "fit*opic"])
-def test_articles_are_ranked_by_missions_with_queue_slots(order: str) -> None:
+def test_articles_are_ranked_by_missions_with_queue_slots(order):
     check_order(order, ORDERS[order](OrderOptions()), CrawlSpec("news", start_slot=BEFORE_ARTICLES), Best())

@@ -26,7 +26,7 @@ def writer(database):
     writer.close()
 
 
-def page(*keys: int, state: State = State.DONE) -> Page:
+def page(*keys, state=State.DONE):
     links = [(ExternalLink(f"http://b.test/{key}", key, "http://b.test", "", "", "", "", "a"), 1) for key in keys]
     return Page(1, "http://a.test/", 0, state, external=links)
 

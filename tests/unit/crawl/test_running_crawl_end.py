@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -14,23 +14,19 @@ from sqlalchemy import text
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.errors import BadUrl, ConfigError, FrontierError, StoreError
 from crawlers.frontier.values import Candidate, Decision
-from crawlers.items import Page, State
+from crawlers.items import State
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 from tests.support.services import fresh_database
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 BUG = ValueError("a bug")
 
 
-def break_store(crawl: OpenedCrawl) -> None:
+def break_store(crawl):
     """Close the writer, so that every further write fails."""
     crawl.crawl.session.writer.close()
 
 
-def reject(page: Page) -> Decision:
+def reject(page):
     raise BUG
 
 
@@ -80,7 +76,7 @@ def test_crawl_that_can_not_begin_leaves_the_store_to_the_next_one(opened):
 
 
 def test_logs_are_complete_even_if_the_store_fails_at_the_end(opened, monkeypatch, tmp_path):
-    def fail() -> None:
+    def fail():
         raise StoreError("the disk is full")
 
     crawl = opened(COMMON_LOG_FILE=str(tmp_path / "common.csv"))
@@ -147,7 +143,7 @@ def test_outputs_are_written_when_everything_is_committed_and_then_the_crawl_is_
 def test_crawl_whose_output_fails_is_not_finished_and_writes_it_on_the_next_run(opened, caplog, error, is_bug):
     written: list[str] = []
 
-    def fail() -> None:
+    def fail():
         raise error
 
     crawl = opened()
@@ -193,7 +189,7 @@ def test_failure_of_the_writer_ends_the_crawl_without_a_further_page(opened, mon
 # Levels of orders that are not breadth-first
 
 
-def drained(crawl: OpenedCrawl) -> None:
+def drained(crawl):
     """Read all pages: /x, on level 3, is found by a longer path, on level 4, which is too deep."""
     crawl.end(crawl.lease(), "/a", "/b")
     first, second = crawl.lease(), crawl.lease()
@@ -228,7 +224,7 @@ def test_levels_are_settled_once_at_a_time(opened):
     crawl = opened(ORDER="opic", MAX_LEVEL=3)
     drained(crawl)
 
-    async def twice() -> None:
+    async def twice():
         await asyncio.gather(crawl.crawl.correct_levels(), crawl.crawl.correct_levels())
 
     asyncio.run(twice())
@@ -257,10 +253,10 @@ def test_crawl_that_is_closed_while_levels_are_settled_does_not_fail(opened):
     assert (crawl.stopped, crawl.wakes) == ([], 0)
 
 
-def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket: Path) -> None:
+def test_outputs_are_written_when_the_server_knows_how_many_pages_there_are(postgresql_socket):
     known: list[float] = []
 
-    def output() -> None:
+    def output():
         with crawl.session.database.read() as connection:
             known.append(connection.execute(text("SELECT reltuples FROM pg_class WHERE relname = 'page'")).scalar_one())
 

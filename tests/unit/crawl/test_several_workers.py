@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from threading import Event
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,22 +19,15 @@ from crawlers.storage.database import Database
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
 from tests.support.workers_of_web import stored_cash
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from crawlers.crawl.session import CrawlSession
-    from crawlers.frontier.values import Lease
-    from crawlers.storage.site_rows import SiteRow
-
 SITES = [f"http://s{number}.test" for number in range(6)]
 
 
 @pytest.fixture
-def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+def opened(sqlite_url):
     """Opens a further worker of one crawl of *number* sites; *mission* has further fields of its specification."""
     found: list[OpenedCrawl] = []
 
-    def open_crawl(number: int = 4, mission: dict[str, Any] | None = None, **settings: object) -> OpenedCrawl:
+    def open_crawl(number=4, mission=None, **settings):
         sites = [SiteLimits(site) for site in SITES[:number]]
         shared = {"sites": sites, "can_be_shared": True, **(mission or {})}
         found.append(OpenedCrawl(sqlite_url, mission=shared, **{"WORKER_DEADLINE_SECONDS": 30.0, **settings}))
@@ -49,24 +41,24 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
 class SlowPolicy(CrawlPolicy):
     """Reads nothing of claimed sites before it may."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.is_reading, self.may_read = Event(), Event()
 
-    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+    def load_sites(self, rows):
         if rows:
             self.is_reading.set()
             assert self.may_read.wait(30.0)
         return super().load_sites(rows)
 
 
-def end(crawl: OpenedCrawl, lease: Lease, links: int = 0) -> None:
+def end(crawl, lease, links=0):
     """Read the page of *lease* with links to new pages."""
     site = lease.url.split("/", 3)[2]
     found = [(target(f"http://{site}/{lease.id}-{number}"), 1) for number in range(links)]
     crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=found))
 
 
-def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
+def silence(crawl, seconds=100.0):
     """Let a worker be silent for some seconds, in the eyes of the others."""
     if not crawl.crawl.session.writer.is_closed:
         crawl.crawl.session.writer.flush()
@@ -78,13 +70,13 @@ def silence(crawl: OpenedCrawl, seconds: float = 100.0) -> None:
     database.close()
 
 
-def cash(crawl: OpenedCrawl) -> float:
+def cash(crawl):
     """Return the cash of the crawl, wherever it is, as of the last commit."""
     crawl.crawl.session.writer.flush()
     return stored_cash(crawl.crawl.session.database, crawl.crawl.session.row.id)
 
 
-def owners(crawl: OpenedCrawl) -> list[int | None]:
+def owners(crawl):
     return [owner for (owner,) in crawl.rows("SELECT worker_id FROM site ORDER BY id")]
 
 
@@ -127,7 +119,7 @@ def test_worker_that_opens_sites_for_longer_than_the_deadline_is_not_lost(opened
     rounds(two, one, number=1)
     assert owners(one).count(None) == 2, "given up for the other one"
 
-    async def open_slowly() -> None:
+    async def open_slowly():
         opening = asyncio.create_task(two.crawl.round())
         try:
             assert await asyncio.to_thread(policy.is_reading.wait, 30.0)
@@ -148,23 +140,23 @@ class TickingCrawl(OpenedCrawl):
     _now = 0.0
 
     @property
-    def now(self) -> float:
+    def now(self):
         self._now += 2.0
         return self._now
 
     @now.setter
-    def now(self, seconds: float) -> None:
+    def now(self, seconds):
         self._now = seconds
 
 
 class Submitted(CrawlPolicy):
     """Notes how much was submitted when it is to load sites: before the first round, page numbers and beats."""
 
-    def __init__(self, session: CrawlSession) -> None:
+    def __init__(self, session):
         self._session = session
         self.before: dict[str, int] = {}  # by site
 
-    def load_sites(self, rows: Sequence[SiteRow]) -> Callable[[float], None]:
+    def load_sites(self, rows):
         self.before |= {row.site: self._session.writer.submitted for row in rows}
         return super().load_sites(rows)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,22 +10,17 @@ from crawlers.algorithms.urls.scope import Scope
 from crawlers.items import Page, SiteLimits, State
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from crawlers.frontier.values import Lease
-
 A, B, C, D = (f"http://{name}.test" for name in ("a1", "a2", "b1", "b2"))
 LEADERS = {A: A, B: A, C: C, D: C}  # two sources with two sites
 NEW = "http://a3.test"  # of the first source, discovered by the crawl
 
 
 @pytest.fixture
-def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
+def opened(sqlite_url):
     """Opens a further worker of the crawl."""
     found: list[OpenedCrawl] = []
 
-    def open_crawl(**settings: object) -> OpenedCrawl:
+    def open_crawl(**settings):
         mission: dict[str, Any] = {
             "sites": [SiteLimits(site) for site in LEADERS],
             "can_be_shared": True,
@@ -40,22 +35,22 @@ def opened(sqlite_url: str) -> Iterator[Callable[..., OpenedCrawl]]:
         crawl.crawl.session.close_all()
 
 
-def owners(crawl: OpenedCrawl) -> dict[str, int | None]:
+def owners(crawl):
     return dict(crawl.rows("SELECT site, worker_id FROM site"))
 
 
-def holds(crawl: OpenedCrawl) -> set[str]:
+def holds(crawl):
     """Return the sites that the worker holds by the store, which must be those that it has opened."""
     own = {site for site, owner in owners(crawl).items() if owner == crawl.crawl.session.row.worker_id}
     assert own == {row.site for row in crawl.crawl.sites.rows}
     return own
 
 
-def leases(crawl: OpenedCrawl) -> dict[str, Lease]:
+def leases(crawl):
     return {lease.url: lease for lease in crawl.leases()}
 
 
-def end(crawl: OpenedCrawl, lease: Lease, *across: str) -> None:
+def end(crawl, lease, *across):
     links = [(target(url), 1) for url in across]
     crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from scrapy.settings import Settings
 
@@ -14,15 +13,12 @@ from crawlers.items import Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.site_rows import SiteRow
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-
-def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
+def policies(left_out, most):
     """Return the policies of a crawl, and the names of the sites that it opens."""
     opened: list[str] = []
 
-    def add_site(name: str, leaders: Mapping[str, int], changes: ChangeSet) -> SiteRow:
+    def add_site(name, leaders, changes):
         assert name != left_out
         return SiteRow(len(opened) + 1, name, 1, None, 0.0, is_new=True)
 
@@ -34,7 +30,7 @@ def policies(left_out: str, most: int) -> tuple[SitePolicies, list[str]]:
     return SitePolicies(session, settings, "us", False), opened  # type: ignore[arg-type]
 
 
-def page(*names: str, moved_to: str | None = None) -> Page:
+def page(*names, moved_to=None):
     return Page(
         *(1, "http://a.test/", 0, State.MOVED if moved_to else State.DONE),
         cross_site_links=[(resolve(f"http://{name}.test/", "x"), 1) for name in names],
@@ -42,7 +38,7 @@ def page(*names: str, moved_to: str | None = None) -> Page:
     )
 
 
-def test_links_to_sites_that_the_list_omits_are_external() -> None:
+def test_links_to_sites_that_the_list_omits_are_external():
     sites, opened = policies("http://gone.test", most=10)
     found = sites.open_cross_site(page("b", "gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]
@@ -50,14 +46,14 @@ def test_links_to_sites_that_the_list_omits_are_external() -> None:
     assert [link.url for link, _ in found.external] == ["http://gone.test/x"]
 
 
-def test_redirect_to_a_site_that_the_list_omits_is_refused() -> None:
+def test_redirect_to_a_site_that_the_list_omits_is_refused():
     sites, opened = policies("http://gone.test", most=10)
     found = sites.open_cross_site(page(moved_to="http://gone.test/"), 0.0, ChangeSet())
     assert (opened, found.state, found.moved_to) == ([], State.REFUSED, None)
     assert found.reason == "redirect_to_other_site http://gone.test/"
 
 
-def test_sites_that_the_list_omits_do_not_count_towards_the_limit() -> None:
+def test_sites_that_the_list_omits_do_not_count_towards_the_limit():
     sites, opened = policies("http://gone.test", most=2)
     sites.open_cross_site(page("gone", "b", "c"), 0.0, ChangeSet())
     assert opened == ["http://b.test", "http://c.test"]

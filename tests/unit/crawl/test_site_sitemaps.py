@@ -1,9 +1,6 @@
 """The sitemaps of a site are read before its pages, once, wherever the crawl was interrupted."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,60 +10,57 @@ from crawlers.extraction.response import WebResponse
 from crawlers.items import SiteLimits, State
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 READS = {"reads_sitemaps": True}
 NONE = "User-agent: *\nDisallow: /no/\n"
 
 
-def urlset(*paths: str) -> str:
+def urlset(*paths):
     return f"<urlset>{''.join(f'<url><loc>{path}</loc></url>' for path in paths)}</urlset>"
 
 
-def index(*paths: str) -> str:
+def index(*paths):
     return f"<sitemapindex>{''.join(f'<sitemap><loc>{path}</loc></sitemap>' for path in paths)}</sitemapindex>"
 
 
 class Reads:
     """A crawl that reads sitemaps."""
 
-    def __init__(self, opened: Callable[..., OpenedCrawl], mission: dict[str, Any] | None = None, **settings: object):
+    def __init__(self, opened, mission=None, **settings):
         self.opened = opened({**READS, **(mission or {})}, **settings)
         self.crawl = self.opened.crawl
 
-    def needs(self, path: str) -> SitemapNeeded:
+    def needs(self, path):
         """Return the next thing to be requested, which is the sitemap at *path*."""
         needed = self.crawl.next(self.opened.now)
         assert isinstance(needed, SitemapNeeded)
         assert needed.url.removeprefix(SITE) == path
         return needed
 
-    def reads(self, path: str, body: str) -> None:
+    def reads(self, path, body):
         """Respond to the request for the sitemap at *path*."""
         needed = self.needs(path)
         response = WebResponse(needed.url, 200, body.encode(), "application/xml")
         content = asyncio.run(self.crawl.sitemaps.content(needed.site_id, response))
         self.crawl.sitemaps.record_response(needed.site_id, SitemapResponse(200, content=content))
 
-    def fails(self, path: str, status: int = 404, reason: str = "status 404") -> None:
+    def fails(self, path, status=404, reason="status 404"):
         self.crawl.sitemaps.record_response(self.needs(path).site_id, SitemapResponse(status, reason))
 
-    def robots(self, text: str = NONE, status: int = 200) -> None:
+    def robots(self, text=NONE, status=200):
         self.crawl.record_robots(self.opened.robots().site_id, status, text)
 
-    def stored(self) -> list[tuple[Any, ...]]:
+    def stored(self):
         """Return path, state, reason and number of URLs of the sitemaps, in order."""
         self.crawl.session.commit()
         rows = self.opened.rows("SELECT url, state, reason, urls, outside, cut FROM sitemap ORDER BY number, url")
         return [(row[0].removeprefix(SITE), *row[1:]) for row in rows]
 
-    def listed(self) -> list[str]:
+    def listed(self):
         self.crawl.session.commit()
         rows = self.opened.rows("SELECT url FROM sitemap_url ORDER BY url")
         return [url.removeprefix(SITE) for (url,) in rows]
 
-    def resumed(self) -> Reads:
+    def resumed(self):
         """Return the crawl as the next run finds it after a kill."""
         self.opened.kill()
         self.opened = OpenedCrawl(self.opened.url, None, READS)
@@ -75,7 +69,7 @@ class Reads:
 
 
 @pytest.fixture
-def reads(opened: Callable[..., OpenedCrawl]) -> Callable[..., Reads]:
+def reads(opened):
     return lambda *args, **settings: Reads(opened, *args, **settings)
 
 

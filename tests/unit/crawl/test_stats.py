@@ -1,9 +1,6 @@
 """What a run counts of its pages, and which of them the user is warned of."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,23 +11,20 @@ from crawlers.items import FEED, News, Page, State
 from crawlers.reasons import Reason
 from crawlers.storage.files.csv_logs import CsvLogs
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 URL = "http://a.test/"
 PREVIOUS = PreviousVisit({}, State.DONE, 200, None, None, None, None)
 
 
 class Counts(Counter[str]):
-    def inc_value(self, key: str, count: int = 1) -> None:
+    def inc_value(self, key, count=1):
         self[key] += count
 
 
-def lease(level: int = 0, *, is_revisit: bool = False) -> Lease:
+def lease(level=0, *, is_revisit=False):
     return Lease(1, 1, 1, URL, level, 0, 0, None, 0.0, previous=PREVIOUS if is_revisit else None)
 
 
-def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None = None) -> tuple[CrawlStats, Counts]:
+def stats(*, warns=True, common=None, errors=None):
     counts = Counts()
     return CrawlStats(counts.inc_value, CsvLogs(common, errors), warns_of_home_pages=warns), counts
 
@@ -44,7 +38,7 @@ def stats(*, warns: bool = True, common: Path | None = None, errors: Path | None
         (Page(1, URL, 0, State.REJECTED, reason="robots_disallows"), {"pages/rejected": 1}),
     ],
 )
-def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> None:
+def test_page_is_counted_by_its_state(page, counted):
     crawl_stats, counts = stats()
     crawl_stats.count_page(lease(1), page, 0, 0.0)
     assert counts == counted
@@ -53,7 +47,7 @@ def test_page_is_counted_by_its_state(page: Page, counted: dict[str, int]) -> No
 @pytest.mark.parametrize(
     ("state", "status", "counted"), [(State.REFUSED, 404, "client_error"), (State.FAILED, 0, "other")]
 )
-def test_errors_are_counted_by_their_class(state: State, status: int, counted: str) -> None:
+def test_errors_are_counted_by_their_class(state, status, counted):
     crawl_stats, counts = stats(warns=False)
     crawl_stats.count_page(lease(1), Page(1, URL, 1, state, status, reason="no_response"), 0, 0.0)
     assert counts == {f"pages/{state.name.lower()}": 1, f"errors/{counted}": 1}
@@ -69,23 +63,21 @@ def test_errors_are_counted_by_their_class(state: State, status: int, counted: s
         (True, 0, False, News(FEED), False),
     ],
 )
-def test_user_is_warned_of_an_unavailable_home_page_only(
-    caplog: pytest.LogCaptureFixture, warns: bool, level: int, is_revisit: bool, news: News | None, is_warned: bool
-) -> None:
+def test_user_is_warned_of_an_unavailable_home_page_only(caplog, warns, level, is_revisit, news, is_warned):
     crawl_stats, _ = stats(warns=warns)
     page = Page(1, URL, level, State.FAILED, reason="timeout", news=news)
     crawl_stats.count_page(lease(level, is_revisit=is_revisit), page, 0, 0.0)
     assert caplog.messages == ([f"{URL} is not available: timeout"] if is_warned else [])
 
 
-def test_page_of_which_links_were_not_read_is_counted_and_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_page_of_which_links_were_not_read_is_counted_and_said(caplog):
     crawl_stats, counts = stats()
     crawl_stats.count_page(lease(1), Page(1, URL, 1, State.DONE, reason=Reason.LINKS_CUT.of(7)), 0, 0.0)
     assert counts == {"pages/done": 1, "pages/cut": 1}
     assert caplog.messages == [f"{URL}: 7 links were not read: the page has too many"]
 
 
-def test_retried_page_is_an_error_in_the_log(tmp_path: Path) -> None:
+def test_retried_page_is_an_error_in_the_log(tmp_path):
     crawl_stats, counts = stats(errors=tmp_path / "errors.csv")
     crawl_stats.count_retry(Page(1, URL, 1, State.FAILED, reason="timeout"), 0.0)
     crawl_stats.close()

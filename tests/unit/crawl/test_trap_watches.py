@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
@@ -32,21 +31,16 @@ from crawlers.storage.site_rows import SiteRow
 from tests.support.endless_sites import MENU, Added, Calendar, Filters, Folders, last_name, path_text
 from tests.support.opened_crawl import SITE, OpenedCrawl, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, 1.0, None, None)
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def shown(monkeypatch):
     """What was read again, of which site."""
     asked: list[str] = []
 
-    def pages(kind: str) -> object:
-        def read(_: object, site_id: int, most: int = 0) -> list[tuple[str, int, int]]:
+    def pages(kind):
+        def read(_, site_id, most=0):
             asked.append(f"{kind} of {site_id}")
             return [(f"http://s{site_id}/calendar?day={n}", 0, 5) for n in range(400)]
 
@@ -62,7 +56,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> SitePolicies:
+def watched(*, goes_by_level, resumed=False, number=2):
     session = SimpleNamespace(
         frontier=SimpleNamespace(open_site=lambda state, now, start: None),
         writer=SimpleNamespace(flush=lambda: None),
@@ -78,7 +72,7 @@ def watched(*, goes_by_level: bool, resumed: bool = False, number: int = 2) -> S
     return sites
 
 
-def lease(site_id: int, number: int = 0, level: int = 1) -> Lease:
+def lease(site_id, number=0, level=1):
     return Lease(
         site_id * 10_000 + number,
         site_id,
@@ -94,20 +88,20 @@ def lease(site_id: int, number: int = 0, level: int = 1) -> Lease:
     )
 
 
-def reason_against(sites: SitePolicies, lease: Lease) -> str | None:
+def reason_against(sites, lease):
     while (look_up := sites.look_up(lease)) is not None:
         look_up()()
     return sites.reason_against(lease)
 
 
-def show(sites: SitePolicies, site_id: int, pages: int, level: int = 1) -> None:
+def show(sites, site_id, pages, level=1):
     for number in range(pages):
         one = lease(site_id, number, level)
         page = Page(one.id, one.url, level, State.DONE, 200, content_signature=5)
         sites.observe(one, page)
 
 
-def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown: list[str]) -> None:
+def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown):
     sites = watched(goes_by_level=True)
     show(sites, 1, 300)
     reason = reason_against(sites, lease(1, 301, level=2))
@@ -116,7 +110,7 @@ def test_endless_part_is_cut_and_what_comes_back_is_not_asked_about(shown: list[
     assert reason_against(sites, replace(lease(1, 301, level=2), previous=FORMER)) is None
 
 
-def test_page_that_comes_back_is_no_second_page(shown: list[str]) -> None:
+def test_page_that_comes_back_is_no_second_page(shown):
     sites = watched(goes_by_level=True)
     show(sites, 1, 1)
     for _ in range(400):
@@ -124,9 +118,7 @@ def test_page_that_comes_back_is_no_second_page(shown: list[str]) -> None:
     assert reason_against(sites, lease(1, 9, level=2)) is None
 
 
-def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(
-    shown: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(shown, monkeypatch):
     monkeypatch.setattr(sites_module, "MAX_WATCHES", 1)
     sites = watched(goes_by_level=True)
     show(sites, 1, 5)
@@ -136,7 +128,7 @@ def test_sites_met_longest_ago_are_read_again_where_levels_must_be_whole(
     assert shown == ["levels of 1"]
 
 
-def test_without_levels_each_site_has_its_share_of_memory(shown: list[str]) -> None:
+def test_without_levels_each_site_has_its_share_of_memory(shown):
     sites = watched(goes_by_level=False, number=2000)
     for site_id in range(1, 11):
         show(sites, site_id, 600)
@@ -144,7 +136,7 @@ def test_without_levels_each_site_has_its_share_of_memory(shown: list[str]) -> N
     assert shown == []
 
 
-def test_without_levels_sites_met_longest_ago_begin_anew(shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_levels_sites_met_longest_ago_begin_anew(shown, monkeypatch):
     monkeypatch.setattr(sites_module, "MAX_SHARING", 1)
     sites = watched(goes_by_level=False)
     show(sites, 1, 600)
@@ -153,13 +145,13 @@ def test_without_levels_sites_met_longest_ago_begin_anew(shown: list[str], monke
     assert shown == []
 
 
-def test_without_levels_a_crawl_that_goes_on_reads_the_latest_pages_once(shown: list[str]) -> None:
+def test_without_levels_a_crawl_that_goes_on_reads_the_latest_pages_once(shown):
     sites = watched(goes_by_level=False, resumed=True)
     show(sites, 1, 5)
     assert shown == ["latest of 1"]
 
 
-def test_drained_site_is_read_again_when_it_wakes(shown: list[str]) -> None:
+def test_drained_site_is_read_again_when_it_wakes(shown):
     sites = watched(goes_by_level=True)
     show(sites, 1, 5)
     sites.release_watch(1)
@@ -172,11 +164,11 @@ def test_drained_site_is_read_again_when_it_wakes(shown: list[str]) -> None:
 # Whole crawls ---------------------------------------------------------------------------------------------------------
 
 
-def words(number: int) -> str:
+def words(number):
     return "".join(chr(0x430 + int(digit)) for digit in str(number))
 
 
-def calendar(path: str) -> tuple[str, list[str]]:
+def calendar(path):
     """Two days a page, forwards without end; another part names every 50th day until the 2,950th."""
     if path == "/":
         return "home", ["/cal/0/", "/hub/0/"]
@@ -186,7 +178,7 @@ def calendar(path: str) -> tuple[str, list[str]]:
     return "a day", [f"/cal/{number + 1}/", f"/cal/{number + 2}/"]
 
 
-def lists(path: str) -> tuple[str, list[str]]:
+def lists(path):
     """Lists that say nothing but the numbers of their items, which have texts."""
     if path == "/":
         return "home", ["/list/0/"]
@@ -197,20 +189,20 @@ def lists(path: str) -> tuple[str, list[str]]:
     return words(number), []
 
 
-def leased(crawl: OpenedCrawl) -> list[Lease]:
+def leased(crawl):
     """Return the next leases; none if 20 attempts, each of which rejects up to 500 URLs, find none."""
     attempts = (list(islice(iter(lambda: crawl.crawl.next(crawl.now), None), 8)) for _ in range(20))
     return next(filter(None, attempts), [])
 
 
 def crawled(
-    opened: Callable[..., OpenedCrawl],
-    site: Callable[[str], tuple[str, list[str]]],
+    opened,
+    site,
     *,
-    kill_after: int = 0,
-    reverse: bool = False,
-    listed: Sequence[str] = (),
-) -> tuple[set[str], set[str]]:
+    kill_after=0,
+    reverse=False,
+    listed=(),
+):
     """Read a site breadth first; return the paths that were read, and those that were left out."""
     sites = {"sites": [SiteLimits(SITE, parallel=8)]}
     crawl = opened(sites)
@@ -231,19 +223,19 @@ def crawled(
 
 
 @pytest.fixture
-def little_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+def little_evidence(monkeypatch):
     monkeypatch.setattr(trap_watch, "MIN_REPEATS", 200)
 
 
 @pytest.mark.usefixtures("little_evidence")
-def test_lists_that_lead_to_new_pages_are_no_trap(opened: Callable[..., OpenedCrawl]) -> None:
+def test_lists_that_lead_to_new_pages_are_no_trap(opened):
     read, left_out = crawled(opened, lists)
     assert len(read) == 1 + 601 + 601
     assert not left_out
 
 
 @pytest.mark.usefixtures("little_evidence")
-def test_pages_of_a_trap_that_others_name_are_read(opened: Callable[..., OpenedCrawl]) -> None:
+def test_pages_of_a_trap_that_others_name_are_read(opened):
     read, left_out = crawled(opened, calendar, listed=["/cal/126/"])
     assert {"/cal/125/", "/cal/127/"} <= left_out
     assert all(path.startswith("/cal/") for path in left_out)
@@ -252,20 +244,18 @@ def test_pages_of_a_trap_that_others_name_are_read(opened: Callable[..., OpenedC
 
 
 @pytest.mark.usefixtures("little_evidence")
-def test_cuts_depend_neither_on_kills_nor_on_the_order_within_a_level(
-    opened: Callable[..., OpenedCrawl], tmp_path: Path
-) -> None:
+def test_cuts_depend_neither_on_kills_nor_on_the_order_within_a_level(opened, tmp_path):
     expected = crawled(opened, calendar)
     for pages in (100, 190, 260):
         again = partial(OpenedCrawl, f"sqlite:///{tmp_path}/{pages}.sqlite", None)
         assert crawled(again, calendar, kill_after=pages, reverse=True) == expected
 
 
-def simulated(site: Any) -> Callable[[str], tuple[str, list[str]]]:
+def simulated(site):
     """Return the pages of a simulated site by their paths, behind a home page."""
     host = "http://h"
 
-    def fetch(path: str) -> tuple[str, list[str]]:
+    def fetch(path):
         if path == "/":
             return "home", [site.start().removeprefix(host)]
         text, links = site.fetch(f"{host}{path}")
@@ -275,7 +265,7 @@ def simulated(site: Any) -> Callable[[str], tuple[str, list[str]]]:
 
 
 class Section(Folders):
-    def start(self) -> str:
+    def start(self):
         return "http://h/shop/"
 
 
@@ -296,9 +286,7 @@ class Section(Folders):
         *("calendar", "filters added", "one folder in itself", "menu"),
     ],
 )
-def test_site_is_read_or_cut_whatever_its_order_and_kills(
-    opened: Callable[..., OpenedCrawl], site: Any, pages: int | None, tmp_path: Path
-) -> None:
+def test_site_is_read_or_cut_whatever_its_order_and_kills(opened, site, pages, tmp_path):
     read, left_out = crawled(opened, simulated(site))
     if pages is None:
         assert left_out
@@ -319,7 +307,7 @@ def test_site_is_read_or_cut_whatever_its_order_and_kills(
     ],
     ids=["filters added", "one folder in itself", "menu"],
 )
-def test_what_is_cut_is_said(opened: Callable[..., OpenedCrawl], sqlite_url: str, site: Any, what: str) -> None:
+def test_what_is_cut_is_said(opened, sqlite_url, site, what):
     _, left_out = crawled(opened, simulated(site))
     with closing(Database(sqlite_url)) as database, database.read() as connection:
         crawl = crawl_named(database, None)

@@ -1,7 +1,5 @@
 """Sites that may hang get a part of the downloads only."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from hypothesis import given
@@ -94,7 +92,7 @@ def test_no_site_waits_forever(most, ends):
     assert not any(pages.values())
 
 
-def test_closed_site_is_forgotten() -> None:
+def test_closed_site_is_forgotten():
     trials = Trials(2)
     trials.record_request(1, 10)
     assert not trials.admits(2, 0)

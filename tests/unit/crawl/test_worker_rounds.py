@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,37 +13,31 @@ from crawlers.crawl.policy import CrawlPolicy
 from crawlers.items import Page, SiteLimits, State
 from tests.support.opened_crawl import OpenedCrawl, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from crawlers.storage.reader_threads import Run
-    from crawlers.storage.schema.message_tables import Message
-
 SITES = [f"http://s{number}.test" for number in range(4)]
 
 
 class Mail(CrawlPolicy):
     """Notes the URLs of the messages that it gets at a time; takes up those that do not end in 0."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.got: list[list[str]] = []
 
-    async def receive(self, messages: Sequence[Message], run: Run, now: float) -> Sequence[Message]:
+    async def receive(self, messages, run, now):
         self.got.append([one.url for one in messages])
         return [one for one in messages if not one.url.endswith("0")]
 
 
 @pytest.fixture
-def mail() -> Mail:
+def mail():
     return Mail()
 
 
 @pytest.fixture
-def begun(sqlite_url: str, mail: Mail) -> Iterator[Callable[..., OpenedCrawl]]:
+def begun(sqlite_url, mail):
     """Begins a worker of a crawl of all sites, which can find further ones."""
     found: list[OpenedCrawl] = []
 
-    def begin(**settings: object) -> OpenedCrawl:
+    def begin(**settings):
         sites = [SiteLimits(site) for site in SITES]
         mission = {"sites": sites, "can_be_shared": True, "scope": Scope("test", SITES)}
         found.append(OpenedCrawl(sqlite_url, mail, mission, **settings))
@@ -55,14 +48,14 @@ def begun(sqlite_url: str, mail: Mail) -> Iterator[Callable[..., OpenedCrawl]]:
         crawl.kill()
 
 
-def share(*crawls: OpenedCrawl) -> None:
+def share(*crawls):
     """Let each of the crawls hold some sites."""
     for _ in range(3):
         for crawl in crawls:
             crawl.round()
 
 
-def said(crawl: OpenedCrawl) -> tuple[int, bool]:
+def said(crawl):
     """Return how many leases a worker reported, and whether it has nothing to do."""
     ((leases, is_hungry),) = crawl.rows(
         f"SELECT leases, is_hungry FROM worker WHERE id = {crawl.crawl.session.row.worker_id}"
@@ -70,7 +63,7 @@ def said(crawl: OpenedCrawl) -> tuple[int, bool]:
     return leases, bool(is_hungry)
 
 
-def held(crawl: OpenedCrawl) -> int:
+def held(crawl):
     """Return how many sites a worker holds."""
     return crawl.rows(f"SELECT count(*) FROM site WHERE worker_id = {crawl.crawl.session.row.worker_id}")[0][0]
 
@@ -113,7 +106,7 @@ def test_round_does_not_begin_during_another_one(begun):
     crawl = begun()
     before = crawl.crawl.session.writer.submitted
 
-    async def twice() -> None:
+    async def twice():
         await asyncio.gather(crawl.crawl.round(), crawl.crawl.round())
 
     asyncio.run(twice())

@@ -23,7 +23,7 @@ URL = "http://a.test/"
 class World:
     """Chromium as Playwright shows it; *happens* is called when the page was opened, with its handlers of events."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, happens: Any) -> None:
+    def __init__(self, monkeypatch, happens):
         self.handlers: dict[str, Any] = {}
         self.is_connected = True
         self.usable: list[bool] = []
@@ -45,30 +45,30 @@ class World:
         )
         self._context = SimpleNamespace(new_page=self._opened, new_cdp_session=lambda _: self._nothing(session))
 
-    async def _nothing(self, result: Any = None, *_: Any) -> Any:
+    async def _nothing(self, result=None, *_):
         return result
 
-    async def _opened(self) -> Any:
+    async def _opened(self):
         return self._page
 
-    async def _take(self) -> Chromium:
-        async def context(**_: Any) -> Any:
+    async def _take(self):
+        async def context(**_):
             return self._context
 
         return Chromium(SimpleNamespace(new_context=context, is_connected=lambda: self.is_connected), 1)
 
-    async def _give_back(self, chromium: Chromium, *, is_usable: bool) -> None:
+    async def _give_back(self, chromium, *, is_usable):
         self.usable.append(is_usable)
         self.handlers["close"](self._page)  # as Playwright does when we close the page
 
-    async def _download(self, request: Request) -> None:
+    async def _download(self, request):
         await request.meta["playwright_page_init_callback"](self._page, request)
         self._happens(self)
 
-    def reason(self) -> Any:
+    def reason(self):
         """Return why the page is not rendered."""
 
-        async def render() -> None:
+        async def render():
             async with asyncio.timeout(10):
                 await self.browser.render(Request(URL, meta={LEASE: None}), Response(URL))
 

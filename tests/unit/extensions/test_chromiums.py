@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -17,10 +16,10 @@ from crawlers.extensions.browser import Chromiums, rendering_bytes
 class Context:
     """Is closed at once, or never."""
 
-    def __init__(self, *, is_busy: bool) -> None:
+    def __init__(self, *, is_busy):
         self._is_busy = is_busy
 
-    async def close(self) -> None:
+    async def close(self):
         if self._is_busy:
             await asyncio.Event().wait()
 
@@ -28,19 +27,19 @@ class Context:
 class Program:
     """The browser as Playwright shows it."""
 
-    def __init__(self, pid: int, *, is_busy: bool) -> None:
+    def __init__(self, pid, *, is_busy):
         self.contexts = [Context(is_busy=is_busy)]
         self.pid = pid
         self.is_running = True
 
-    def is_connected(self) -> bool:
+    def is_connected(self):
         return self.is_running
 
-    async def new_browser_cdp_session(self) -> Any:
-        async def send(_: str) -> dict[str, Any]:
+    async def new_browser_cdp_session(self):
+        async def send(_):
             return {"processInfo": [{"type": "GPU", "id": 1}, {"type": "browser", "id": self.pid}]}
 
-        async def detach() -> None:
+        async def detach():
             pass
 
         return SimpleNamespace(send=send, detach=detach)
@@ -53,17 +52,17 @@ def killed(monkeypatch):
     return pids
 
 
-def browsers(*, is_busy: bool = False) -> Chromiums:
+def browsers(*, is_busy=False):
     pids = iter(range(100, 200))
 
-    async def launch() -> Program:
+    async def launch():
         return Program(next(pids), is_busy=is_busy)
 
     return Chromiums(launch)
 
 
 def test_pages_at_the_same_time_have_different_browsers_and_later_ones_the_same(killed):
-    async def pids() -> list[int]:
+    async def pids():
         ours = browsers()
         first, second = await ours.acquire(), await ours.acquire()
         await ours.give_back(first, is_usable=True)
@@ -77,7 +76,7 @@ def test_pages_at_the_same_time_have_different_browsers_and_later_ones_the_same(
 def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, is_usable, is_busy):
     monkeypatch.setattr(chromiums, "CLOSING_S", 0.0)
 
-    async def next_pid() -> int:
+    async def next_pid():
         ours = browsers(is_busy=is_busy)
         first, _ = await ours.acquire(), await ours.acquire()
         await ours.give_back(first, is_usable=is_usable)
@@ -88,7 +87,7 @@ def test_browser_that_is_of_no_use_is_killed_and_only_that(killed, monkeypatch, 
 
 
 def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
-    async def next_pid() -> int:
+    async def next_pid():
         ours = browsers()
         first = await ours.acquire()
         await ours.give_back(first, is_usable=True)
@@ -103,7 +102,7 @@ def test_browser_that_ended_is_not_taken_again_and_nothing_is_killed(killed):
 
 
 def test_memory_is_that_of_the_largest_process_that_renders_below_the_browser(tmp_path):
-    def process(pid: int, parent: int, kind: str, anonymous_kb: int) -> None:
+    def process(pid, parent, kind, anonymous_kb):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} (a b) c) S {parent} 1 1")
         (tmp_path / str(pid) / "cmdline").write_bytes(f"chromium\0--type={kind}\0".encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import closing
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Spider, signals
@@ -25,11 +25,7 @@ from crawlers.storage.database import Database
 from tests.support.opened_crawl import SITE, crawler_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from scrapy.crawler import Crawler
-
-    from crawlers.frontier.values import Lease
 
 
 class OneSite(SiteSpider):
@@ -37,48 +33,48 @@ class OneSite(SiteSpider):
 
     name = "mine"
 
-    def crawl_spec(self) -> CrawlSpec:
+    def crawl_spec(self):
         return CrawlSpec(self.name, [SiteLimits(SITE)], page_budget=self.settings.getint("PAGE_BUDGET"))
 
-    def crawl_policy(self, session: Any, control: Any) -> CrawlPolicy:
+    def crawl_policy(self, session, control):
         return SkipAll()
 
 
 class SkipAll(CrawlPolicy):
     """Skips every page."""
 
-    def reason_to_skip(self, lease: Lease) -> str | None:
+    def reason_to_skip(self, lease):
         return "feed_removed"
 
 
 class Opened:
     """A crawler and the owner of its crawl."""
 
-    def __init__(self, url: str, kind: type[Spider] = Spider, **settings: object) -> None:
+    def __init__(self, url, kind=Spider, **settings):
         self.crawler: Crawler = crawler_of(url, kind, **settings)
         self.spider = kind(name="mine", **({"hosts": SITE} if kind is not Spider else {}))
         self.spider._set_crawler(self.crawler)
         self.woken = asyncio.Event()
         self.owner = owner_of(self.crawler)
 
-    def open(self) -> Opened:
+    def open(self):
         self.owner.open(self.spider, self._wake)
         return self
 
-    def _wake(self) -> None:
+    def _wake(self):
         self.woken.set()
 
-    def send(self, signal: object) -> list[Any]:
+    def send(self, signal):
         """Return the exceptions that handlers of *signal* raise."""
         results = self.crawler.signals.send_catch_log(signal, spider=self.spider, dont_log=Exception)
         return [result.value for _, result in results if isinstance(result, Failure)]
 
 
 @pytest.fixture
-def opened(sqlite_url: str) -> Iterator[Callable[..., Opened]]:
+def opened(sqlite_url):
     made: list[Opened] = []
 
-    def make(kind: type[Spider] = Spider, **settings: object) -> Opened:
+    def make(kind=Spider, **settings):
         made.append(Opened(sqlite_url, kind, **settings))
         return made[-1]
 
@@ -173,7 +169,7 @@ def test_crawl_that_can_not_begin_ends_the_spider_and_keeps_the_reason(opened):
 def test_spider_stays_open_until_the_levels_are_settled(opened):
     one = opened(ORDER="opic").open()
 
-    async def idle() -> list[Any]:
+    async def idle():
         errors = one.send(signals.spider_idle)
         await one.woken.wait()
         return errors
@@ -190,13 +186,13 @@ def test_failure_of_the_crawl_closes_the_engine_with_its_reason(opened):
     class Engine:
         """Takes the place of Scrapy's engine, which would need a reactor."""
 
-        def __init__(self) -> None:
+        def __init__(self):
             self.reason: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-        async def close_spider_async(self, *, reason: str) -> None:
+        async def close_spider_async(self, *, reason):
             self.reason.set_result(reason)
 
-    async def abort() -> str:
+    async def abort():
         engine = one.crawler.engine = Engine()
         one.owner.crawl.control.abort(failure)
         return await asyncio.wait_for(engine.reason, 30)

@@ -1,7 +1,5 @@
 """Exported items are no formulas, whatever strangers write into titles and URLs."""
 
-from __future__ import annotations
-
 import csv
 import io
 
@@ -13,7 +11,7 @@ from crawlers.storage.files.cells import FORMULA_STARTS
 
 
 @pytest.mark.parametrize("start", FORMULA_STARTS)
-def test_texts_of_items_are_guarded_and_numbers_are_not(start: str) -> None:
+def test_texts_of_items_are_guarded_and_numbers_are_not(start):
     settings = Settings()
     settings.setmodule("crawlers.settings")
     exporter = load_object(settings.getdict("FEED_EXPORTERS")["csv"])

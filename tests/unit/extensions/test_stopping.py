@@ -1,9 +1,6 @@
 """A crawl does not begin beside the stop file of an earlier run."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,20 +8,17 @@ from crawlers.errors import ConfigError
 from crawlers.extensions.stopping import Stopping
 from tests.support.opened_crawl import crawler_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def opened(stop_file: str) -> Stopping:
+def opened(stop_file):
     """Return the extension of a crawl, as it is made when an event loop runs."""
 
-    async def made() -> Stopping:
+    async def made():
         return Stopping.from_crawler(crawler_of("sqlite://", STOP_FILE=stop_file))
 
     return asyncio.run(made())
 
 
-def test_stop_file_that_exists_is_refused_in_a_sentence_that_says_what_to_do(tmp_path: Path) -> None:
+def test_stop_file_that_exists_is_refused_in_a_sentence_that_says_what_to_do(tmp_path):
     file = tmp_path / "halt.txt"
     opened(str(file))
     file.touch()

@@ -23,7 +23,7 @@ LEASE: Any = SimpleNamespace(key=1, url=f"{OURS}/")
 class World:
     """A crawl of one site whose robots.txt is known, and the web by URL; a missing URL has no response."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, web: dict[str, Response], **settings: object) -> None:
+    def __init__(self, monkeypatch, web, **settings):
         self.requested: list[str] = []
         self.waits_s: list[float] = []
         self.gate = HostGate(1, 3.0)
@@ -45,35 +45,35 @@ class World:
         self._sleep = asyncio.sleep
         monkeypatch.setattr(sub_requests.asyncio, "sleep", self._wait)
 
-    async def _download(self, request: Any) -> Response:
+    async def _download(self, request):
         self.requested.append(request.url)
         if request.url not in self._web:
             raise OSError("no response")
         return self._web[request.url]
 
-    async def _wait(self, wait_s: float) -> None:
+    async def _wait(self, wait_s):
         self.waits_s.append(wait_s)
         await self._sleep(0)
 
-    async def turn(self) -> None:
+    async def turn(self):
         """Let the other tasks go on until they wait."""
         for _ in range(5):
             await self._sleep(0)
 
-    def page(self) -> SubRequests:
+    def page(self):
         return SubRequests(self._crawler, LEASE, Response(f"{OURS}/"), self.hosts)
 
-    def answers(self, *urls: str, kind: str = "fetch") -> list[Answer | None]:
+    def answers(self, *urls, kind="fetch"):
         """Return the answers to the requests of one page."""
         page = self.page()
 
-        async def ask() -> list[Answer | None]:
+        async def ask():
             return [await page._answer(url, kind) for url in urls]
 
         return asyncio.run(ask())
 
 
-def found(url: str, body: bytes = b"x", status: int = 200, **headers: str) -> dict[str, Response]:
+def found(url, body=b"x", status=200, **headers):
     return {url: Response(url, status, headers, body)}
 
 
@@ -188,11 +188,11 @@ def test_clock_of_the_page_stops_while_it_waits_for_a_host(monkeypatch):
     page = world.page()
     clocks: list[float | None] = []
 
-    async def wait(wait_s: float) -> None:
+    async def wait(wait_s):
         assert page.limit is not None
         clocks.append(page.limit.when())
 
-    async def ask() -> float | None:
+    async def ask():
         monkeypatch.setattr(sub_requests.asyncio, "sleep", wait)
         async with asyncio.timeout(1000.0) as page.limit:
             assert await page._answer(f"{OURS}/1", "fetch") is not None
@@ -208,7 +208,7 @@ def test_page_that_ends_while_it_waits_requests_nothing_and_raises_nothing(monke
     page = world.page()
     route = Route()
 
-    async def ask() -> None:
+    async def ask():
         async with world.hosts.lock(OURS):
             with suppress(TimeoutError):
                 async with asyncio.timeout(1000.0) as page.limit:
@@ -238,12 +238,12 @@ def test_unexpected_error_of_a_request_is_logged_and_not_raised(monkeypatch, cap
 class Route:
     """A request of the browser that waits for its answer."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.outcomes: list[str] = []
 
-    async def abort(self) -> None:
+    async def abort(self):
         self.outcomes.append("aborted")
 
 
-def fetched(url: str) -> Any:
+def fetched(url):
     return SimpleNamespace(url=url, resource_type="fetch", method="GET", is_navigation_request=lambda: False)

@@ -1,9 +1,6 @@
 """Feeds of workers: each has files of its own, and a crawl that could not begin writes none."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Spider
@@ -15,14 +12,9 @@ from crawlers.extensions.worker_feeds import WorkerFeeds
 from crawlers.inputs.worker_place import CRAWL
 from tests.support.opened_crawl import crawler_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
 
 @pytest.fixture
-def crawler(sqlite_url: str, tmp_path: Path) -> Crawler:
+def crawler(sqlite_url, tmp_path):
     """A crawler with a feed that overwrites pages.csv, which exists."""
     feed = tmp_path / "pages.csv"
     feed.write_text("earlier\r\n", "utf-8")
@@ -31,7 +23,7 @@ def crawler(sqlite_url: str, tmp_path: Path) -> Crawler:
     return crawler_of(sqlite_url, EXTENSIONS=extensions, FEEDS=feeds)
 
 
-def write(crawler: Crawler, *urls: str) -> None:
+def write(crawler, *urls):
     """Export items with *urls*, from the opening of the spider to its end."""
     feeds, spider = crawler.get_extension(WorkerFeeds), Spider("any")
     assert feeds is not None
@@ -41,14 +33,14 @@ def write(crawler: Crawler, *urls: str) -> None:
     asyncio.run(feeds.close_spider(spider))
 
 
-def begin(crawler: Crawler) -> int:
+def begin(crawler):
     crawl = owner_of(crawler).open(Spider.from_crawler(crawler, "any"), lambda: None)
     assert crawl is not None
     crawl.session.close_all()
     return crawl.session.row.worker_id
 
 
-def files(folder: Path) -> dict[str, str]:
+def files(folder):
     return {path.name: path.read_text("utf-8") for path in folder.glob("*.csv")}
 
 

@@ -1,7 +1,5 @@
 """Hostile documents: nesting, entities and bases that would exhaust a parser or leave the web."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.link_resolver import LinkResolver
@@ -15,7 +13,7 @@ TEXT = "<p>words of a story that is long enough to be read. </p>" * 30
 
 
 @pytest.mark.parametrize("opening", ["[", '{"@graph":', '{"@type":"NewsArticle","author":'])
-def test_article_with_endlessly_nested_json_ld_is_read_without_it(opening: str) -> None:
+def test_article_with_endlessly_nested_json_ld_is_read_without_it(opening):
     closing = "]" if opening == "[" else "}"
     json_ld = f"<script type='application/ld+json'>{opening * DEEP}1{closing * DEEP}</script>"
     page = f"<html><head>{json_ld}</head><body><article><h1>T</h1>{TEXT}</article></body></html>"
@@ -42,7 +40,7 @@ def test_article_with_endlessly_nested_json_ld_is_read_without_it(opening: str) 
     ],
     ids=["sitemap", "rss", "atom"],
 )
-def test_declared_entities_are_neither_expanded_nor_fetched(declaration: str, body: str) -> None:
+def test_declared_entities_are_neither_expanded_nor_fetched(declaration, body):
     feed = f'<?xml version="1.0"?><!DOCTYPE r [{declaration}]>{body}'
     (item,) = read_feed(feed.encode(), "http://a.example/f", "text/xml", 1e9).items
     assert item.url == "http://a.example/b"
@@ -52,7 +50,7 @@ def test_declared_entities_are_neither_expanded_nor_fetched(declaration: str, bo
 @pytest.mark.parametrize(
     "base", ["file:///etc/", "ftp://a.example/", "javascript:1", "data:,x", "//u:p@[", "about:blank"]
 )
-def test_base_that_leaves_the_web_is_ignored(base: str) -> None:
+def test_base_that_leaves_the_web_is_ignored(base):
     reader = ResponseReader(LinkResolver(), frozenset({"a"}), frozenset({"text/html"}))
     body = f"<base href='{base}'><a href=x>x</a><a href={base}>y</a>".encode()
     page = reader.read(WebResponse("http://a.example/d/", 200, body, "text/html"), 1, 0, 0.0)

@@ -1,7 +1,5 @@
 """Every label of the standard's table is understood, wherever it is declared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -51,12 +49,12 @@ READABLE = sorted(label for label, name in TABLE.items() if name in TEXTS)
 IN_ASCII = [label for label in READABLE if not TABLE[label].startswith("utf-16")]
 
 
-def written(text: str, codec: str, head: str = "") -> bytes:
+def written(text, codec, head=""):
     return f"<html><head>{head}<title>{text}</title></head></html>".encode(codec)
 
 
 @pytest.mark.parametrize("label", READABLE)
-def test_label_in_the_header_is_understood(label: str) -> None:
+def test_label_in_the_header_is_understood(label):
     text, codec = TEXTS[TABLE[label]]
     body = written(text, codec)
     for spelled in (label, label.upper(), f'"{label}"', f"'{label}'"):
@@ -64,7 +62,7 @@ def test_label_in_the_header_is_understood(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", IN_ASCII)
-def test_label_on_the_page_is_understood(label: str) -> None:
+def test_label_on_the_page_is_understood(label):
     text, codec = TEXTS[TABLE[label]]
     for head in (
         f'<meta charset="{label}">',
@@ -78,19 +76,19 @@ def test_label_on_the_page_is_understood(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", [label for label, name in TABLE.items() if name.startswith("utf-16")])
-def test_utf_16_on_a_page_that_reads_as_ascii_means_utf_8(label: str) -> None:
+def test_utf_16_on_a_page_that_reads_as_ascii_means_utf_8(label):
     assert of_body(f"<meta charset={label}>".encode()) == "utf-8"
     assert of_body(f"<?xml version='1.0' encoding='{label}'?>".encode()) == "utf-8"
 
 
-def test_user_defined_bytes_are_private_characters_by_the_header_and_windows_1252_by_meta() -> None:
+def test_user_defined_bytes_are_private_characters_by_the_header_and_windows_1252_by_meta():
     body = b"<p>\x80\xff</p>"
     assert decode(body, "text/html; charset=x-user-defined") == ("<p>\uf780\uf7ff</p>".encode(), "x-user-defined")
     assert decode(b"<meta charset=x-user-defined>" + body, None)[0].endswith("<p>€ÿ</p>".encode())
 
 
 @pytest.mark.parametrize("label", [label for label, name in TABLE.items() if name == "replacement"])
-def test_pages_in_charsets_that_browsers_replace_keep_their_links(label: str) -> None:
+def test_pages_in_charsets_that_browsers_replace_keep_their_links(label):
     codec = codec_of(label)
     assert codec in ("iso2022_kr", "hz", None)
     text = KOREAN if codec == "iso2022_kr" else "plain"
@@ -122,7 +120,7 @@ def test_pages_in_charsets_that_browsers_replace_keep_their_links(label: str) ->
     ],
     ids=range(16),
 )
-def test_first_known_declaration_counts_wherever_it_stands(before: bytes) -> None:
+def test_first_known_declaration_counts_wherever_it_stands(before):
     assert of_body(before + b"<meta charset='koi8-r'><meta charset=windows-1251><p>") == "koi8-r"
 
 
@@ -140,11 +138,11 @@ def test_first_known_declaration_counts_wherever_it_stands(before: bytes) -> Non
         ("text/html; charset=\ud800", None),
     ],
 )
-def test_header(header: str, charset: str | None) -> None:
+def test_header(header, charset):
     assert of_header(header) == charset
 
 
-def test_undeclared_page_has_no_charset() -> None:
+def test_undeclared_page_has_no_charset():
     for body in (
         b"",
         b"charset=koi8-r",

@@ -1,24 +1,18 @@
 """Every code of every index of the WHATWG Encoding Standard is decoded as it says."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.extraction.charset import _read, decode
 from crawlers.extraction.charset_declarations import codec_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 LINES = (Path(__file__).parent / "encoding_indexes.txt").read_text().splitlines()
 INDEXES = [line.split() for line in LINES if not line.startswith("#")]
 
 
-def codes(name: str) -> Iterator[bytes]:
+def codes(name):
     """Yield the bytes of each pointer of the index, as the decoder of the encoding computes them."""
     if name in ("euc-jp", "iso-2022-jp"):
         starts = {"euc-jp": (b"", b"\x8f"), "iso-2022-jp": (b"\x1b$B",)}[name]
@@ -54,7 +48,7 @@ def codes(name: str) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize(("name", "number", "sha256"), INDEXES, ids=[index[0] for index in INDEXES])
-def test_index(name: str, number: str, sha256: str) -> None:
+def test_index(name, number, sha256):
     charset = codec_of(name)
     assert charset is not None
     texts = [f"{_read(code, charset)}\n" for code in codes(name)]
@@ -75,7 +69,7 @@ def test_index(name: str, number: str, sha256: str) -> None:
         ("gb18030", "€︐", "80a6d9"),
     ],
 )
-def test_page_with_special_characters_is_read_as_declared(charset: str, text: str, code: str) -> None:
+def test_page_with_special_characters_is_read_as_declared(charset, text, code):
     body = b"<title>" + bytes.fromhex(code) + b"</title>"
     assert decode(body, f"text/html; charset={charset}")[0].decode() == f"<title>{text}</title>"
 
@@ -98,5 +92,5 @@ def test_page_with_special_characters_is_read_as_declared(charset: str, text: st
         ("iso-2022-jp", "1b244224220a24", "あ\ufffd\ufffd"),
     ],
 )
-def test_broken_characters_are_replaced_as_the_standard_says(charset: str, code: str, text: str) -> None:
+def test_broken_characters_are_replaced_as_the_standard_says(charset, code, text):
     assert _read(bytes.fromhex(code), codec_of(charset) or "") == text

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlers.extraction.html import LINK_TAGS, MAX_LINKS, ParsedPage, _refresh, parse_page
+from crawlers.extraction.html import LINK_TAGS, MAX_LINKS, _refresh, parse_page
 
 A = frozenset({"a"})
 ALL = frozenset(LINK_TAGS)
 
 
-def parse(html: str, tags: frozenset[str] = A) -> ParsedPage:
+def parse(html, tags=A):
     return parse_page(html.encode(), None, tags)
 
 
-def test_only_links_of_the_selected_tags_count() -> None:
+def test_only_links_of_the_selected_tags_count():
     html = '<meta http-equiv=Refresh content="5; url=m"><area href=ar><a href=a></a><iframe src=i></iframe>'
     assert [(link.tag, link.href) for link in parse(html, ALL).links] == [
         ("meta", "m"), ("area", "ar"), ("a", "a"), ("iframe", "i"),
@@ -58,22 +58,22 @@ REFRESHES: dict[str | None, list[str]] = {
 @pytest.mark.parametrize(
     ("content", "url"), [(content, url) for url, contents in REFRESHES.items() for content in contents]
 )
-def test_refresh_follows_the_steps_of_the_standard(content: str, url: str | None) -> None:
+def test_refresh_follows_the_steps_of_the_standard(content, url):
     found = _refresh(content)
     assert (found and found.translate({9: None, 10: None, 13: None})) == url, (
         "tabs and lines vanish as links are joined"
     )
 
 
-def test_href_is_stripped_as_in_the_url_standard() -> None:
+def test_href_is_stripped_as_in_the_url_standard():
     assert parse('<a href=" \t\x01/x y\n ">t</a><a href="\u00a0/z">t</a>').hrefs == ["/x y", "\u00a0/z"]
 
 
-def test_xlink_of_svg_is_not_a_link_but_its_href_is() -> None:
+def test_xlink_of_svg_is_not_a_link_but_its_href_is():
     assert parse("<svg><a xlink:href=/x>1</a><a xlink:href=/y href=/z>2</a></svg>").hrefs == ["/z"]
 
 
-def test_page_is_parsed_without_scripting() -> None:
+def test_page_is_parsed_without_scripting():
     html = (
         "<noscript><a href=noscript>1</a></noscript><template><a href=template>2</a></template>"
         "<!-- <a href=comment>3</a> --><noframes><a href=noframes>4</a></noframes>"
@@ -82,13 +82,13 @@ def test_page_is_parsed_without_scripting() -> None:
     assert parse(html, ALL).hrefs == ["noscript"]
 
 
-def test_title_is_collapsed_and_truncated() -> None:
+def test_title_is_collapsed_and_truncated():
     assert parse("<title> a\n  b&amp;c </title><title>other</title>").title == "a b&c"
     assert len(parse(f"<title>{'x ' * 5000}</title>").title) == 499  # the 500th is a space
     assert parse("<svg><title>no</title></svg>").title == ""
 
 
-def test_canonical_and_robots_are_read_in_any_notation() -> None:
+def test_canonical_and_robots_are_read_in_any_notation():
     page = parse(
         '<LINK REL="Canonical shortlink" HREF=" /c "><link rel=canonical href=/d>'
         '<meta name=Robots content="NoFollow, all">'
@@ -109,7 +109,7 @@ def test_canonical_and_robots_are_read_in_any_notation() -> None:
         "<link rel=stylesheet href=no><meta name=x content=noindex>" * 50,
     ],
 )
-def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before: str) -> None:
+def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before):
     first = "<title>one</title><link rel=canonical href=/c><base href=/b/><meta name=robots content=nofollow>"
     page = parse(f"<body>{before}{first}<title>two</title><link rel=canonical href=/d><base href=/e/>")
     assert (page.title, page.canonical, page.base, page.robots) == ("one", "/c", "/b/", {"nofollow"})
@@ -126,20 +126,20 @@ def test_metadata_is_the_first_in_tree_order_wherever_it_stands(before: str) -> 
     ],
     ids=["open", "closed", "styles", "tables", "hidden"],
 )  # fmt: skip
-def test_links_of_an_extremely_nested_page_are_found(body: bytes) -> None:
+def test_links_of_an_extremely_nested_page_are_found(body):
     start = time.process_time()
     assert parse_page(body, None, A).hrefs == ["x"]
     assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take minutes or gigabytes
 
 
 @pytest.mark.parametrize("piece", [b'<div x="', b"<div x='>", b"<div ", b"<a ", b"</", b"<!--", b"&#", b"<a x=1 "])
-def test_unterminated_tags_take_linear_time(piece: bytes) -> None:
+def test_unterminated_tags_take_linear_time(piece):
     start = time.process_time()
     parse_page(piece * 50_001, None, ALL)
     assert time.process_time() - start < 3  # it is 0.1 s
 
 
-def attributes(count: int, form: str = " a%d=1") -> bytes:
+def attributes(count, form=" a%d=1"):
     return "".join(form % number for number in range(count)).encode()
 
 
@@ -155,13 +155,13 @@ def attributes(count: int, form: str = " a%d=1") -> bytes:
     ],
     ids=["one tag", "slashes", "quotes", "many tags", "bodies", "link"],
 )
-def test_links_of_a_page_with_excessive_attributes_are_found(body: bytes) -> None:
+def test_links_of_a_page_with_excessive_attributes_are_found(body):
     start = time.process_time()
     assert parse_page(body, None, A).hrefs == ["x"]
     assert time.process_time() - start < 3  # it is 0.1 s; the parser alone would take 20 s
 
 
-def test_usual_number_of_attributes_is_kept_and_scripts_keep_all() -> None:
+def test_usual_number_of_attributes_is_kept_and_scripts_keep_all():
     words = " ".join(f"w{number}" for number in range(3_000))
     page = parse(f"<script type='application/ld+json'>1<b {words}</script><p{attributes(99).decode()} title='{words}'>")
     assert page.json_ld == [f"1<b {words}"]
@@ -183,7 +183,7 @@ MARKUP = st.lists(st.sampled_from(PIECES.strip().replace("\n", "|").split("|")),
 
 
 @given(MARKUP.map("".join).map(str.encode) | st.binary(max_size=300), st.sets(st.sampled_from(sorted(LINK_TAGS))))
-def test_pages_never_raise(body: bytes, tags: set[str]) -> None:
+def test_pages_never_raise(body, tags):
     page = parse_page(body, None, frozenset(tags))
     for link in page.links:
         assert link.tag in tags
@@ -198,12 +198,12 @@ def test_pages_never_raise(body: bytes, tags: set[str]) -> None:
 
 
 @given(MARKUP.map("".join))
-def test_links_of_all_tags_are_the_union_over_tags(html: str) -> None:
+def test_links_of_all_tags_are_the_union_over_tags(html):
     each = [href for tag in LINK_TAGS for href in parse(html, frozenset({tag})).hrefs]
     assert Counter(parse(html, ALL).hrefs) == Counter(each)
 
 
-def test_of_a_page_with_too_many_elements_only_links_and_texts_are_parsed() -> None:
+def test_of_a_page_with_too_many_elements_only_links_and_texts_are_parsed():
     few, many = (b"<title>t</title>" + b"<p>word <b>x</b>" * count for count in (100, 100_000))
     assert len(parse_page(few, None, A).tree.css("p")) == 100
     page = parse_page(many + b"<a href=x title='<b>'>end</a><!-- <p> -->", None, A)
@@ -211,7 +211,7 @@ def test_of_a_page_with_too_many_elements_only_links_and_texts_are_parsed() -> N
     assert page.text().split()[:3] == ["word", "x", "word"]
 
 
-def test_number_of_links_is_bounded() -> None:
+def test_number_of_links_is_bounded():
     page = parse_page(b"<a href=x>" * (MAX_LINKS + 1), None, A)
     assert (len(page.hrefs), page.unread_links) == (MAX_LINKS, 1)
     assert parse_page(b"<a href=x>" * MAX_LINKS, None, A).unread_links == 0

@@ -1,23 +1,17 @@
 """Anchor, context and position of links, computed in linear time."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.extraction.html import parse_page
 
-if TYPE_CHECKING:
-    from crawlers.extraction.link_context import RawLink
 
-
-def links(html: str) -> list[RawLink]:
+def links(html):
     return parse_page(html.encode(), None, frozenset({"a", "area", "iframe"})).links
 
 
-def link(html: str) -> RawLink:
+def link(html):
     return links(html)[0]
 
 
@@ -36,11 +30,11 @@ def link(html: str) -> RawLink:
         ("<iframe src=x>your browser is too old</iframe>", ""),
     ],
 )
-def test_anchor_is_the_visible_text(html: str, anchor: str) -> None:
+def test_anchor_is_the_visible_text(html, anchor):
     assert link(html).anchor == anchor
 
 
-def test_anchor_is_truncated_to_200_characters() -> None:
+def test_anchor_is_truncated_to_200_characters():
     assert link(f"<a href=x>{'ab ' * 1000}</a>").anchor == ("ab " * 67)[:200].rstrip()
 
 
@@ -56,7 +50,7 @@ def test_anchor_is_truncated_to_200_characters() -> None:
         ("<nav></nav><a href=x>t</a>", ""),
     ],
 )
-def test_position_is_the_nearest_landmark(html: str, position: str) -> None:
+def test_position_is_the_nearest_landmark(html, position):
     assert link(html).position == position
 
 
@@ -73,11 +67,11 @@ def test_position_is_the_nearest_landmark(html: str, position: str) -> None:
         ("<p>pre<a href=x>fix</a>ed", "prefixed"),
     ],
 )
-def test_context_is_the_text_of_the_block_in_reading_order(html: str, context: str) -> None:
+def test_context_is_the_text_of_the_block_in_reading_order(html, context):
     assert link(html).context == context
 
 
-def test_context_ends_after_100_characters_on_each_side() -> None:
+def test_context_ends_after_100_characters_on_each_side():
     before, after = "b" * 300, "a" * 300
     assert link(f"<p>{before} <a href=x>t</a> {after}").context == "b" * 100 + " t " + "a" * 99
     assert link(f"<p><i>{before}</i><a href=x>t</a><i>{after}</i>").context == "b" * 100 + "t" + "a" * 100
@@ -95,7 +89,7 @@ def test_context_ends_after_100_characters_on_each_side() -> None:
     ],
     ids=["one-paragraph", "no-text", "long-text", "nested-styles", "nested-links", "deep"],
 )
-def test_querying_everything_takes_linear_time(html: str) -> None:
+def test_querying_everything_takes_linear_time(html):
     start = time.process_time()
     for found in links(html):
         assert found.anchor + found.context + found.position is not None

@@ -1,7 +1,5 @@
 """The position of links in valid and broken pages, and their places."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,26 +18,26 @@ TAGS = frozenset({"a", "area", "link", "frame", "iframe", "meta"})
 TYPES = frozenset({"text/html"})
 
 
-def read(body: str, *, places: bool = True, status: int = 200, redirect: Redirect | None = None):
+def read(body, *, places=True, status=200, redirect=None):
     response = WebResponse(f"{SITE}/dir/page.html", status, body.encode(), HTML, redirect)
     return ResponseReader(LinkResolver(), TAGS, TYPES, places).read(response, 7, 3, 0.0)
 
 
-def positions(body: str) -> list[str]:
+def positions(body):
     """The position of every link of *body*, in document order."""
     parsed = parse_page(body.encode(), HTML, TAGS)
     parents = (parsed.node(index).parent for index in range(len(parsed.hrefs)))
     return ["" if parent is None else position(parent) for parent in parents]
 
 
-def places(body: str) -> dict[str, LinkPlace]:
+def places(body):
     """The place of every internal link of *body*, by its path."""
     page = read(body)
     assert page.link_places is not None
     return {target.url.removeprefix(SITE): page.link_places[target.key] for target, _ in page.links}
 
 
-def positions_by_path(body: str) -> dict[str, str]:
+def positions_by_path(body):
     """The position of every internal link of *body*, by its path."""
     return {path: place.position for path, place in places(body).items()}
 

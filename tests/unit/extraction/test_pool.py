@@ -34,7 +34,7 @@ asyncio.run(main())
 """
 
 
-def dying_once(mark: Path, then: str = ":") -> str:
+def dying_once(mark, then=":"):
     """Return a command that kills the worker that runs it, unless the file *mark* exists."""
     return f"[ -e {mark} ] || {{ touch {mark}; kill -9 $PPID; exit; }}; {then}"
 
@@ -86,16 +86,16 @@ def test_call_whose_worker_was_killed_is_repeated_and_succeeds(tmp_path):
 class LoopWorkers:
     """Workers that run calls by their names, in turns of the loop; calls that begin with *dying* die *deaths* times."""
 
-    def __init__(self, deaths: int) -> None:
+    def __init__(self, deaths):
         self.attempts: Counter[str] = Counter()
         self.running: list[tuple[str, int]] = []  # names, and the numbers of their attempts
         self.together: list[list[tuple[str, int]]] = []  # the calls that run when one begins, which is the last one
         self._deaths = deaths
 
-    def __call__(self, memory_bytes: int) -> LoopWorkers:
+    def __call__(self, memory_bytes):
         return self
 
-    async def run(self, call: bytes, timeout_s: float) -> str:
+    async def run(self, call, timeout_s):
         name: str = pickle.loads(call)[1][0]  # noqa: S301 - of this test
         self.attempts[name] += 1
         attempt = (name, self.attempts[name])
@@ -108,7 +108,7 @@ class LoopWorkers:
             raise pool_module._Died
         return name
 
-    async def close(self) -> None:
+    async def close(self):
         pass
 
 

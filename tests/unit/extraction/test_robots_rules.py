@@ -164,7 +164,7 @@ def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled
 class Late:
     """A site whose robots.txt fails until `is_up`, and all requests that it got before."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.is_up = False
 
     async def __call__(self, exchange):

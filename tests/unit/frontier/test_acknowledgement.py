@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.algorithms.bandits.site_rules import RoundRobin
@@ -18,21 +16,18 @@ from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPag
 from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontierStore
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import Lease
-
 SITE, NOW = "http://a.test", 1000.0
 
 
 class Recorder(MemoryFrontierStore):
     """Records all rows, and separately those about the availability of sites."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.changes = ChangeSet()
         self.availability: list[SiteAvailability] = []
 
-    def submit(self, changes: ChangeSet) -> None:
+    def submit(self, changes):
         self.changes.extend(changes)
         self.availability += changes[SiteAvailability]
         super().submit(changes)
@@ -41,23 +36,23 @@ class Recorder(MemoryFrontierStore):
 class Crawl:
     """A crawl of one site with *roots*, whose pages are revisited."""
 
-    def __init__(self, *roots: str) -> None:
+    def __init__(self, *roots):
         self.store = Recorder()
         self.now = NOW
         self.open()
         self.frontier.add([Candidate(1, resolve(SITE, root)) for root in roots], NOW)
 
-    def open(self) -> None:
+    def open(self):
         """Open the frontier like a further run."""
         self.store.availability.clear()
         self.frontier = QueuedFrontier(self.store, RoundRobin(), ORDERS["aopic"](OrderOptions()))
         self.frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), self.now)
 
-    def leases(self) -> dict[str, Lease]:
+    def leases(self):
         self.now += 1.0
         return {lease.url.removeprefix(SITE): lease for lease in self.frontier.lease(self.now, 9)}
 
-    def end(self, lease: Lease, state: State, reason: str = "", moved_to: str = "", link: str = "") -> None:
+    def end(self, lease, state, reason="", moved_to="", link=""):
         page = Page(
             lease.id,
             lease.url,
@@ -72,13 +67,13 @@ class Crawl:
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.REJECTED])
-def test_site_whose_root_cannot_be_read_is_not_available(state: State) -> None:
+def test_site_whose_root_cannot_be_read_is_not_available(state):
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], state, "why")
     assert crawl.store.availability == [(1, "why")]
 
 
-def test_site_is_available_once_one_of_its_roots_was_read() -> None:
+def test_site_is_available_once_one_of_its_roots_was_read():
     crawl = Crawl("/", "/b", "/c")
     leases = crawl.leases()
     crawl.end(leases["/"], State.FAILED, "timeout")
@@ -87,7 +82,7 @@ def test_site_is_available_once_one_of_its_roots_was_read() -> None:
     assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
-def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
+def test_redirect_of_a_root_decides_nothing_before_its_target_is_read():
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
     assert crawl.store.availability == []
@@ -95,7 +90,7 @@ def test_redirect_of_a_root_decides_nothing_before_its_target_is_read() -> None:
     assert crawl.store.availability == [(1, "status 404")]
 
 
-def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read() -> None:
+def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read():
     crawl = Crawl("/", "/b")
     leases = crawl.leases()
     crawl.frontier.release(leases["/"], crawl.now + 5.0, "timeout", failed=True)
@@ -107,7 +102,7 @@ def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_o
     assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
-def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes() -> None:
+def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes():
     crawl = Crawl("/", "/b")
     leases = crawl.leases()
     wished = crawl.frontier.gate(1).back_off(crawl.now, 600.0)
@@ -116,7 +111,7 @@ def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes() -> None
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [wished, wished]
 
 
-def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has() -> None:
+def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has():
     crawl = Crawl("/")
     ids = {}
     # What a user's pipeline added, /added, has no text.
@@ -135,7 +130,7 @@ def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page
     assert crawl.store.changes[LinkAnchorRow] == [(ids["/"], ids["/a"], "to /a"), (ids["/a"], ids["/b"], "to /b")]
 
 
-def test_site_whose_root_is_not_admitted_is_not_available() -> None:
+def test_site_whose_root_is_not_admitted_is_not_available():
     store = Recorder()
     frontier = QueuedFrontier(
         store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "feed_removed"
@@ -147,7 +142,7 @@ def test_site_whose_root_is_not_admitted_is_not_available() -> None:
     assert store.availability == [(1, "feed_removed")]
 
 
-def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read() -> None:
+def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read():
     crawl = Crawl("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.DONE, link="/")
@@ -159,7 +154,7 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
         assert crawl.store.availability == availability
 
 
-def test_values_and_texts_of_links_are_those_of_the_linked_pages() -> None:
+def test_values_and_texts_of_links_are_those_of_the_linked_pages():
     store = Recorder()
     frontier = QueuedFrontier(store, RoundRobin(), ORDERS["topic"](OrderOptions()))
     frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), NOW)

@@ -19,40 +19,40 @@ from tests.support.memory_frontier import MemoryFrontier
 class Heard:
     """A rule that records the reported pulls."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.told: list[tuple[object, ...]] = []
 
-    def wake(self, arm: object) -> None: ...
-    def sleep(self, arm: object) -> None: ...
-    def select(self, now: float) -> object: ...
-    def pause(self, arm: object) -> None: ...
+    def wake(self, arm): ...
+    def sleep(self, arm): ...
+    def select(self, now): ...
+    def pause(self, arm): ...
 
-    def is_close_to_best(self, arm: object, share: float) -> bool:
+    def is_close_to_best(self, arm, share):
         self.told.append(("is_close_to_best", arm, share))
         return False
 
-    def record_pull(self, arm: object) -> None:
+    def record_pull(self, arm):
         self.told.append(("record_pull", arm))
 
     record_request = record_pull
 
-    def record_reward(self, arm: object, reward: float) -> None:
+    def record_reward(self, arm, reward):
         self.told.append(("record_reward", arm, reward))
 
-    def cancel_pull(self, arm: object) -> None:
+    def cancel_pull(self, arm):
         self.told.append(("cancel_pull", arm))
 
     cancel_request = cancel_pull
 
 
-def site(number: int) -> SiteQueue:
+def site(number):
     return SiteQueue(SiteRow(number, f"http://{number}.test", 1, None, 0.0), {}, None)  # type: ignore[arg-type]
 
 
 SITE = site(7)
 
 
-def lease(page_id: int) -> Lease:
+def lease(page_id):
     return Lease(page_id, 7, page_id, "http://a.test/", 0, 0, 0, None, 0.0)
 
 

@@ -1,7 +1,5 @@
 """The features of links are kept in one place at a time, and what was learnt is a fold over the pulls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.values import Origin
-from crawlers.items import LinkPlace, Target
+from crawlers.items import LinkPlace
 from crawlers.storage.pulls import Pull
 from tests.support.memory_frontier import MemoryFrontierStore
 
@@ -18,7 +16,7 @@ SITE = "http://a.test"
 PLACE = LinkPlace("ul/li", "nav/ul/li", "All the news")
 
 
-def target(path: str) -> Target:
+def target(path):
     return resolve(SITE, path)
 
 
@@ -41,7 +39,7 @@ def learning(values, store):
     return LinkLearning(values, store)
 
 
-def row(place: LinkPlace = PLACE, found_on: int = 7):
+def row(place=PLACE, found_on=7):
     return [*link_features(SITE, NEWS.url, 1, found_on, place)]
 
 

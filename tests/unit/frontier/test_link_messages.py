@@ -1,24 +1,17 @@
 """A message carries what the discovery of its target needs, and nothing that is empty."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.frontier import link_messages
 from crawlers.frontier.link_messages import Details
 from crawlers.items import LinkPlace, Target
 
-if TYPE_CHECKING:
-    from crawlers.storage.schema.message_tables import Message
-
 TARGET = Target("http://b.test/x?utm_source=1", "http://b.test/x", 7, "http://b.test")
 PLACE = LinkPlace("ul/li", "", "a text")
 FULL = Details(None, "POST", (2, 0.5), "a text", PLACE, (3, 4), is_new=True, has_moved=True)
 
 
-def received(target: Target, details: Details) -> Message:
+def received(target, details):
     """Return a sent message as the worker reads it that holds the site of the target."""
     sent = link_messages.link_message(1, 5, target, 3, 1, 9.0, details)
     assert (sent.crawl_id, sent.source_id, sent.level, sent.hops, sent.count) == (1, 5, 3, 1, 0)
@@ -27,18 +20,18 @@ def received(target: Target, details: Details) -> Message:
 
 
 @pytest.mark.parametrize("target", [TARGET, TARGET._replace(url=TARGET.normalized)])
-def test_target_is_received_as_it_was_sent(target: Target) -> None:
+def test_target_is_received_as_it_was_sent(target):
     message = received(target, FULL)
     assert link_messages.target_of(message, link_messages.details_of(message)) == target
 
 
-def test_all_details_are_received() -> None:
+def test_all_details_are_received():
     found = link_messages.details_of(received(TARGET, FULL))
     lists = {"slot": tuple(found.slot), "contexts": tuple(found.contexts), "place": LinkPlace(*found.place)}
     assert found._replace(**lists) == FULL._replace(normalized=TARGET.normalized)
 
 
-def test_empty_text_of_a_link_is_not_the_lack_of_one() -> None:
+def test_empty_text_of_a_link_is_not_the_lack_of_one():
     assert link_messages.text_of(Details()) is None
     message = received(TARGET, Details(anchor=""))
     assert link_messages.details_of(message).anchor == ""

@@ -1,7 +1,5 @@
 """Politeness towards one host, on a clock of its own."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from crawlers.frontier.politeness import FIRST_DELAY_S, MAX_DELAY_S, MAX_REST_S, HostGate
 
 
-def test_request_for_robots_txt_counts_with_the_delay_that_it_names() -> None:
+def test_request_for_robots_txt_counts_with_the_delay_that_it_names():
     gate = HostGate(1, 0.0)
     gate.record_start(10.0)
     gate.record_end()
@@ -18,20 +16,20 @@ def test_request_for_robots_txt_counts_with_the_delay_that_it_names() -> None:
     assert gate.next_at == 16.0
 
 
-def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before() -> None:
+def test_first_start_of_a_resumed_run_is_a_delay_after_the_last_request_of_the_run_before():
     gate = HostGate(9, 2.0)
     gate.resume(99.0, float("-inf"), 100.0)
     assert gate.next_at == 101.0
 
 
 @pytest.mark.parametrize(("until", "next_at"), [(90.0, 102.0), (130.0, 130.0), (1e9, 100.0 + MAX_REST_S)])
-def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until: float, next_at: float) -> None:
+def test_rest_holds_over_a_restart_but_not_longer_than_any_rest(until, next_at):
     gate = HostGate(9, 2.0)
     gate.resume(100.0, until, 100.0)
     assert gate.next_at == next_at
 
 
-def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
+def test_longer_requested_delay_applies_and_a_shorter_one_does_not():
     gate = HostGate(1, 2.0)
     gate.ask_for_delay(1.0)
     assert gate.delay_s == 2.0
@@ -43,7 +41,7 @@ def test_longer_requested_delay_applies_and_a_shorter_one_does_not() -> None:
     assert gate.delay_s == 5.0, "it is not forgotten"
 
 
-def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest() -> None:
+def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest():
     gate = HostGate(3, 2.0)
     gate.record_start(0.0)
     gate.record_start(2.0)
@@ -54,12 +52,12 @@ def test_cancelled_start_refunds_neither_the_delay_after_a_later_one_nor_a_rest(
     assert (gate.next_at, gate.in_flight) == (63.0, 0)
 
 
-def test_host_rests_as_long_as_it_asks_within_reason() -> None:
+def test_host_rests_as_long_as_it_asks_within_reason():
     assert HostGate(1, 0.0).back_off(100.0, 30.0) == 130.0
     assert HostGate(1, 0.0).back_off(100.0, 86400.0) == 100.0 + MAX_REST_S
 
 
-def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> None:
+def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response():
     gate = HostGate(1, 0.0)
     now = 0.0
     rests = []
@@ -72,7 +70,7 @@ def test_rest_doubles_with_each_refusal_and_is_reset_by_a_good_response() -> Non
     assert gate.back_off(now, None) == now + 1.0
 
 
-def test_refusals_of_requests_in_flight_do_not_prolong_the_rest() -> None:
+def test_refusals_of_requests_in_flight_do_not_prolong_the_rest():
     gate = HostGate(9, 0.0)
     assert gate.back_off(0.0, None) == 1.0
     delay_s = gate.delay_s
@@ -82,7 +80,7 @@ def test_refusals_of_requests_in_flight_do_not_prolong_the_rest() -> None:
     assert gate.back_off(0.5, 9.0) == 9.5, "unless they ask for more"
 
 
-def test_refusing_host_gets_slower_requests_for_a_while() -> None:
+def test_refusing_host_gets_slower_requests_for_a_while():
     gate = HostGate(1, 0.0)
     gate.back_off(0.0, None)
     assert gate.delay_s == FIRST_DELAY_S
@@ -93,7 +91,7 @@ def test_refusing_host_gets_slower_requests_for_a_while() -> None:
     assert gate.delay_s == 0.0
 
 
-def test_delay_halves_within_seven_good_responses() -> None:
+def test_delay_halves_within_seven_good_responses():
     gate = HostGate(1, 0.0)
     gate.back_off(0.0, None)
     for _ in range(6):
@@ -104,7 +102,7 @@ def test_delay_halves_within_seven_good_responses() -> None:
 
 
 @pytest.mark.parametrize("asked_s", [0.0, 1.0, 60.0])
-def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> None:
+def test_delay_stays_between_the_requested_and_the_longest(asked_s):
     gate = HostGate(1, asked_s)
     for number in range(20):
         gate.back_off(number * 1000.0, None)
@@ -118,7 +116,7 @@ def test_delay_stays_between_the_requested_and_the_longest(asked_s: float) -> No
 @given(
     st.floats(0.0, 5.0), st.lists(st.tuples(st.floats(0.0, 10.0), st.sampled_from(["good", "refused", "cancelled"])))
 )
-def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s: float, steps: list[tuple[float, str]]) -> None:
+def test_starts_are_never_closer_than_the_delay_of_that_time(delay_s, steps):
     gate = HostGate(1, delay_s)
     now, last = 0.0, float("-inf")
     for wait_s, step in steps:
@@ -146,7 +144,7 @@ def test_further_requests_of_a_lease_keep_the_delay():
     assert gate.in_flight == 1
 
 
-def test_gate_knows_when_the_last_request_was_sent() -> None:
+def test_gate_knows_when_the_last_request_was_sent():
     gate = HostGate(9, 2.0)
     assert gate.asked_at == float("-inf")
     gate.resume(3.0, float("-inf"), 9.0)

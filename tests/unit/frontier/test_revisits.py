@@ -1,9 +1,5 @@
 """A revisit is compared with the previous visit, and leaves rows."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +17,7 @@ PREVIOUS = PreviousVisit({7: 1, 8: 2}, int(State.DONE), 200, HASH.hex(), 50.0, '
 LEASE = Lease(3, 1, 99, "http://a.test/", 0, 0, 0, None, 90.0, 1, PREVIOUS)
 
 
-def page(state: State = State.DONE, status: int = 200, **more: Any) -> Page:
+def page(state=State.DONE, status=200, **more):
     return Page(3, "http://a.test/", 0, state, status, **more)
 
 
@@ -38,7 +34,7 @@ def page(state: State = State.DONE, status: int = 200, **more: Any) -> Page:
     ],
     ids=lambda same: f"{same.state.name}-{same.status}",
 )
-def test_page_is_unchanged(same: Page) -> None:
+def test_page_is_unchanged(same):
     assert is_unchanged(same, PREVIOUS)
 
 
@@ -53,11 +49,11 @@ def test_page_is_unchanged(same: Page) -> None:
     ],
     ids=lambda other: f"{other.state.name}-{other.status}-{len(other.content_hash)}",
 )
-def test_page_has_changed(other: Page) -> None:
+def test_page_has_changed(other):
     assert not is_unchanged(other, PREVIOUS)
 
 
-def test_page_that_is_still_missing_is_unchanged() -> None:
+def test_page_that_is_still_missing_is_unchanged():
     previous = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
     assert is_unchanged(page(State.REFUSED, 404), previous)
     assert is_unchanged(page(State.REFUSED, 503), previous), "the host may be down"
@@ -65,7 +61,7 @@ def test_page_that_is_still_missing_is_unchanged() -> None:
     assert not is_unchanged(page(content_hash=HASH), previous)
 
 
-def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
+def test_page_that_is_still_missing_was_seen_to_be_so():
     missing = PREVIOUS._replace(state=int(State.REFUSED), status=404, content_hash=None)
     for status, seen_at in ((404, 90.0), (503, 50.0)):
         changes = ChangeSet()
@@ -73,7 +69,7 @@ def test_page_that_is_still_missing_was_seen_to_be_so() -> None:
         assert changes[UnchangedPage] == [(3, "why", seen_at, '"1"', "yesterday")]
 
 
-def test_change_keeps_the_previous_state_of_the_page_and_its_links() -> None:
+def test_change_keeps_the_previous_state_of_the_page_and_its_links():
     changes = ChangeSet()
     new = add_change(changes, LEASE, PREVIOUS._replace(links={6: 1, 7: 1, 8: 2}), {6: 1, 8: 1, 9: 4}, 91.0)
     assert new == {8: 1, 9: 4}
@@ -87,9 +83,7 @@ counts = st.dictionaries(st.integers(1, 6), st.integers(1, 3))
 
 
 @given(counts, counts)
-def test_lost_and_added_links_give_the_current_links_and_changes_the_previous_ones(
-    before: dict[int, int], today: dict[int, int]
-) -> None:
+def test_lost_and_added_links_give_the_current_links_and_changes_the_previous_ones(before, today):
     changes = ChangeSet()
     new = add_change(changes, LEASE, PREVIOUS._replace(links=before), today, 91.0)
     (changed,) = changes[ChangedLinks]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -23,31 +22,31 @@ SITE = 4
 class Risen:
     """A site that records risen pages."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.rose: list[tuple[int, int]] = []
 
-    def raise_page(self, queue: int, page: int, head_urls: int) -> None:
+    def raise_page(self, queue, page, head_urls):
         self.rose.append((queue, page))
 
 
-def scoring(store: MemoryFrontierStore, scores: Any = None, held: Any = ()) -> tuple[Scoring, Risen]:
+def scoring(store, scores=None, held=()):
     site = Risen()
     return Scoring(scores or OPIC(), store, {SITE: site}, held), site  # type: ignore[dict-item]
 
 
-def stored(store: MemoryFrontierStore, page: int, state: int = 0, level: int = 0) -> None:
+def stored(store, page, state=0, level=0):
     values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
     store.submit(ChangeSet(NewPage(*(values.get(name, 0) for name in NewPage._fields))))
 
 
-def written(one: Scoring, store: MemoryFrontierStore) -> ChangeSet:
+def written(one, store):
     changes = ChangeSet()
     one.write(changes, 10)
     store.submit(changes)
     return changes
 
 
-def test_only_changed_pages_are_written_and_requeued() -> None:
+def test_only_changed_pages_are_written_and_requeued():
     store = MemoryFrontierStore()
     one, site = scoring(store)
     for page in (1, 2, 3):
@@ -66,7 +65,7 @@ def test_only_changed_pages_are_written_and_requeued() -> None:
 
 
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
-def test_states_that_changed_without_the_order_are_reported_to_it(scores: Any) -> None:
+def test_states_that_changed_without_the_order_are_reported_to_it(scores):
     store = MemoryFrontierStore()
     one, _ = scoring(store, scores())
     stored(store, 1)

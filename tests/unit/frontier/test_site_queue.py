@@ -1,9 +1,5 @@
 """A site's queue: the ready ones of its queues, and pages that must wait."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.ranking.news_scores import FIT
 from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.ranking.queue_shares import QueueShares
@@ -13,35 +9,30 @@ from crawlers.frontier.values import QueueEntry
 from crawlers.storage.site_rows import SiteRow
 from tests.support.memory_frontier import MemoryFrontierStore
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
-
-def entry(priority: float, page_id: int) -> QueueEntry:
+def entry(priority, page_id):
     return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
 
 
 class Queues:
     """Scores that say only in which queue a page waits."""
 
-    def __init__(self, numbers: Mapping[int, int]) -> None:
+    def __init__(self, numbers):
         self.numbers = numbers
 
-    def queue(self, page_id: int) -> int:
+    def queue(self, page_id):
         return self.numbers[page_id]
 
 
-def queue(
-    shares: QueueShares | None = None, waiting: Iterable[int] = (), numbers: Mapping[int, int] | None = None
-) -> SiteQueue:
-    def bounded(site_id: int, number: int, spill_limit: tuple[float, int]) -> HeapQueue:
+def queue(shares=None, waiting=(), numbers=None):
+    def bounded(site_id, number, spill_limit):
         return HeapQueue(site_id, number, MemoryFrontierStore(), set(), spill_limit)
 
     scores = None if numbers is None else Queues(numbers)
     return SiteQueue(SiteRow(1, "http://a.test", 1, None, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]
 
 
-def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
+def test_discarded_url_is_gone_and_the_others_keep_their_order():
     site = queue()
     for number in (5, 3, 1, 4, 2):
         site.push(entry(number, number), 16)
@@ -51,7 +42,7 @@ def test_discarded_url_is_gone_and_the_others_keep_their_order() -> None:
     assert not site.ready
 
 
-def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more() -> None:
+def test_empty_queue_needs_a_refill_only_when_the_store_may_have_more():
     site = queue(QueueShares(explore=0.0, archive=0.0), numbers={**dict.fromkeys(range(1, 8), FIT), 20: OTHER})
     for number in range(1, 8):
         site.push(entry(0.0, number), 2)

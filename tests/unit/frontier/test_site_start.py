@@ -1,9 +1,5 @@
 """What the store knows of a site is read in parts, and is the same however small they are."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.algorithms.ranking.news_scores import FIT
@@ -16,14 +12,11 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import NewPage, PullRow, WaitingPage
 from tests.support.memory_frontier import MemoryFrontierStore
 
-if TYPE_CHECKING:
-    from crawlers.frontier.values import SiteStart
-
 SITE = 4
 KEYS = (LEAST_KEY, -5, 0, 7, GREATEST_KEY)
 
 
-def store() -> MemoryFrontierStore:
+def store():
     made = MemoryFrontierStore()
     for number, key in enumerate(KEYS, 1):
         state, level = (State.DONE, 0) if number == 3 else (State.WAITING, 1)
@@ -34,14 +27,14 @@ def store() -> MemoryFrontierStore:
     return made
 
 
-def read(room: int = 100, *, order: str = "bfs", head_urls: int = 100) -> SiteStart:
+def read(room=100, *, order="bfs", head_urls=100):
     made = ORDERS[order](OrderOptions())
     (start,) = read_starts(store(), made, [SITE], room=room, head_urls=head_urls, has_pulls=True)
     return start
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
-def test_parts_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+def test_parts_of_any_size_give_the_same(monkeypatch, chunk):
     monkeypatch.setattr(site_start, "CHUNK", chunk)
     start = read()
     assert start.counts == {State.WAITING: 4, State.DONE: 1}
@@ -53,14 +46,14 @@ def test_parts_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch, chunk:
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 6])
-def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch, chunk):
     monkeypatch.setattr(site_start, "CHUNK", chunk)
     start = read(room=4)
     assert (start.known, start.counts, start.is_available) == (None, {State.WAITING: 4, State.DONE: 1}, True)
     assert read(room=5).known is not None
 
 
-def test_shares_count_the_pulls_of_earlier_runs() -> None:
+def test_shares_count_the_pulls_of_earlier_runs():
     shares = read(order="fit").shares
     assert shares is not None
     assert shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"

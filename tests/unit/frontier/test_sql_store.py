@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -23,23 +22,18 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.streaming import AMONG
 from crawlers.storage.writer import Writer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.storage.database import Database
-
 pytestmark = pytest.mark.both_stores
 
 
 @pytest.fixture
-def store(database: Database) -> Iterator[SqlFrontierStore]:
+def store(database):
     crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     writer = Writer(database)
     yield SqlFrontierStore(database, writer, 1, looks_back=True)
     writer.close()
 
 
-def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, database: Database) -> None:
+def test_numbers_are_new_across_blocks_and_stores(store, database):
     numbers = [store.new_id() for _ in range(10_001)]
     assert numbers == list(range(1, 10_002))
     other = SqlFrontierStore(database, store._writer, 1, looks_back=True)
@@ -56,7 +50,7 @@ def test_numbers_are_new_across_blocks_and_stores(store: SqlFrontierStore, datab
         (f"{_KNOWN}{AMONG['sqlite']} ORDER BY site_id, key", "page_key"),
     ],
 )
-def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: str, index: str) -> None:
+def test_sqlite_uses_the_index_and_sorts_nothing(sqlite, statement, index):
     # PostgreSQL plans by the numbers of a real crawl; SQLite by the statement alone.
     values = {"site": 1, "priority": 0.0, "id": 0, "limit": 9, "key": 0, "ids": "[1]"}
     with sqlite.read() as connection:
@@ -65,7 +59,7 @@ def test_sqlite_uses_the_index_and_sorts_nothing(sqlite: Database, statement: st
     assert not any(line.startswith(("SCAN page", "USE TEMP B-TREE")) for line in plan)
 
 
-def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite: Database) -> None:
+def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite):
     statement = _BEST_OF.format(table="news_score", among=AMONG["sqlite"])
     with sqlite.read() as connection:
         plan = connection.execute(text(f"EXPLAIN QUERY PLAN {statement}"), {"limit": 9, "key": 0, "ids": "[1]"})
@@ -76,24 +70,24 @@ def test_sqlite_finds_the_best_pages_by_the_index_alone(sqlite: Database) -> Non
 class Commits:
     """A writer that never commits by itself, and notes how many change sets it was asked to commit."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.submitted = self.committed = 0
         self.waited: list[int] = []
 
-    def submit(self, changes: ChangeSet) -> None:
+    def submit(self, changes):
         self.submitted += 1
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.waited.append(number)
         self.committed = max(self.committed, number)
 
-    def run(self, job: object) -> Future[range]:
+    def run(self, job):
         result: Future[range] = Future()
         result.set_result(range(1, 100))
         return result
 
 
-def test_look_back_waits_for_the_rows_of_the_page_only(sqlite: Database) -> None:
+def test_look_back_waits_for_the_rows_of_the_page_only(sqlite):
     commits = Commits()
     store = SqlFrontierStore(sqlite, commits, 1, looks_back=True)  # type: ignore[arg-type]
     for page_id in (7, 8, 7, 9):

@@ -1,15 +1,11 @@
 """The stores of the frontier, in memory and in a database, return what was submitted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from crawlers.algorithms.ranking.page_scores import GONE, OTHER, REVISIT
 from crawlers.frontier.sql_store import SqlFrontierStore
 from crawlers.frontier.url_cache import MAX_LEVEL, REVIVABLE, TAKEN, pack, rank
-from crawlers.frontier.values import KnownRows, QueueEntry, Retry
+from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
@@ -21,16 +17,13 @@ from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
 from tests.support.memory_frontier import MemoryFrontierStore
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[SqlFrontierStore | MemoryFrontierStore]:
+def store(request):
     if request.param == "memory":
         yield MemoryFrontierStore()
         return
@@ -42,15 +35,13 @@ def store(request: pytest.FixtureRequest) -> Iterator[SqlFrontierStore | MemoryF
     database.close()
 
 
-def row(
-    page_id: int, key: int, state: State, priority: float = 0.0, variant: int = 0, reason: str | None = None
-) -> NewPage:
+def row(page_id, key, state, priority=0.0, variant=0, reason=None):
     url = f"http://a.test/{page_id}"
     place = (variant, 2, 1, priority, int(state))
     return NewPage(page_id, 1, key, url, *place, reason, f"request {page_id}", 7, 0.0, 0.0)
 
 
-def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
+def test_known_urls_have_all_their_fields(store):
     pages = [
         row(1, LEAST, State.WAITING, variant=2),
         row(2, MOST, State.WAITING, variant=1),
@@ -76,7 +67,7 @@ def test_known_urls_have_all_their_fields(store: SqlFrontierStore) -> None:
     assert store.known_urls(1, []) == store.known_from(2, LEAST, 9) == nothing
 
 
-def test_urls_of_several_sites_are_read_together(store: SqlFrontierStore) -> None:
+def test_urls_of_several_sites_are_read_together(store):
     states = {LEAST: State.WAITING, 7: State.DONE, MOST: State.REJECTED}
     for site in (3, 1, 2):
         pages = (row(10 * site + n, key, state) for n, (key, state) in enumerate(sorted(states.items(), reverse=True)))
@@ -92,11 +83,11 @@ def test_urls_of_several_sites_are_read_together(store: SqlFrontierStore) -> Non
     assert (store.numbers_known([]), store.known_of([]), store.retries([])) == ({}, {}, {})
 
 
-def listed(rows: KnownRows) -> list[tuple[Any, ...]]:
+def listed(rows):
     return [*zip(rows.keys, rows.values, rows.states, rows.urls, strict=True)]
 
 
-def test_roots_that_were_read_and_retries_are_noticed(store: SqlFrontierStore) -> None:
+def test_roots_that_were_read_and_retries_are_noticed(store):
     root = row(2, 2, State.DONE)._replace(level=0)
     store.submit(ChangeSet(row(1, 1, State.WAITING), root, row(3, 3, State.DONE)))
     failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
@@ -106,7 +97,7 @@ def test_roots_that_were_read_and_retries_are_noticed(store: SqlFrontierStore) -
     assert [(rows.have_root, rows.have_retries) for rows in found] == [(False, True), (True, False), (False, False)]
 
 
-def test_largest_facts_of_a_known_url_fit_into_its_integer(store: SqlFrontierStore) -> None:
+def test_largest_facts_of_a_known_url_fit_into_its_integer(store):
     most = (2**32 - 1, rank(MAX_LEVEL, 20), 3)
     page = row(most[0], 1, State.WAITING, variant=3)
     store.submit(ChangeSet(page._replace(level=MAX_LEVEL, hops=20)))
@@ -114,7 +105,7 @@ def test_largest_facts_of_a_known_url_fit_into_its_integer(store: SqlFrontierSto
     assert store.known_urls(1, [1]).values == [pack(*most, 0)]
 
 
-def test_retries_are_those_of_pages_that_still_wait(store: SqlFrontierStore) -> None:
+def test_retries_are_those_of_pages_that_still_wait(store):
     store.submit(ChangeSet(*(row(number, number, State.WAITING) for number in (1, 2, 3))))
     failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0)
     store.submit(ChangeSet(*(WaitingPage(number, *failed, 35.0) for number in (1, 2, 3))))
@@ -126,7 +117,7 @@ def test_retries_are_those_of_pages_that_still_wait(store: SqlFrontierStore) -> 
     assert store.retries([2, 1]) == {1: [retry]}
 
 
-def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store: SqlFrontierStore) -> None:
+def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store):
     store.submit(ChangeSet(*(row(number, number, State.DONE) for number in (1, 2))))
     failed = ("http://a.test/failed", 0, 2, 1, 43.0, int(State.WAITING), "timeout", 2, None, 10.0, 35.0)
     store.submit(ChangeSet(WaitingPage(1, *failed)))
@@ -138,7 +129,7 @@ def test_downloads_of_a_site_are_its_pulls_or_else_attempts_at_its_pages(store: 
     assert (store.downloads(1), store.downloads(2)) == (3, 1)
 
 
-def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) -> None:
+def test_waiting_urls_are_in_order_behind_a_position(store):
     places = [(21.0, 4), (21.0, 2), (0.0, 9), (42.5, 1), (21.0, 3)]
     pages = [row(page_id, page_id, State.WAITING, priority) for priority, page_id in places]
     store.submit(ChangeSet(*pages, row(10, 10, State.DONE)))
@@ -151,7 +142,7 @@ def test_waiting_urls_are_in_order_behind_a_position(store: SqlFrontierStore) ->
     assert store.waiting(2, (float("-inf"), 0), 9) == []
 
 
-def test_scheduled_revisits_are_in_order_of_their_times(store: SqlFrontierStore) -> None:
+def test_scheduled_revisits_are_in_order_of_their_times(store):
     times = {1: 30.0, 2: 10.0, 3: 20.0, 4: 10.0, 5: 1.0}
     changes = ChangeSet(*(row(number, number, State.DONE) for number in times))
     for number, due_at in times.items():
@@ -165,7 +156,7 @@ def test_scheduled_revisits_are_in_order_of_their_times(store: SqlFrontierStore)
     assert store.due([2]) == {}
 
 
-def test_best_urls_of_several_sites_are_those_of_each_queue(store: SqlFrontierStore) -> None:
+def test_best_urls_of_several_sites_are_those_of_each_queue(store):
     changes = ChangeSet()
     for number in range(1, 31):
         queue = (OTHER, REVISIT, GONE)[number % 3]
@@ -181,7 +172,7 @@ def test_best_urls_of_several_sites_are_those_of_each_queue(store: SqlFrontierSt
     assert all(len(entries) == 3 for queues in found.values() for entries in queues.values())
 
 
-def test_unscored_pages_are_those_whose_state_changed_without_the_order(store: SqlFrontierStore) -> None:
+def test_unscored_pages_are_those_whose_state_changed_without_the_order(store):
     pages = {
         1: (State.WAITING, OTHER),
         2: (State.WAITING, GONE),

@@ -1,7 +1,5 @@
 """Known URLs: the integer of each, and the order of forgetting."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,18 +25,18 @@ from crawlers.frontier.url_cache import (
     st.integers(0, 2),
     st.sampled_from([0, TAKEN, REVIVABLE]),
 )
-def test_packed_value_returns_all_its_fields(page_id: int, level: int, hops: int, variant: int, flags: int) -> None:
+def test_packed_value_returns_all_its_fields(page_id, level, hops, variant, flags):
     value = pack(page_id, rank(level, hops), variant, flags)
     assert (id_of(value), rank_of(value), variant_of(value)) == (page_id, rank(level, hops), variant)
     assert (value & TAKEN, value & REVIVABLE) == (flags & TAKEN, flags & REVIVABLE)
 
 
 @given(st.tuples(st.integers(0, MAX_LEVEL), st.integers(0, MAX_HOPS)), st.tuples(st.integers(0, 9), st.integers(0, 20)))
-def test_rank_orders_by_level_and_then_by_hops(one: tuple[int, int], other: tuple[int, int]) -> None:
+def test_rank_orders_by_level_and_then_by_hops(one, other):
     assert (rank(*one) < rank(*other)) == (one < other)
 
 
-def _with(values: dict[int, int]) -> UrlCache:
+def _with(values):
     seen = UrlCache()
     seen.lately.update(values)
     return seen
@@ -47,7 +45,7 @@ def _with(values: dict[int, int]) -> UrlCache:
 @given(
     st.lists(st.dictionaries(st.integers(0, 2**60 - 1), st.integers(0, 2**62)), max_size=4), st.integers(0, 2**60 - 1)
 )
-def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[int, int]], other: int) -> None:
+def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes, other):
     seen, expected = UrlCache(), {}
     for change in changes:
         seen.lately.update(change)
@@ -58,7 +56,7 @@ def test_url_is_known_by_its_latest_value_in_dict_or_arrays(changes: list[dict[i
     assert seen.is_complete
 
 
-def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> None:
+def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it():
     seen = _with(dict.fromkeys(range(MIN_SETTLED), 7))
     seen.merge_if_large()
     seen.lately[3] = 8
@@ -69,7 +67,7 @@ def test_value_that_changed_shadows_the_settled_one_and_then_replaces_it() -> No
     assert seen.merged_values([3, 4]) == {3: 8, 4: 7}
 
 
-def test_variant_is_forgotten_with_its_url() -> None:
+def test_variant_is_forgotten_with_its_url():
     seen = _with({1: 1, 2: 2})
     seen.urls.update({1: "http://a.test/1", 2: "http://a.test/2"})
     seen.forget()
@@ -79,7 +77,7 @@ def test_variant_is_forgotten_with_its_url() -> None:
     assert seen.urls == {2: "http://a.test/2"}
 
 
-def test_largest_page_number_fits_into_the_arrays() -> None:
+def test_largest_page_number_fits_into_the_arrays():
     value = pack(2**32 - 1, rank(MAX_LEVEL, MAX_HOPS), 2, REVIVABLE)
     seen = _with(dict.fromkeys(range(MIN_SETTLED), value))
     seen.merge_if_large()

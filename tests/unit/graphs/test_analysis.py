@@ -1,11 +1,8 @@
 """Tests of the measures, compared with networkx and between runs."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
@@ -14,11 +11,8 @@ from crawlers.errors import ConfigError
 from crawlers.graphs.analysis import MEASURES, analyse, to_networkx
 from crawlers.graphs.model import Column, MemoryGraph
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def random_graph(nodes: int = 60, links: int = 4, seed: int = 1) -> MemoryGraph:
+def random_graph(nodes=60, links=4, seed=1):
     rng = random.Random(seed)
     edges = [(source, sorted(rng.sample(range(1, nodes + 1), links))) for source in range(1, nodes - 3)]
     return MemoryGraph(
@@ -28,7 +22,7 @@ def random_graph(nodes: int = 60, links: int = 4, seed: int = 1) -> MemoryGraph:
     )
 
 
-def values(graph: MemoryGraph, name: str) -> dict[int, object]:
+def values(graph, name):
     ((column, value_of),) = analyse(graph, [name]).items()
     assert column == Column(name, MEASURES[name])
     return {row[0]: value_of(row[0]) for row in graph.nodes()}
@@ -42,7 +36,7 @@ PAIRS = MemoryGraph(
 )
 
 
-def test_pagerank_is_the_fixed_point_of_its_equation() -> None:
+def test_pagerank_is_the_fixed_point_of_its_equation():
     graph = random_graph()
     ranks = values(graph, "pagerank")
     network = to_networkx(graph)
@@ -53,19 +47,19 @@ def test_pagerank_is_the_fixed_point_of_its_equation() -> None:
         assert ranks[node] == pytest.approx(0.15 / size + 0.85 * (flow + lost / size), abs=1e-11)
 
 
-def test_hubs_and_authorities_agree_with_networkx_where_the_result_is_unique() -> None:
+def test_hubs_and_authorities_agree_with_networkx_where_the_result_is_unique():
     graph = random_graph()
     hubs, authorities = nx.hits(to_networkx(graph), tol=1e-12)
     assert values(graph, "hub") == pytest.approx(hubs, abs=1e-9)
     assert values(graph, "authority") == pytest.approx(authorities, abs=1e-9)
 
 
-def test_equally_strong_communities_are_equally_good_hubs() -> None:
+def test_equally_strong_communities_are_equally_good_hubs():
     assert values(PAIRS, "hub") == values(PAIRS, "authority") == {1: 0.25, 2: 0.25, 3: 0.25, 4: 0.25, 5: 0.0}
 
 
 @pytest.mark.parametrize("rows", [[], [(1, "a"), (2, "b")]], ids=["empty", "without edges"])
-def test_graphs_without_edges_have_values_too(rows: list[tuple[int, str]]) -> None:
+def test_graphs_without_edges_have_values_too(rows):
     columns = analyse(MemoryGraph(rows, [], ())).values()
     found = {number: tuple(value_of(number) for value_of in columns) for number, _ in rows}
     assert found == {number: (0, 0, number, 1, 0.5, 0.0, 0.0) for number, _ in rows}
@@ -83,7 +77,7 @@ for name, graph in (("pairs", PAIRS), ("random", random_graph(500, 7))):
 """
 
 
-def test_two_runs_give_identical_bytes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_two_runs_give_identical_bytes(tmp_path, request):
     for run in ("1", "2"):
         command = [sys.executable, "-c", SCRIPT, request.path.parent, tmp_path / run]
         subprocess.run(command, check=True, env={"PYTHONHASHSEED": run, "PYTHONPATH": ":".join(sys.path)})
@@ -91,7 +85,7 @@ def test_two_runs_give_identical_bytes(tmp_path: Path, request: pytest.FixtureRe
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
-def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read() -> None:
+def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read():
     class Endless(MemoryGraph):
         def edges(self):
             source = 0
@@ -103,6 +97,6 @@ def test_a_graph_above_the_limit_is_refused_before_the_rest_is_read() -> None:
         analyse(Endless([], [], (), name="a.test"), max_edges=11)
 
 
-def test_an_unknown_measure_lists_the_known_ones() -> None:
+def test_an_unknown_measure_lists_the_known_ones():
     with pytest.raises(ConfigError, match="unknown measure 'beauty'; choose from in_degree, out_degree"):
         analyse(PAIRS, ["beauty"])

@@ -1,7 +1,5 @@
 """The pages of all sites as one graph: numbers, degrees and the links between sites, however a mission stores them."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert, update
 
@@ -30,7 +28,7 @@ def graph_of(database):
     return CrawlGraph(database, crawl_named(database, "1"), sites_of(database, 1))
 
 
-def test_links_between_sites_are_edges_and_count_in_degrees(stored) -> None:
+def test_links_between_sites_are_edges_and_count_in_degrees(stored):
     graph = graph_of(stored)
     assert list(graph.edges()) == [(1, [(2, 2)]), (2, [(4, 1)]), (3, [(4, 1)]), (4, [])]
     nodes = list(graph.nodes())
@@ -44,7 +42,7 @@ def test_links_between_sites_are_edges_and_count_in_degrees(stored) -> None:
     assert len(graph) == 4
 
 
-def test_links_of_missions_that_cross_sites_are_edges_too(stored) -> None:
+def test_links_of_missions_that_cross_sites_are_edges_too(stored):
     with stored.write() as connection:
         connection.execute(update(crawl).values(mission="broad"))
         pages = dict(map(tuple, connection.exec_driver_sql("SELECT url, id FROM page")))

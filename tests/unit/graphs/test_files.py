@@ -1,24 +1,17 @@
 """Tests of the files: names, kills, errors, two writers at a time."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.graphs.files import FORMATS, write_graph
 from crawlers.graphs.model import Column, MemoryGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 GRAPH = MemoryGraph([(1, "a", "x"), (2, "b", "y")], [(1, [(2, 1)])], (Column("title", "string"),))
 
@@ -55,15 +48,13 @@ write_graph(Killed(), pathlib.Path(base), format_)
 """
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("place", ["edges", "nodes", "replace"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_leftovers(
-    name: str, place: str, tmp_path: Path
-) -> None:
+def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_leftovers(name, place, tmp_path):
     base = tmp_path / "a.test"
     write_graph(GRAPH, base, name)
     old = contents(tmp_path)
@@ -77,9 +68,9 @@ def test_a_killed_writer_leaves_the_old_file_and_the_next_one_removes_leftovers(
     assert contents(tmp_path) == old
 
 
-def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path: Path) -> None:
+def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path):
     class Broken(MemoryGraph):
-        def nodes(self) -> Iterator[tuple[int, str, str]]:
+        def nodes(self):
             yield 1, "a", "x"
             raise RuntimeError("the database went away")
 
@@ -90,7 +81,7 @@ def test_an_error_of_the_graph_leaves_the_old_file_alone(tmp_path: Path) -> None
     assert contents(tmp_path) == old
 
 
-def test_permissions_of_the_file_follow_the_umask(tmp_path: Path) -> None:
+def test_permissions_of_the_file_follow_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
         write_graph(GRAPH, tmp_path / "a")
@@ -99,27 +90,27 @@ def test_permissions_of_the_file_follow_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a.gexf").stat().st_mode) == 0o640
 
 
-def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_one(tmp_path):
     (tmp_path / "a.gexf").symlink_to(tmp_path / "elsewhere.gexf")
     write_graph(GRAPH, tmp_path / "a")
     assert (tmp_path / "a.gexf").is_symlink()
     assert (tmp_path / "elsewhere.gexf").stat().st_size > 0
 
 
-def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
+def test_an_unknown_format_lists_the_known_ones(tmp_path):
     with pytest.raises(ConfigError, match=r"'svg'; choose one of: gexf, graphml, csv"):
         write_graph(GRAPH, tmp_path / "a", "svg")
 
 
-def test_a_target_that_is_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_target_that_is_a_folder_is_refused(tmp_path):
     (tmp_path / "a.gexf").mkdir()
     with pytest.raises(ConfigError, match="is not a file"):
         write_graph(GRAPH, tmp_path / "a")
 
 
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing(tmp_path):
     class FullDisk(MemoryGraph):
-        def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        def edges(self):
             yield 1, [(1, 1)]
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,7 +1,5 @@
 """The part of a graph that is drawn: the most linked nodes, and the links that show most."""
 
-from __future__ import annotations
-
 from crawlers.graphs.important_part import Neighbourhood, graph_map
 from crawlers.graphs.looks import GraphLayout
 from crawlers.graphs.model import Column, MemoryGraph
@@ -15,7 +13,7 @@ GRAPH = MemoryGraph(
 )
 
 
-def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain() -> None:
+def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain():
     drawn = graph_map(GRAPH, GraphLayout(), max_nodes=4, max_edges=3)
     assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4"]
     assert drawn.edges == [(2, 1), (3, 1), (3, 2)]  # the links to page 1, which has most, are left out
@@ -26,7 +24,7 @@ def test_the_most_linked_nodes_and_the_links_to_the_least_linked_of_them_remain(
     assert [meaning.text for meaning in drawn.legend] == ["level 0", "level 1", "level 2"]
 
 
-def test_sites_are_drawn_with_the_colours_of_their_sets() -> None:
+def test_sites_are_drawn_with_the_colours_of_their_sets():
     sites = MemoryGraph(
         [(1, "a.test", "target", 0), (2, "b.test", "accompanying", 1)],
         [(1, [(2, 5)])],
@@ -45,7 +43,7 @@ CHAIN = MemoryGraph(
 )
 
 
-def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separate_from_its_centre() -> None:
+def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separate_from_its_centre():
     drawn = graph_map(CHAIN, GraphLayout(), around=Neighbourhood(3, 2))
     assert [node.label[-1] for node in drawn.nodes] == ["1", "2", "3", "4", "5"]
     assert drawn.edges == [(0, 1), (1, 2), (2, 3), (3, 4)]
@@ -53,6 +51,6 @@ def test_a_neighbourhood_has_the_nodes_that_some_links_in_either_direction_separ
     assert drawn.subset.startswith("The 5 pages nearest to http://b.test/3, out of 6, and 4 of 5 links; ")
 
 
-def test_the_nearest_nodes_of_a_large_neighbourhood_remain_whatever_links_to_them() -> None:
+def test_the_nearest_nodes_of_a_large_neighbourhood_remain_whatever_links_to_them():
     drawn = graph_map(GRAPH, GraphLayout(), max_nodes=2, around=Neighbourhood(6, 3))
     assert [node.label[-1] for node in drawn.nodes] == ["1", "6"]  # no node links to 6

@@ -28,7 +28,7 @@ GRAPH = MemoryGraph(
 )
 
 
-def drawn(graph: MemoryGraph, layout: GraphLayout) -> bytes:
+def drawn(graph, layout):
     found = laid_out(graph, layout)
     out = io.BytesIO()
     write_gexf(found.graph, out, io.BytesIO(), look=found.look)
@@ -44,7 +44,7 @@ def drawn(graph: MemoryGraph, layout: GraphLayout) -> bytes:
         (["in_degree", "community"], GraphLayout("community", "in_degree", 5_000)),
     ],
 )
-def test_words_of_the_setting_are_a_layout(words: list[str], layout: GraphLayout | None) -> None:
+def test_words_of_the_setting_are_a_layout(words, layout):
     assert graph_layout(words) == layout
 
 
@@ -56,13 +56,13 @@ def test_words_of_the_setting_are_a_layout(words: list[str], layout: GraphLayout
         (["in_degree", "pagerank"], "one of in_degree and pagerank for the sizes"),
     ],
 )
-def test_other_words_are_refused(words: list[str], why: str) -> None:
+def test_other_words_are_refused(words, why):
     with pytest.raises(ConfigError, match=why):
         graph_layout(words)
 
 
 @pytest.mark.parametrize("layout", [GraphLayout(), GraphLayout("community", "pagerank")])
-def test_equal_graphs_give_equal_bytes_that_networkx_reads(layout: GraphLayout) -> None:
+def test_equal_graphs_give_equal_bytes_that_networkx_reads(layout):
     text = drawn(GRAPH, layout)
     assert text == drawn(GRAPH, layout)
     network = nx.read_gexf(io.BytesIO(text), node_type=int, version="1.3")
@@ -75,7 +75,7 @@ def test_equal_graphs_give_equal_bytes_that_networkx_reads(layout: GraphLayout) 
     assert ("community" in network.nodes[1]) == (layout.colour == "community")
 
 
-def test_look_of_a_node_is_that_of_its_level_and_degree() -> None:
+def test_look_of_a_node_is_that_of_its_level_and_degree():
     root = etree.fromstring(drawn(GRAPH, GraphLayout()))
     nodes = root.findall(".//{http://gexf.net/1.3}node")
     colours = [dict(node.find(f"{VIZ}color").attrib) for node in nodes]
@@ -86,7 +86,7 @@ def test_look_of_a_node_is_that_of_its_level_and_degree() -> None:
 
 
 @pytest.mark.parametrize(("most_nodes", "most_edges"), [(2, 100), (100, 2)])
-def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_edges, monkeypatch, tmp_path) -> None:
+def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_edges, monkeypatch, tmp_path):
     monkeypatch.setattr(looks, "MAX_LAID_OUT_EDGES", most_edges)
     layout = GraphLayout("community", "pagerank", most_nodes)
     found = laid_out(GRAPH, layout)
@@ -101,5 +101,5 @@ def test_a_larger_graph_has_colours_by_level_and_no_positions(most_nodes, most_e
     assert "viz:position" not in (tmp_path / "a.gexf").read_text("utf-8")
 
 
-def _unlimited(graph: MemoryGraph):
+def _unlimited(graph):
     return looks._drawn(graph, GraphLayout(), {}).look

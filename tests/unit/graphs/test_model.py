@@ -1,7 +1,5 @@
 """Tests of the functions that all graph writers share."""
 
-from __future__ import annotations
-
 import io
 import math
 
@@ -21,23 +19,23 @@ CONTROLS = (
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_cleaned_text_is_what_an_xml_parser_accepts(text: str) -> None:
+def test_cleaned_text_is_what_an_xml_parser_accepts(text):
     element = etree.Element("a")
     element.text = clean(text)  # lxml raises ValueError for characters that XML forbids
 
 
 @pytest.mark.parametrize("code", CONTROLS)
-def test_each_character_of_control_leaves_one_visible_mark(code: int) -> None:
+def test_each_character_of_control_leaves_one_visible_mark(code):
     assert clean(f"a{chr(code)}b") == "a\ufffdb"
 
 
 @given(st.floats())
-def test_a_float_reads_back_exactly_or_is_absent(value: float) -> None:
+def test_a_float_reads_back_exactly_or_is_absent(value):
     text = cell(value)
     assert (text is None) if not math.isfinite(value) else (text is not None and float(text) == value)
 
 
-def test_a_page_with_more_links_than_fit_one_piece_keeps_all_of_them() -> None:
+def test_a_page_with_more_links_than_fit_one_piece_keeps_all_of_them():
     targets = [(number, 1) for number in range(EDGES_AT_ONCE * 2 + 1)]
     out = io.BytesIO()
     graph = MemoryGraph([], [(7, targets), (8, []), (9, [(7, 2)])])

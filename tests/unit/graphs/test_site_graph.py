@@ -1,9 +1,5 @@
 """The graph of a site is a function of the web: redirects followed, duplicates merged, in any order of pages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,20 +16,14 @@ from crawlers.storage.schema.tables import (
 )
 from tests.support.stored_site import DONE, MOVED, REFUSED, Stored, store
 
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
-
-def graph_of(
-    database: Database, pages: list[Stored], order: list[int] | None = None
-) -> tuple[list[tuple[int, list[tuple[int, int]]]], list[Node]]:
+def graph_of(database, pages, order=None):
     graph = SiteGraph(database, store(database, pages, order), "a.test")
     edges = list(graph.edges())
     return edges, list(graph.nodes())
 
 
-def test_page_becomes_a_node_with_all_its_attributes(database: Database) -> None:
+def test_page_becomes_a_node_with_all_its_attributes(database):
     pages = [
         Stored("/", 0, links={1: 3, 2: 1}, title="Home"),
         Stored("/a/", 1, links={0: 1}, external=("http://b.test/x", "http://b.test/y")),
@@ -47,7 +37,7 @@ def test_page_becomes_a_node_with_all_its_attributes(database: Database) -> None
     ]
 
 
-def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database: Database) -> None:
+def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database):
     pages = [
         Stored("/", 0, links={1: 1, 2: 2, 3: 4}),
         Stored("/far/", 2, body="same", links={4: 1}),
@@ -64,14 +54,14 @@ def test_duplicates_are_one_node_at_the_lowest_of_their_levels(database: Databas
     assert edges == [(1, [(2, 7)]), (2, [(3, 1)]), (3, [(2, 1)])]
 
 
-def test_links_between_duplicates_and_self_links_are_not_edges(database: Database) -> None:
+def test_links_between_duplicates_and_self_links_are_not_edges(database):
     pages = [Stored("/", 0, links={0: 2, 1: 1}, body="same"), Stored("/index/", 1, links={0: 1}, body="same")]
     edges, nodes = graph_of(database, pages)
     assert edges == [(1, [])]
     assert (nodes[0].in_degree, nodes[0].out_degree) == (0, 0)
 
 
-def test_links_to_redirects_lead_to_their_final_targets(database: Database) -> None:
+def test_links_to_redirects_lead_to_their_final_targets(database):
     pages = [
         Stored("/", 0, links={1: 1, 2: 1, 3: 1}),
         Stored("/r1/", 1, MOVED, moved_to=2),
@@ -93,13 +83,13 @@ def test_links_to_redirects_lead_to_their_final_targets(database: Database) -> N
     ],
     ids=["circle", "itself", "refused", "nowhere"],
 )
-def test_links_to_redirects_without_a_final_target_are_not_edges(database: Database, ends: list[Stored]) -> None:
+def test_links_to_redirects_without_a_final_target_are_not_edges(database, ends):
     edges, nodes = graph_of(database, [Stored("/", 0, links={1: 1, 2: 1}), *ends])
     assert edges == [(1, [])]
     assert (len(nodes), nodes[0].external_links) == (1, 0)
 
 
-def test_links_to_redirects_that_leave_the_site_count_as_external_once(database: Database) -> None:
+def test_links_to_redirects_that_leave_the_site_count_as_external_once(database):
     pages = [
         Stored("/", 0, links={1: 1, 2: 4}, external=("http://b.test/x",)),
         Stored("/r1/", 1, MOVED, moved_to=2),
@@ -110,7 +100,7 @@ def test_links_to_redirects_that_leave_the_site_count_as_external_once(database:
     assert nodes[0].external_links == 2
 
 
-def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(database: Database) -> None:
+def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(database):
     site_id = store(database, [Stored("/", 0)])
     graph = SiteGraph(database, site_id, "a.test")
     with database.write() as connection:
@@ -121,7 +111,7 @@ def test_page_that_is_stored_while_the_graph_is_written_appears_in_the_next_one(
 
 
 @st.composite
-def sites(draw: st.DrawFn) -> list[Stored]:
+def sites(draw):
     size = draw(st.integers(1, 9))
     index = st.integers(0, size - 1)
     return [
@@ -139,18 +129,18 @@ def sites(draw: st.DrawFn) -> list[Stored]:
     ]
 
 
-def gexf(database: Database, folder: Path, pages: list[Stored], order: list[int]) -> bytes:
+def gexf(database, folder, pages, order):
     graph = SiteGraph(database, store(database, pages, order), "a.test", "pages and links")
     write_graph(graph, folder / "graph", "gexf")
     return graph_paths(folder / "graph", "gexf")[0].read_bytes()
 
 
-def test_file_is_byte_identical_for_any_order_of_pages_and_any_database(tmp_path: Path, postgresql_url: str) -> None:
+def test_file_is_byte_identical_for_any_order_of_pages_and_any_database(tmp_path, postgresql_url):
     databases = [Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}"), Database(postgresql_url)]
 
     @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
     @given(pages=sites(), rng=st.randoms(use_true_random=False))
-    def check(pages: list[Stored], rng: random.Random) -> None:
+    def check(pages, rng):
         order = list(range(len(pages)))
         files = set()
         for database in (*databases, databases[0]):

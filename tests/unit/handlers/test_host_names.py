@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from twisted.internet.address import IPv4Address, IPv6Address
@@ -13,7 +13,7 @@ from zope.interface import implementer
 from crawlers.handlers.host_names import addresses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ADDRESSES = {
     "two.example": [IPv4Address("TCP", "192.0.2.1", 80), IPv6Address("TCP", "2001:db8::1", 80)],
@@ -25,15 +25,15 @@ ADDRESSES = {
 class Resolver:
     """Knows ADDRESSES; with *is_late* it answers when the caller waits."""
 
-    def __init__(self, *, is_late: bool) -> None:
+    def __init__(self, *, is_late):
         self.is_late = is_late
         self.asked: list[tuple[str, int]] = []
         self.answer: Callable[[], None] = lambda: None
 
-    def resolveHostName(self, resolutionReceiver: Any, hostName: str, portNumber: int = 0, *_: object) -> None:
+    def resolveHostName(self, resolutionReceiver, hostName, portNumber=0, *_):
         self.asked.append((hostName, portNumber))
 
-        def answer() -> None:
+        def answer():
             resolutionReceiver.resolutionBegan(None)
             for address in ADDRESSES[hostName]:
                 resolutionReceiver.addressResolved(address)
@@ -45,7 +45,7 @@ class Resolver:
 
 
 @pytest.fixture(params=[False, True], ids=["at once", "late"])
-def resolver(request: pytest.FixtureRequest) -> Iterator[Resolver]:
+def resolver(request):
     from twisted.internet import reactor
 
     installed, made = reactor.nameResolver, Resolver(is_late=request.param)
@@ -54,7 +54,7 @@ def resolver(request: pytest.FixtureRequest) -> Iterator[Resolver]:
     reactor.installNameResolver(installed)
 
 
-async def resolved(resolver: Resolver, host: str) -> list[str]:
+async def resolved(resolver, host):
     finding = asyncio.ensure_future(addresses_of(host, 8080))
     await asyncio.sleep(0)
     if resolver.is_late:
@@ -73,7 +73,7 @@ def test_name_without_addresses_has_none(resolver):
 
 
 def test_answer_that_comes_after_the_download_timed_out_is_ignored(resolver):
-    async def give_up() -> None:
+    async def give_up():
         finding = asyncio.ensure_future(addresses_of("two.example", 80))
         await asyncio.sleep(0)
         finding.cancel()

@@ -14,11 +14,11 @@ from crawlers.reasons import Reason
 class Addresses:
     """A filter of addresses that refuses the *refused* host."""
 
-    def __init__(self, refused: str = "") -> None:
+    def __init__(self, refused=""):
         self.refused = refused
         self.checked: list[tuple[str, int, bool]] = []
 
-    def check(self, host: str, port: int, *, is_proxy: bool) -> None:
+    def check(self, host, port, *, is_proxy):
         self.checked.append((host, port, is_proxy))
         if host == self.refused:
             raise DownloadRefusedError(Reason.PROXY.of(host))

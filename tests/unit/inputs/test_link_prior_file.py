@@ -1,7 +1,5 @@
 """The weights with which ORDER=learnt begins are read from a file, and wrong files are refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -15,7 +13,7 @@ from crawlers.inputs.link_prior_file import chosen_link_prior, read_link_prior
 GOOD = {"anchor": {"news": 0.5, "новос": -1}, "url": {"news": 8}, "anchor length": {"1 word": 0.1}, "level": {"0": 0}}
 
 
-def write(folder, content) -> str:
+def write(folder, content):
     path = folder / "mine.json"
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return str(path)

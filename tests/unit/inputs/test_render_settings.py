@@ -1,7 +1,5 @@
 """Which sites are rendered, and by which program."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 
@@ -20,7 +18,7 @@ def programs(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(render_settings, "find_spec", lambda name: name)
 
-    def install(name: str) -> str:
+    def install(name):
         path = tmp_path / name
         path.touch()
         path.chmod(0o755)

@@ -1,7 +1,5 @@
 """Settings select a site rule; errors list the valid names."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 
@@ -11,7 +9,7 @@ from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.inputs.rule_settings import chosen_patience, chosen_rule, rule_name, rule_options
 
 
-def given(**values: object) -> Settings:
+def given(**values):
     settings = Settings()
     settings.setmodule(defaults)
     settings.update(values)

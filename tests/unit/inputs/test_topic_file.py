@@ -1,7 +1,5 @@
 """topic.yaml: its values, and one message for every mistake."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +12,7 @@ from crawlers.inputs.topic_file import TopicSpec, parse_topic, read_topic
 LEAST = "keywords: [unicode]\nroots: [http://a.example/]\n"
 
 
-def problem(text: str) -> str:
+def problem(text):
     with pytest.raises(ConfigError) as caught:
         parse_topic(text, "topic.yaml")
     message = str(caught.value)

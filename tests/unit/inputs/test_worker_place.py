@@ -1,14 +1,8 @@
 """What a worker is told by the command that started it, or by itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from crawlers.inputs.worker_place import CRAWL, WorkerPlace, crawl_to_join, worker_place
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_process_that_a_person_started_has_no_place():
@@ -16,7 +10,7 @@ def test_process_that_a_person_started_has_no_place():
     assert crawl_to_join({}) is None
 
 
-def test_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch):
+def test_environment_is_that_of_the_process(monkeypatch):
     place = WorkerPlace(1, 2, Path("summary.txt"))
     for name, value in {**place.environment(), CRAWL: "3"}.items():
         monkeypatch.setenv(name, value)

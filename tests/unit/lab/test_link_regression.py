@@ -1,7 +1,5 @@
 """The weights with which learning begins, made from pages that were read."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -12,7 +10,7 @@ from crawlers.lab.link_regression import by_kind, explained, largest, regression
 NEWS, OLD, RARE = ("url", "news"), ("url", "old"), ("anchor", "acme")
 
 
-def site(seed: int, base: float, pages: int = 50):
+def site(seed, base, pages=50):
     """Pages with e^base new links, twice as many behind links with news, half as many behind old ones."""
     rng = random.Random(seed)
     found = []

@@ -1,7 +1,5 @@
 """A replay of a stored crawl gives the results of real runs, page by page, for every rule."""
 
-from __future__ import annotations
-
 import csv
 from contextlib import closing
 from functools import cache
@@ -29,11 +27,11 @@ PULLS = """
 EVERYWHERE = "http://everywhere.example/"
 
 
-def external(name: str, number: int) -> list[str]:
+def external(name, number):
     return [f"http://{name}{n}.example/page" for n in range(number)]
 
 
-def site(name: str, per_page, size: int):
+def site(name, per_page, size):
     """A home page, pages with `per_page(n)` links on page *n*, and pages with errors."""
     bodies = {"/": links("/moved", "/missing", "/secret", "/away", "/folder", *(f"/{n}.html" for n in range(size)))}
     for n in range(size):
@@ -52,7 +50,7 @@ def site(name: str, per_page, size: int):
     return respond
 
 
-def harvest(project: Project, web, **settings) -> Project:
+def harvest(project, web, **settings):
     hosts = f"hosts={web.hosts(limits=ONE_AT_A_TIME)}"
     settings = {"ORDER": "bfs", "SITE_DELAY_SECONDS": 0, **settings}
     ended = project.run("crawl", "extlinks", "-a", hosts, **settings)
@@ -90,7 +88,7 @@ def real_run(web, tmp_path_factory):
     return pulls
 
 
-def yields_of(url: str):
+def yields_of(url):
     database = Database(url, create=False)
     try:
         return site_yields(database, 1, REWARDS["new_links"])
@@ -145,7 +143,7 @@ def test_table_and_file_have_every_rule_and_the_oracle(full, sites):
         assert int(table[rule].split()[-2]) == urls
 
 
-def table(output: str) -> list[list[str]]:
+def table(output):
     return [line.split() for line in output.splitlines() if line.split()[0] in {*COMPARED, "oracle", "omniscient"}]
 
 
@@ -181,7 +179,7 @@ def test_limits_of_a_replay_are_reported(project, lab):
 # Errors
 
 
-def files(folder) -> list[str]:
+def files(folder):
     """Return all files except those that SQLite creates to read."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
 

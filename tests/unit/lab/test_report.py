@@ -1,7 +1,5 @@
 """`scrapy lab report` shows the results of each site of a crawl, also while it runs."""
 
-from __future__ import annotations
-
 import csv
 from contextlib import closing
 
@@ -21,7 +19,7 @@ from tests.support.topic_store import add_page
 BUDGET = 30
 
 
-def rich(number: int, per_page: int) -> dict[str, str]:
+def rich(number, per_page):
     """A home page and *number* pages with the same number of external links."""
     bodies = {"/": links(*(f"/{n}" for n in range(number)))}
     for n in range(number):
@@ -57,7 +55,7 @@ def store(project, sites, pulls=(), **settings):
     database.close()
 
 
-def cells(output: str) -> dict[str, list[str]]:
+def cells(output):
     return {line.split()[0]: line.split() for line in output.splitlines()}
 
 
@@ -147,7 +145,7 @@ def test_current_yield_is_that_of_the_last_pages_of_a_site(project, lab):
 # Errors
 
 
-def files(folder) -> list[str]:
+def files(folder):
     """Return all files except those that SQLite creates to read."""
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
 

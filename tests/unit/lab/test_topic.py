@@ -1,7 +1,5 @@
 """`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest
@@ -43,7 +41,7 @@ def urls(project, numbers):
     return [known[number] for number in numbers]
 
 
-def cells(output: str, title: str) -> dict[str, list[str]]:
+def cells(output, title):
     """Return the table below the line that begins with *title*, by run."""
     table = output.split(f"\n{title}")[1].split("\n\n")[0].splitlines()[2:]
     return {line.split()[0]: line.split()[1:] for line in table if ".csv:" not in line and ".svg:" not in line}

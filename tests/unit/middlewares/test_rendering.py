@@ -1,7 +1,5 @@
 """Only pages of rendered sites reach the browser, and only those that are pages."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -20,14 +18,14 @@ HTML = {"Content-Type": "text/html; charset=koi8-r"}
 class Browser:
     """Inserts a word, or finds a redirect."""
 
-    def __init__(self, redirect: Redirect | None = None) -> None:
+    def __init__(self, redirect=None):
         self._redirect = redirect
 
-    async def render(self, request: Request, response: Response) -> Rendered:
+    async def render(self, request, response):
         return Rendered("<p>привет \ud800", self._redirect)
 
 
-def processed(response: Response, redirect: Redirect | None = None, **meta: object) -> Response:
+def processed(response, redirect=None, **meta):
     response.request = Request(URL, meta=meta)
     middleware = RenderingMiddleware(Browser(redirect), ["text/html"])
     return asyncio.run(middleware.process_response(response.request, response))

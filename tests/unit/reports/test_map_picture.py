@@ -1,19 +1,12 @@
 """Pictures of graphs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
 from crawlers.reports.figures import MOST_LABELS, draw_map
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "http://a.test/<script>alert(1)</script>&\0$\\frac{1}{2}$"
 
 
-def circle(size: int) -> GraphMap:
+def circle(size):
     nodes = [
         MapNode(HOSTILE if n == 0 else f"http://a.test/{n}", "", 1, 1, 1, 100.0 * n, 100.0 * (n % 7), 5.0, "#4e79a7")
         for n in range(size)
@@ -28,7 +21,7 @@ def circle(size: int) -> GraphMap:
     )
 
 
-def test_equal_maps_give_equal_files_with_escaped_names(tmp_path: Path) -> None:
+def test_equal_maps_give_equal_files_with_escaped_names(tmp_path):
     for name in ("one", "two"):
         draw_map(tmp_path / f"{name}.svg", circle(30))
     text = (tmp_path / "one.svg").read_text("utf-8")

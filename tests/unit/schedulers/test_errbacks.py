@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy import exceptions as scrapy_errors
@@ -19,11 +17,6 @@ from crawlers.schedulers.robots_fetch import RobotsFetch
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
 from tests.support.opened_crawl import OpenedCrawl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.frontier.values import Lease
-
 SPIDER = Spider("test")
 BUG = ValueError("a bug")
 
@@ -31,7 +24,7 @@ BUG = ValueError("a bug")
 class Handled:
     """An opened crawl with the handlers of its errors, and the lease of its first page."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.opened = OpenedCrawl(url, RETRY_TIMES=1)
         self.manager = SignalManager()
         self.callbacks = PendingCallbacks(self.opened.crawl.recording.record)
@@ -44,34 +37,34 @@ class Handled:
         self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
         self.lease = self.opened.lease()
 
-    def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:
+    def _known(self, site_id, status, text, rest_s):
         self.rules.append((site_id, status, text))
 
-    def request(self, lease: Lease | None = None) -> Request:
+    def request(self, lease=None):
         return Request(self.lease.url, meta={LEASE: lease or self.lease})
 
-    def send(self, signal: object, **values: object) -> None:
+    def send(self, signal, **values):
         """Send a signal as Scrapy does, which logs the exceptions of handlers."""
         for _, result in self.manager.send_catch_log(signal, spider=SPIDER, **values):
             assert not isinstance(result, Failure), result
 
-    def spider_error(self, request: Request) -> Response:
+    def spider_error(self, request):
         response = Response(request.url, request=request)
         self.send(signals.spider_error, failure=Failure(BUG), response=response)
         return response
 
-    def page(self) -> tuple[State, str]:
+    def page(self):
         return self.opened.pages()["/"]
 
 
 @pytest.fixture
-def handled(sqlite_url: str) -> Iterator[Handled]:
+def handled(sqlite_url):
     handled = Handled(sqlite_url)
     yield handled
     handled.opened.crawl.session.close_all()
 
 
-def failure_of(request: Request, error: Exception) -> Failure:
+def failure_of(request, error):
     failure = Failure(error)
     failure.request = request
     return failure

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
@@ -17,24 +15,21 @@ from crawlers.schedulers.request_flow import RequestFlow
 from crawlers.storage.change_set import ChangeSet
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, crawler_of, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 class Timer:
     """Records the times at which the engine would be woken."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.times: list[float] = []
 
-    def at(self, when: float, now: float) -> None:
+    def at(self, when, now):
         self.times.append(when)
 
 
 class Flow:
     """The requests of an opened crawl; the spider is a plain one of Scrapy."""
 
-    def __init__(self, url: str, mission: dict[str, Any] | None, settings: dict[str, object]) -> None:
+    def __init__(self, url, mission, settings):
         self.opened = OpenedCrawl(url, None, mission, **settings)
         self.crawler = crawler_of(url, **settings)
         self.timer = Timer()
@@ -42,25 +37,25 @@ class Flow:
         callbacks = PendingCallbacks(self.opened.crawl.recording.record)
         self.flow = RequestFlow(self.crawler, spider, self.opened.crawl, callbacks, self.timer)
 
-    def next(self) -> Request:
+    def next(self):
         request = self.flow.next()
         assert request is not None
         return request
 
-    def paths(self) -> list[str]:
+    def paths(self):
         """Return the paths of all requests that may be sent now."""
         return [request.url.removeprefix(SITE) for request in iter(self.flow.next, None)]
 
-    def respond(self, request: Request, status: int = 404, body: bytes = b"") -> None:
+    def respond(self, request, status=404, body=b""):
         assert request.callback is not None
         request.callback(Response(request.url, status, body=body, request=request))
 
 
 @pytest.fixture
-def flows(sqlite_url: str) -> Iterator[Callable[..., Flow]]:
+def flows(sqlite_url):
     made: list[Flow] = []
 
-    def make(mission: dict[str, Any] | None = None, **settings: object) -> Flow:
+    def make(mission=None, **settings):
         made.append(Flow(sqlite_url, mission, settings))
         return made[-1]
 

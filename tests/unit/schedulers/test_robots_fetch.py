@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from scrapy import Request
@@ -21,10 +21,6 @@ from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 SITE, NOW = "http://a.test", 1000.0
 NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)
 
@@ -32,7 +28,7 @@ NO_RETRIES, NO_RESTS = RetryPolicy(0, 0, 1.0), RestPolicy(times=0)
 class Fetch:
     """A fetch of one site's robots.txt, and the results that it reports."""
 
-    def __init__(self, retries: RetryPolicy = NO_RETRIES, rests: RestPolicy = NO_RESTS, **limits: Any) -> None:
+    def __init__(self, retries=NO_RETRIES, rests=NO_RESTS, **limits):
         self.now = NOW
         self.known: list[tuple[int, int, str | None]] = []
         self.rests: list[float | None] = []  # of all results
@@ -48,32 +44,32 @@ class Fetch:
         self.robots = RobotsFetch(crawl, **{"last_wait_s": 0.0, "most": 1, "timeout_s": MAX_TIMEOUT_S} | limits)
         self.robots.enqueue(7, SITE)
 
-    def _known(self, site_id: int, status: int, text: str | None, rest_s: float | None) -> None:
+    def _known(self, site_id, status, text, rest_s):
         self.rests.append(rest_s)
         self.known.append((site_id, status, text))
 
-    def _waits(self, site_id: int, status: int, text: str | None, wait_s: float) -> None:
+    def _waits(self, site_id, status, text, wait_s):
         self.waits.append((site_id, status, text, wait_s))
 
-    def next_request(self) -> Request:
+    def next_request(self):
         request = self.robots.next_request(self.now)
         assert request is not None
         return request
 
-    def respond(self, status: int, body: bytes = b"", redirect: Redirect | None = None, **headers: str) -> None:
+    def respond(self, status, body=b"", redirect=None, **headers):
         """Respond to the next request."""
         request = self.next_request()
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request.callback(Response(request.url, status, named, body, request=request))
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error):
         """Let the next request fail."""
         failure = Failure(error)
         failure.request = self.next_request()
         failure.request.errback(failure)
 
-    def result(self) -> tuple[int, str | None]:
+    def result(self):
         """Return the status and text of the only result."""
         ((site_id, status, text),) = self.known
         assert site_id == 7
@@ -83,11 +79,11 @@ class Fetch:
 
 
 @pytest.fixture
-def fetch() -> Callable[..., Fetch]:
+def fetch():
     return Fetch
 
 
-def to(path: str) -> Redirect:
+def to(path):
     return Redirect(resolve(SITE, path), "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from scrapy import exceptions as scrapy_errors
@@ -19,18 +19,13 @@ from crawlers.items import REDIRECT, SiteLimits
 from crawlers.schedulers.sitemap_fetch import SitemapFetch
 from tests.support.opened_crawl import NOW, SITE, OpenedCrawl, target
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from scrapy import Request
-
 URLSET = b"<urlset><url><loc>/x</loc></url></urlset>"
 
 
 class Fetch:
     """The fetch of the sitemap of one site."""
 
-    def __init__(self, url: str, delay_s: float = 0.0, **settings: object) -> None:
+    def __init__(self, url, delay_s=0.0, **settings):
         mission: dict[str, Any] = {"reads_sitemaps": True, "sites": [SiteLimits(SITE, delay_s=delay_s)]}
         self.opened = OpenedCrawl(url, None, mission, **{"RETRY_TIMES": 1, **settings})
         self.crawl = self.opened.crawl
@@ -39,15 +34,13 @@ class Fetch:
         assert isinstance(needed, SitemapNeeded)
         self.fetch.enqueue(*needed)
 
-    def next_request(self) -> Request:
+    def next_request(self):
         request = self.fetch.next_request(self.opened.now)
         assert request is not None
         self.fetch.record_sending(request)
         return request
 
-    def respond(
-        self, status: int = 200, body: bytes = URLSET, redirect: Redirect | None = None, **headers: str
-    ) -> None:
+    def respond(self, status=200, body=URLSET, redirect=None, **headers):
         request = self.next_request()
         request.meta[REDIRECT] = redirect
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -56,13 +49,13 @@ class Fetch:
         assert isawaitable(result)
         asyncio.run(result)  # type: ignore[arg-type]
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error):
         failure = Failure(error)
         failure.request = self.next_request()  # type: ignore[attr-defined]
         assert failure.request.errback is not None
         failure.request.errback(failure)
 
-    def stored(self) -> tuple[Any, ...]:
+    def stored(self):
         """Return URL, status and reason of the sitemap; nothing more is requested."""
         assert self.fetch.next_request(float("inf")) is None
         self.crawl.session.commit()
@@ -71,10 +64,10 @@ class Fetch:
 
 
 @pytest.fixture
-def fetch(sqlite_url: str) -> Iterator[Callable[..., Fetch]]:
+def fetch(sqlite_url):
     made: list[Fetch] = []
 
-    def make(**settings: Any) -> Fetch:
+    def make(**settings):
         made.append(Fetch(sqlite_url, **settings))
         return made[-1]
 
@@ -83,7 +76,7 @@ def fetch(sqlite_url: str) -> Iterator[Callable[..., Fetch]]:
         one.opened.kill()
 
 
-def to(url: str) -> Redirect:
+def to(url):
     return Redirect(target("/")._replace(url=url), "")
 
 

@@ -1,17 +1,15 @@
 """A broad crawl: what it is told wrongly, where it goes, and orders that it was not made for."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.items import State
 from tests.support.sites.project import Project
-from tests.support.sites.server import Exchange, Web, links, pages
+from tests.support.sites.server import Web, links, pages
 
 QUICK = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "RETRY_TIMES": 0}
 
 
-def broad(project: Project, *arguments: str, **settings: object):
+def broad(project, *arguments, **settings):
     return project.run("crawl", "broad", *arguments, **{**QUICK, **settings})
 
 
@@ -47,10 +45,10 @@ def test_crawl_level_by_level_goes_to_other_sites_and_ends(tmp_path):
     assert project.states() == [("finished", "finished")]
 
 
-def moving(to: list[str]):
+def moving(to):
     """A site whose page /1 has moved to the address in *to*."""
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/1":
             await exchange.page(b"", 301, Location=to[0])
         else:

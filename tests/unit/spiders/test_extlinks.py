@@ -1,7 +1,5 @@
 """A harvest of external links: its budget, its rewards, its memory, and sites that can't be had."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.settings import Settings
 
@@ -11,7 +9,7 @@ from crawlers.spiders.extlinks import ExtLinksSpider
 from crawlers.spiders.news import _sources
 from tests.support.running import add_on
 from tests.support.sites.project import Project
-from tests.support.sites.server import Exchange, Web, links, pages
+from tests.support.sites.server import Web, links, pages
 
 ONE = {"SITE_DELAY_SECONDS": 0, "CONCURRENT_REQUESTS": 1}
 PULLS = """
@@ -20,7 +18,7 @@ PULLS = """
 FOUND = "SELECT DISTINCT u.url FROM external_link e JOIN external_url u ON u.id = e.url_id"
 
 
-def rich(number: int, per_page: int) -> dict[str, str]:
+def rich(number, per_page):
     """A home page and *number* pages with so many external links each, of which the first is on all of them."""
     bodies = {"/": links(*(f"/{n}.html" for n in range(number)))}
     for n in range(number):
@@ -29,7 +27,7 @@ def rich(number: int, per_page: int) -> dict[str, str]:
     return bodies
 
 
-def harvest(project: Project, *arguments: str, **settings: object):
+def harvest(project, *arguments, **settings):
     return project.run("crawl", "extlinks", *arguments, **{**ONE, **settings})
 
 
@@ -66,7 +64,7 @@ def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_st
 def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_path):
     bodies = {"/": links("/missing", "/secret", "/paper.pdf", "/a")}
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/a":
             await exchange.page("", 301, Location="/b")
         else:
@@ -110,7 +108,7 @@ def test_site_that_is_not_available_is_left_alone_and_tried_again_on_the_next_ru
     project = Project(tmp_path, RETRY_TIMES=0)
     working = False
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if working or exchange.path == "/robots.txt":
             await pages({"/": links("http://b.example/")})(exchange)
         else:
@@ -147,7 +145,7 @@ def test_levels_frames_and_every_href_are_read(tmp_path):
 def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
     whole = links("http://first.example/", "http://second.example/").encode()
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/robots.txt":
             await exchange.page("", 404)
         elif heals and exchange.request.headers.get("accept-encoding") == "identity":
@@ -284,7 +282,7 @@ def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order
 def test_endless_part_is_cut_in_another_order_than_by_levels(tmp_path):
     """Every page of the calendar links to the next ten months, and says the same."""
 
-    async def respond(exchange: Exchange) -> None:
+    async def respond(exchange):
         if exchange.path == "/robots.txt":
             await exchange.page("", 404)
             return

@@ -1,7 +1,5 @@
 """A topic crawl over three small sites: which pages come in which order, what is known of them, where it goes."""
 
-from __future__ import annotations
-
 import csv
 import json
 from math import log, sqrt
@@ -27,7 +25,7 @@ def page(title, **links):
 class ThreeSites:
     """The web of the tests: a's home page is a root, and so is c's; b is found on the way."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.web = Web(a=self.site("a"), b=self.site("b"), c=self.site("c"))
 
     def site(self, name):

@@ -1,9 +1,5 @@
 """Rows of a change set are read back unchanged from either database, with any text from the web."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,9 +19,6 @@ from crawlers.storage.schema.tables import (
     WaitingPage,
 )
 from tests.support.stored_rows import write_changes_of
-
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
 
 pytestmark = pytest.mark.both_stores
 
@@ -66,14 +59,14 @@ TEXTS = [
 ]
 
 
-def write(database: Database, *sets: ChangeSet) -> None:
+def write(database, *sets):
     batch = ChangeSet()
     for changes in sets:
         batch.extend(changes)
     write_changes_of(database, batch)
 
 
-def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
+def rows(database, kind, order="1"):
     """Return the rows of that type's table, with its columns only."""
     statement = f"SELECT {', '.join(kind._fields)} FROM {write_of(kind).table.name} ORDER BY {order}"
     with database.read() as connection:
@@ -81,7 +74,7 @@ def rows(database: Database, kind: type[Any], order: str = "1") -> list[Any]:
 
 
 @pytest.mark.parametrize("number", [2, 50])
-def test_last_of_several_rows_of_a_page_in_a_batch_wins(database: Database, number: int) -> None:
+def test_last_of_several_rows_of_a_page_in_a_batch_wins(database, number):
     sets = [ChangeSet(PAGE, PAGE._replace(id=2, key=2))]
     for level in range(number, 0, -1):
         sets.append(ChangeSet(*(WAITS._replace(id=i, url=f"http://a.test/{level}", level=level) for i in (1, 2))))
@@ -92,7 +85,7 @@ def test_last_of_several_rows_of_a_page_in_a_batch_wins(database: Database, numb
     ]
 
 
-def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database: Database) -> None:
+def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(database):
     write(
         database,
         ChangeSet(
@@ -105,7 +98,7 @@ def test_rows_of_an_earlier_visit_are_deleted_before_new_ones_are_inserted(datab
     assert rows(database, BadLinkRow, "1, 2") == [(1, "new", "", 1, None), (2, "other", "", 1, None)]
 
 
-def test_characters_that_a_database_rejects_are_replaced_and_others_kept(database: Database) -> None:
+def test_characters_that_a_database_rejects_are_replaced_and_others_kept(database):
     rows_of_texts = [
         (PAGE._replace(id=n, key=n), ENDED._replace(id=n, reason=text, title=text), BadLinkRow(n, text, "", 2, text))
         for n, (text, _) in enumerate(TEXTS)
@@ -118,7 +111,7 @@ def test_characters_that_a_database_rejects_are_replaced_and_others_kept(databas
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_categories=[])), max_size=20))
-def test_both_databases_store_any_text_alike(database: Database, texts: list[str]) -> None:
+def test_both_databases_store_any_text_alike(database, texts):
     with database.write() as connection:
         connection.execute(text("DELETE FROM bad_link"))
     write(database, ChangeSet(*(BadLinkRow(number, raw, "", 1, None) for number, raw in enumerate(texts))))

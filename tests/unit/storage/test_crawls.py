@@ -1,9 +1,6 @@
 """Crawls are begun, resumed and ended."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
@@ -15,26 +12,23 @@ from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import add_sites, write_changes_of
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 MANIFEST = {"settings": {"RULE": "roundrobin", "MAX_LEVEL": None, "TAGS": ["a"]}, "seeds": ["http://a.test"]}
 
 
-def begin(database: Database, *sites: SiteRow, name: str = "daily", mission: str = "sitegraph") -> crawls.CrawlRow:
+def begin(database, *sites, name="daily", mission="sitegraph"):
     return crawls.begin(database, name, mission, sites, MANIFEST, 5.0)
 
 
-def crawl_rows(database: Database) -> list[tuple[object, ...]]:
+def crawl_rows(database):
     columns = (crawl.c.id, crawl.c.state, crawl.c.started_at, crawl.c.ended_at, crawl.c.reason)
     with database.read() as connection:
         return [tuple(row) for row in connection.execute(select(*columns).order_by(crawl.c.id))]
 
 
 @pytest.mark.both_stores
-def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_one(database: Database) -> None:
+def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_one(database):
     first = begin(database, A)
     crawls.end(database, first.id, finished=False, reason="stop_file", now=6.0)
     assert crawl_rows(database) == [(first.id, "interrupted", 5.0, 6.0, "stop_file")]
@@ -57,9 +51,7 @@ def test_interrupted_crawl_is_resumed_and_a_finished_one_is_followed_by_a_new_on
         ("URL_NORMALIZATION", "['lower_case']"),
     ],
 )
-def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
-    database: Database, setting: str, today: str
-) -> None:
+def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(database, setting, today):
     rules = {"RULE": "ucb1", "URL_NORMALIZATION": "[]"}
     crawls.begin(database, "c", "m", [A], {"settings": rules | {"URL_IGNORED_PARAMETERS": "['utm_*']"}}, 0.0)
     with pytest.raises(ConfigError, match=rf"^{setting}=.*the unfinished crawl c began with {setting}=.*CRAWL=another"):
@@ -68,8 +60,8 @@ def test_url_rules_cannot_be_changed_while_keys_by_them_are_stored(
 
 
 @pytest.mark.parametrize("tags", ["a", "a,area,frame", "['area', 'a', 'meta']"])
-def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Database, tags: str) -> None:
-    def run(tags: object) -> crawls.CrawlRow:
+def test_tags_of_links_cannot_be_changed_but_written_otherwise(database, tags):
+    def run(tags):
         return crawls.begin(database, "c", "m", [A], {"settings": {"LINK_TAGS": tags}}, 0.0)
 
     run("a, Area")
@@ -79,12 +71,12 @@ def test_tags_of_links_cannot_be_changed_but_written_otherwise(database: Databas
 
 
 @pytest.mark.both_stores
-def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database: Database) -> None:
+def test_resumed_crawl_includes_the_discovered_sites_that_are_still_in_scope(database):
     first = begin(database, A, B)
     found = SiteRow(0, "http://sport.a.test", 1, None, 0.0)
     write_changes_of(database, found_site(first.id, replace(found, id=77)))
 
-    def resumed(*sites: SiteRow, domain: str = "") -> list[str]:
+    def resumed(*sites, domain=""):
         keeps = (lambda row: row.site.endswith(domain) and not row.start_url) if domain else None
         again = crawls.begin(database, "daily", "sitegraph", sites, MANIFEST, 7.0, keeps=keeps)
         with database.read() as connection:

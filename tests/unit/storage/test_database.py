@@ -1,11 +1,8 @@
 """Opening a database: errors and their messages, creation and version of the tables."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event, text
@@ -14,10 +11,6 @@ from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVers
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import SCHEMA_VERSION
 from tests.support.services import fresh_database
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.both_stores
 
@@ -42,7 +35,7 @@ DEFINITIONS = (6, "933c67ac9f4ff7be")
         ("postgresql+psycopg://user:secret@/x?host={folder}", "check that it is a database"),
     ],
 )
-def test_invalid_url_is_refused_in_one_sentence(url: str, words: str, tmp_path: Path) -> None:
+def test_invalid_url_is_refused_in_one_sentence(url, words, tmp_path):
     with pytest.raises(ConfigError) as raised:
         Database(url.format(folder=tmp_path))
     message = str(raised.value)
@@ -53,7 +46,7 @@ def test_invalid_url_is_refused_in_one_sentence(url: str, words: str, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
+def test_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("my notes\n" * 1000)
     with pytest.raises(ConfigError, match=r"notes.txt is not an SQLite database; name another file$"):
@@ -61,13 +54,13 @@ def test_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) ->
     assert file.read_text() == "my notes\n" * 1000
 
 
-def test_missing_database_is_an_error_without_create(tmp_path: Path) -> None:
+def test_missing_database_is_an_error_without_create(tmp_path):
     with pytest.raises(ConfigError, match="does not exist; crawl first"):
         Database(f"sqlite:///{tmp_path / 'no.sqlite'}", create=False)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_open_database_does_not_replace_a_file_that_is_removed(tmp_path: Path) -> None:
+def test_open_database_does_not_replace_a_file_that_is_removed(tmp_path):
     path = tmp_path / "a #1%.sqlite"
     with closing(Database(f"sqlite:///{path}")) as database:
         path.unlink()
@@ -77,7 +70,7 @@ def test_open_database_does_not_replace_a_file_that_is_removed(tmp_path: Path) -
     assert not path.exists()
 
 
-def test_file_that_is_replaced_is_followed(tmp_path: Path) -> None:
+def test_file_that_is_replaced_is_followed(tmp_path):
     path, other = tmp_path / "crawl.sqlite", tmp_path / "other.sqlite"
     insert = text("INSERT INTO seed (site, start_url, enabled) VALUES (:name, '', true)")
     with closing(Database(f"sqlite:///{path}")) as database, closing(Database(f"sqlite:///{other}")) as later:
@@ -100,7 +93,7 @@ def test_file_that_is_replaced_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def url_without_tables(request, tmp_path):
     if request.param == "sqlite":
         (tmp_path / "crawl.sqlite").touch()
         yield f"sqlite:///{tmp_path / 'crawl.sqlite'}"
@@ -109,7 +102,7 @@ def url_without_tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
             yield url
 
 
-def test_database_without_tables_is_an_error_without_create(url_without_tables: str) -> None:
+def test_database_without_tables_is_an_error_without_create(url_without_tables):
     with pytest.raises(StoreVersionError, match="has no crawl; run a crawl on it first"):
         Database(url_without_tables, create=False)
 
@@ -124,9 +117,7 @@ def test_database_without_tables_is_an_error_without_create(url_without_tables: 
     ],
 )
 @pytest.mark.parametrize("create", [True, False])
-def test_store_of_another_version_is_refused_and_unchanged(
-    url_without_tables: str, changes: str, written: str, create: bool, tmp_path: Path
-) -> None:
+def test_store_of_another_version_is_refused_and_unchanged(url_without_tables, changes, written, create, tmp_path):
     with closing(Database(url_without_tables)) as database, database.write() as connection:
         connection.execute(text(changes))
     before = [path.read_bytes() for path in tmp_path.iterdir()]
@@ -139,14 +130,14 @@ def test_store_of_another_version_is_refused_and_unchanged(
     assert [path.read_bytes() for path in tmp_path.iterdir()] == before
 
 
-def test_store_of_tables_that_were_migrated_is_refused(url_without_tables: str) -> None:
+def test_store_of_tables_that_were_migrated_is_refused(url_without_tables):
     with closing(Database(url_without_tables)) as database, database.write() as connection:
         connection.execute(text("ALTER TABLE schema_version RENAME TO alembic_version"))
     with pytest.raises(StoreVersionError, match="written by another version of this program"):
         Database(url_without_tables)
 
 
-def test_processes_that_start_together_create_the_tables_once(url_without_tables: str) -> None:
+def test_processes_that_start_together_create_the_tables_once(url_without_tables):
     with ThreadPoolExecutor(8) as pool:
         databases = list(pool.map(Database, [url_without_tables] * 8))
     with databases[0].read() as connection:
@@ -156,13 +147,13 @@ def test_processes_that_start_together_create_the_tables_once(url_without_tables
         database.close()
 
 
-def test_changed_tables_have_another_version(sqlite: Database) -> None:
+def test_changed_tables_have_another_version(sqlite):
     with sqlite.read() as connection:
         rows = connection.execute(text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")).all()
     assert (SCHEMA_VERSION, blake2b(repr(rows).encode(), digest_size=8).hexdigest()) == DEFINITIONS
 
 
-def test_store_that_another_version_changes_says_what_to_do(database: Database) -> None:
+def test_store_that_another_version_changes_says_what_to_do(database):
     with database.write() as connection:
         connection.execute(text("ALTER TABLE seed RENAME COLUMN enabled TO is_enabled"))
     try:
@@ -174,7 +165,7 @@ def test_store_that_another_version_changes_says_what_to_do(database: Database) 
             connection.execute(text("ALTER TABLE seed RENAME COLUMN is_enabled TO enabled"))
 
 
-def test_server_knows_the_size_of_tables_whose_statistics_were_collected(postgresql_socket: Path) -> None:
+def test_server_knows_the_size_of_tables_whose_statistics_were_collected(postgresql_socket):
     with fresh_database(postgresql_socket) as url:
         database = Database(url)
         with database.write() as connection:
@@ -187,7 +178,7 @@ def test_server_knows_the_size_of_tables_whose_statistics_were_collected(postgre
     assert known == 500
 
 
-def test_collecting_statistics_leaves_a_file_as_it_is(sqlite: Database) -> None:
+def test_collecting_statistics_leaves_a_file_as_it_is(sqlite):
     sqlite.collect_statistics()
     with sqlite.read() as connection:
         assert not connection.execute(text("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")).all()
@@ -195,11 +186,11 @@ def test_collecting_statistics_leaves_a_file_as_it_is(sqlite: Database) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("last", [["SELECT 1"], []], ids=["before a statement", "before the commit"])
-def test_server_that_ends_a_connection_may_come_back(postgresql_url: str, last: list[str]) -> None:
+def test_server_that_ends_a_connection_may_come_back(postgresql_url, last):
     database, admin = Database(postgresql_url), Database(postgresql_url)
     ends = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = :pid"
 
-    def write() -> None:
+    def write():
         with database.write() as connection:
             pid = connection.execute(text("SELECT pg_backend_pid()")).scalar()
             with admin.write() as other:
@@ -215,16 +206,16 @@ def test_server_that_ends_a_connection_may_come_back(postgresql_url: str, last: 
     database.close()
 
 
-def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url: str) -> None:
+def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url):
     database, admin = Database(postgresql_url), Database(postgresql_url)
 
     of_database = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
 
-    def is_idle() -> bool:
+    def is_idle():
         with admin.read() as connection:
             return bool(connection.execute(text(of_database)).scalar())
 
-    def write() -> None:
+    def write():
         with database.write() as connection:
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = '1ms'"))
             while is_idle():  # the server ends the session
@@ -237,7 +228,7 @@ def test_transaction_of_a_stopped_process_is_ended_by_the_server(postgresql_url:
     database.close()
 
 
-def test_process_that_has_used_up_its_connections_can_try_again(sqlite: Database) -> None:
+def test_process_that_has_used_up_its_connections_can_try_again(sqlite):
     sqlite.engine.pool._timeout = 0.0
     with ExitStack() as stack:
         for _ in range(15):  # the size of the pool
@@ -246,8 +237,8 @@ def test_process_that_has_used_up_its_connections_can_try_again(sqlite: Database
             stack.enter_context(sqlite.read())
 
 
-def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite: Database) -> None:
-    def write() -> None:
+def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite):
+    def write():
         with sqlite.write() as connection:
             connection.execute(text("SELECT 1"))
 

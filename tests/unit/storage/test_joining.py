@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import delete, select
@@ -15,11 +14,6 @@ from crawlers.storage.schema.tables import crawl, crawler_setting, seed, site, w
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import leave
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.storage.database import Database
-
 A = SiteRow(0, "http://a.test", 2, None, 1.0)
 B = SiteRow(0, "http://b.test", 1, 3, 0.5)
 C = SiteRow(0, "http://c.test", 1, None, 1.0)
@@ -30,46 +24,46 @@ SERVER_NOW = 1000.0
 class Holder:
     """Begins crawls as a process does, and holds the locks of its workers until it dies."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self.database = database
         self.locks: dict[int, WorkerLock] = {}
 
-    def begin(self, *sites: SiteRow, **options: Any) -> crawls.CrawlRow:
+    def begin(self, *sites, **options):
         command = {"name": "daily", "mission": "sitegraph", "sites": sites, "manifest": MANIFEST, "now": 5.0}
         return crawls.begin(self.database, hold=self.hold, **command | options)
 
-    def hold(self, worker_id: int) -> None:
+    def hold(self, worker_id):
         self.locks[worker_id] = WorkerLock(self.database, worker_id)
 
-    def die(self, *workers: int) -> None:
+    def die(self, *workers):
         for worker_id in workers or list(self.locks):
             self.locks.pop(worker_id).release()
 
 
 @pytest.fixture(autouse=True)
-def server_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def server_clock(monkeypatch):
     monkeypatch.setattr(workers, "server_time", lambda connection: SERVER_NOW)
 
 
 @pytest.fixture
-def holder(database: Database) -> Iterator[Holder]:
+def holder(database):
     holder = Holder(database)
     yield holder
     holder.die()
 
 
-def everything(database: Database) -> list[object]:
+def everything(database):
     with database.read() as connection:
         return [connection.execute(select(one)).all() for one in (crawl, crawler_setting, site, seed, worker)]
 
 
-def holders(database: Database) -> list[int | None]:
+def holders(database):
     with database.read() as connection:
         return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
 
 
 @pytest.mark.both_stores
-def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database: Database, holder: Holder) -> None:
+def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database, holder):
     addresses = {"robots_status": 200, "robots_text": "x", "robots_at": 1.0, "rest_until": 9.0}
     a = replace(A, start_url="http://a.test/x", folder="/x/", aliases=("http://aa.test", "http://ab.test"))
     first = holder.begin(a, B)
@@ -91,7 +85,7 @@ def test_worker_that_joins_claims_free_sites_with_what_is_known_of_them(database
 
 
 @pytest.mark.both_stores
-def test_crawl_of_dead_workers_is_resumed_at_once(database: Database, holder: Holder) -> None:
+def test_crawl_of_dead_workers_is_resumed_at_once(database, holder):
     first, second = holder.begin(A, B), holder.begin(A, B)
     with database.write() as connection:
         connection.execute(crawl.update().values(control="pause", finisher_id=second.worker_id))
@@ -126,9 +120,7 @@ def test_crawl_of_dead_workers_is_resumed_at_once(database: Database, holder: Ho
         ({"sites": (A, B, C)}, "http://c.test is not one of its sites; give the same sites to join the crawl daily"),
     ],
 )
-def test_other_command_does_not_join(
-    database: Database, holder: Holder, options: dict[str, Any], sentence: str
-) -> None:
+def test_other_command_does_not_join(database, holder, options, sentence):
     holder.begin(A, B)
     before = everything(database)
     with pytest.raises(ConfigError, match=sentence):
@@ -136,12 +128,12 @@ def test_other_command_does_not_join(
     assert everything(database) == before
 
 
-def test_command_without_sites_joins_those_of_the_crawl(holder: Holder) -> None:
+def test_command_without_sites_joins_those_of_the_crawl(holder):
     holder.begin(A, B)
     assert holder.begin().others == 1
 
 
-def test_crawl_that_is_ending_is_not_joined(database: Database, holder: Holder) -> None:
+def test_crawl_that_is_ending_is_not_joined(database, holder):
     first = holder.begin(A)
     with database.write() as connection:
         leave(connection, first.worker_id, 1.0)
@@ -151,7 +143,7 @@ def test_crawl_that_is_ending_is_not_joined(database: Database, holder: Holder) 
     assert holder.begin(A).id != first.id
 
 
-def test_worker_does_not_begin_a_new_crawl_instead_of_its_own(database: Database, holder: Holder) -> None:
+def test_worker_does_not_begin_a_new_crawl_instead_of_its_own(database, holder):
     first = holder.begin(A)
     assert holder.begin(A, rejoins=first.id).others == 1
     with database.write() as connection:
@@ -165,7 +157,7 @@ def test_worker_does_not_begin_a_new_crawl_instead_of_its_own(database: Database
     assert len(everything(database)[0]) == 1
 
 
-def test_worker_does_not_begin_its_crawl_again_in_a_store_without_it(database: Database, holder: Holder) -> None:
+def test_worker_does_not_begin_its_crawl_again_in_a_store_without_it(database, holder):
     first = holder.begin(A)
     with pytest.raises(StoreError, match="has no crawl 7 any more"):
         holder.begin(A, rejoins=7)
@@ -177,8 +169,8 @@ def test_worker_does_not_begin_its_crawl_again_in_a_store_without_it(database: D
         assert connection.execute(select(crawl)).all() == []
 
 
-def test_mistake_leaves_no_worker(database: Database, holder: Holder) -> None:
-    def refuse(worker_id: int) -> None:
+def test_mistake_leaves_no_worker(database, holder):
+    def refuse(worker_id):
         raise ConfigError("no")
 
     with pytest.raises(ConfigError):
@@ -186,26 +178,26 @@ def test_mistake_leaves_no_worker(database: Database, holder: Holder) -> None:
     assert [len(rows) for rows in everything(database)] == [0] * 5
 
 
-def test_first_difference_of_several_is_named(holder: Holder) -> None:
+def test_first_difference_of_several_is_named(holder):
     holder.begin(A, B)
     with pytest.raises(ConfigError, match=r"http://a\.test is missing"):
         holder.begin(C)
 
 
-def test_command_of_a_crawl_that_finds_sites_names_some_of_them(holder: Holder) -> None:
+def test_command_of_a_crawl_that_finds_sites_names_some_of_them(holder):
     holder.begin(A, B, keeps=lambda row: True)
     assert holder.begin(A, keeps=lambda row: True).others == 1
     with pytest.raises(ConfigError, match=r"http://c\.test is not one of its sites"):
         holder.begin(A, C, keeps=lambda row: True)
 
 
-def test_excluded_site_is_none_of_the_crawl(holder: Holder) -> None:
+def test_excluded_site_is_none_of_the_crawl(holder):
     holder.begin(A, B)
     holder.die()
     holder.begin(A)
     assert holder.begin(A).others == 1
 
 
-def test_setting_that_was_not_recorded_is_no_difference(holder: Holder) -> None:
+def test_setting_that_was_not_recorded_is_no_difference(holder):
     holder.begin(A)
     assert holder.begin(A, manifest={"settings": {**MANIFEST["settings"], "NEW": 1}}).others == 1

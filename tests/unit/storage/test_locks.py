@@ -1,10 +1,7 @@
 """A worker holds its lock as long as its process lives; the lock of a killed process is free."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -12,10 +9,6 @@ from sqlalchemy import text
 from crawlers.errors import StoreError
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock, is_free
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.both_stores
 
@@ -30,7 +23,7 @@ sys.stdin.readline()
 
 
 @pytest.fixture
-def holder(database: Database, database_url: str) -> Iterator[subprocess.Popen[str]]:
+def holder(database, database_url):
     """Another process that holds the lock of worker 1."""
     command = [sys.executable, "-c", HOLD, database_url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -40,7 +33,7 @@ def holder(database: Database, database_url: str) -> Iterator[subprocess.Popen[s
         process.kill()
 
 
-def wait_for_server(database: Database) -> None:
+def wait_for_server(database):
     """Return when the server has noticed that the holder has died."""
     if not database.is_sqlite:
         with database.read() as connection:
@@ -48,9 +41,7 @@ def wait_for_server(database: Database) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(1668440439, 1)"))
 
 
-def test_lock_of_another_process_is_held_until_that_is_killed(
-    database: Database, holder: subprocess.Popen[str]
-) -> None:
+def test_lock_of_another_process_is_held_until_that_is_killed(database, holder):
     for _ in range(2):
         assert not is_free(database, 1)
         with pytest.raises(StoreError, match=r"another process holds the lock of worker 1"):
@@ -62,7 +53,7 @@ def test_lock_of_another_process_is_held_until_that_is_killed(
     WorkerLock(database, 1).release()
 
 
-def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path: Path) -> None:
+def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     left_over = tmp_path / "crawl.sqlite.worker1.lock"
     left_over.touch()
@@ -71,13 +62,13 @@ def test_file_of_a_killed_worker_is_removed_when_its_lock_is_looked_up(tmp_path:
     database.close()
 
 
-def test_lock_on_a_removed_file_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_on_a_removed_file_does_not_count(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
     first = WorkerLock(database, 1)
     flock = fcntl.flock
 
-    def release_in_between(file: object, flags: int) -> None:
+    def release_in_between(file, flags):
         monkeypatch.undo()
         first.release()
         flock(file, flags)

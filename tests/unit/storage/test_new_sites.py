@@ -1,7 +1,5 @@
 """Sites that several workers discover at once are at most as many as allowed."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select
 
@@ -31,9 +29,7 @@ A = "http://a.test"
 PAGE = 7
 
 
-def found(
-    crawl_id: int, number: int, *names: str, hops: int = 0, source: int = PAGE, carried: float = 0.0
-) -> ChangeSet:
+def found(crawl_id, number, *names, hops=0, source=PAGE, carried=0.0):
     """Return the rows of sites that a page discovers, and of the messages to them; each *carried* some cash."""
     changes = ChangeSet()
     for place, name in enumerate(names):
@@ -43,19 +39,19 @@ def found(
     return changes
 
 
-def apply(database: Database, limit: SiteLimit, changes: ChangeSet) -> None:
+def apply(database, limit, changes):
     with database.write() as connection:
         limit.apply(connection, changes)
         write_changes(connection, changes)
 
 
-def names(database: Database) -> list[str]:
+def names(database):
     with database.read() as connection:
         return list(connection.execute(select(site.c.site).order_by(site.c.site)).scalars())
 
 
 @pytest.mark.both_stores
-def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(database: Database) -> None:
+def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(database):
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
     one, two = SiteLimit(crawl, 3), SiteLimit(crawl, 3)
     apply(database, one, found(crawl, 11, "http://b.test", "http://c.test"))
@@ -90,13 +86,13 @@ def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(datab
     ids=["stored", "new", "another failed", "another read", "another just read", "no root"],
 )
 def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
-    database: Database,
-    level: int,
-    is_stored: bool,
-    other_root: State | None,
-    later: list[None],
-    availability: str | None,
-) -> None:
+    database,
+    level,
+    is_stored,
+    other_root,
+    later,
+    availability,
+):
     begun = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
     (own,) = begun.sites
     more = (None, None, None, 0.0, 0.0)
@@ -115,7 +111,7 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
         assert connection.execute(select(site.c.availability)).scalar_one() == availability
 
 
-def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -> None:
+def test_redirect_to_a_refused_site_is_one_to_another_site(database):
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
     limit = SiteLimit(crawl, 1)
     changes = found(crawl, 11, "http://b.test", hops=1)
@@ -131,9 +127,7 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database: Database) -
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize("carries_cash", [True, False])
-def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_transaction(
-    database: Database, carries_cash: bool
-) -> None:
+def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_transaction(database, carries_cash):
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
     (home,) = crawl.sites
     # The page is found in the same batch. A page without cash sends nothing back.
@@ -148,14 +142,14 @@ def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_trans
     assert [(row.url, row.carried) for row in sent if row.url != f"{A}/page"] == [("http://b.test/x", 0.25)]
 
 
-def test_root_on_a_refused_site_is_not_sent(database: Database) -> None:
+def test_root_on_a_refused_site_is_not_sent(database):
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
     changes = found(crawl, 11, "http://b.test", source=NO_PAGE)
     apply(database, SiteLimit(crawl, 1), changes)
     assert (names(database), changes[Message]) == ([A], [])
 
 
-def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url: str) -> None:
+def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url):
     """SQLite has one writer at a time."""
     database = Database(postgresql_url)
     crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id

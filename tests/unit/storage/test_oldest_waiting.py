@@ -1,9 +1,6 @@
 """The oldest waiting URL is found without a look at all of them."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,19 +11,16 @@ from crawlers.storage.schema.tables import NewPage
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 pytestmark = pytest.mark.both_stores
 
 
-def page(number: int, site_id: int, state: State = State.WAITING, level: int = 0) -> NewPage:
+def page(number, site_id, state=State.WAITING, level=0):
     """Return a page that was found at the time of its number."""
     fields = (f"http://a.test/{number}", 0, level, 0, float(level), int(state), None, None, None)
     return NewPage(number, site_id, number, *fields, float(number), float(number))
 
 
-def test_oldest_url_is_that_of_the_crawl_and_still_waits(database: Database) -> None:
+def test_oldest_url_is_that_of_the_crawl_and_still_waits(database):
     sites = [SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "abc"]
     one, two = (crawls.begin(database, name, "sitegraph", sites, {}, 0.0) for name in ("one", "two"))
     assert oldest_waiting(database, one.id) is None

@@ -25,30 +25,30 @@ EVERY_S = 2.0
 class Parts:
     """Workers of a crawl, whose shares are what the test says."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self.database = database
         begun = crawls.begin(database, "one", "broad", [], {}, 0.0)
         self.crawl_id, self.first = begun.id, begun.worker_id
         self.shares: dict[int, float] = {}
         self.asked: list[Mapping[int, Part]] = []
 
-    def join(self) -> int:
+    def join(self):
         with self.database.write() as connection:
             return workers.join(connection, self.crawl_id, "a", 1, "1.0", 0.0)
 
-    def leave(self, worker_id: int) -> None:
+    def leave(self, worker_id):
         with self.database.write() as connection:
             workers.leave(connection, worker_id, 1.0)
 
-    def store(self, worker_id: int, crawl_id: int | None = None) -> None:
+    def store(self, worker_id, crawl_id=None):
         row = OrderTotalsRow(crawl_id or self.crawl_id, worker_id, json.dumps([1.5, worker_id]), json.dumps([0.5]))
         write_rows(self.database, row)
 
-    def distribute(self, parts: Mapping[int, Part]) -> Mapping[int, float]:
+    def distribute(self, parts):
         self.asked.append(parts)
         return self.shares
 
-    def hand_out(self, now: float) -> dict[int, float]:
+    def hand_out(self, now):
         """Return what each worker was given, also earlier."""
         with self.database.write() as connection:
             parts = hand_out(connection, self.crawl_id, now, EVERY_S, self.distribute)
@@ -57,11 +57,11 @@ class Parts:
 
 
 @pytest.fixture
-def shared(database: Database) -> Parts:
+def shared(database):
     return Parts(database)
 
 
-def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(shared: Parts) -> None:
+def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(shared):
     second = shared.join()
     shared.shares = {shared.first: 0.25}
     shared.store(shared.first)
@@ -71,7 +71,7 @@ def test_nothing_is_distributed_before_each_active_worker_has_stored_its_part(sh
     assert shared.hand_out(0.0) == {shared.first: 0.25}
 
 
-def test_one_worker_distributes_at_a_time_and_not_too_often(shared: Parts) -> None:
+def test_one_worker_distributes_at_a_time_and_not_too_often(shared):
     shared.store(shared.first)
     for now, share, expected in ((10.0, 0.1, 0.1), (11.9, 0.2, 0.1), (12.0, 0.3, 0.3), (13.9, 0.4, 0.3)):
         shared.shares = {shared.first: share}
@@ -79,14 +79,14 @@ def test_one_worker_distributes_at_a_time_and_not_too_often(shared: Parts) -> No
     assert len(shared.asked) == 2
 
 
-def test_clock_that_is_set_back_does_not_stop_distribution(shared: Parts) -> None:
+def test_clock_that_is_set_back_does_not_stop_distribution(shared):
     shared.store(shared.first)
     for now, share in ((1000.0, 0.1), (10.0, 0.2)):
         shared.shares = {shared.first: share}
         assert shared.hand_out(now) == {shared.first: share}
 
 
-def test_nothing_to_distribute_changes_nothing(shared: Parts) -> None:
+def test_nothing_to_distribute_changes_nothing(shared):
     shared.store(shared.first)
     shared.shares = {shared.first: 0.1}
     shared.hand_out(0.0)
@@ -96,7 +96,7 @@ def test_nothing_to_distribute_changes_nothing(shared: Parts) -> None:
     assert shared.hand_out(6.0) == {shared.first: 0.2}, "the time of the last distribution is that of a real one"
 
 
-def test_worker_that_waited_for_another_to_distribute_does_not_distribute_again(postgresql_url: str) -> None:
+def test_worker_that_waited_for_another_to_distribute_does_not_distribute_again(postgresql_url):
     database = Database(postgresql_url)
     shared = Parts(database)
     shared.store(shared.first)
@@ -104,7 +104,7 @@ def test_worker_that_waited_for_another_to_distribute_does_not_distribute_again(
     with database.write() as late:
 
         @event.listens_for(late, "before_cursor_execute")
-        def distribute_first(connection: object, cursor: object, statement: str, *_: object) -> None:
+        def distribute_first(connection, cursor, statement, *_):
             if "FOR UPDATE" in statement:
                 assert shared.hand_out(10.0) == {shared.first: 0.1}
 

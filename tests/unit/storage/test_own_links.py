@@ -1,9 +1,5 @@
 """External links to an address that the site got later become links of the site."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from sqlalchemy import select
 
@@ -20,21 +16,18 @@ from crawlers.storage.schema.tables import (
 )
 from tests.support.stored_rows import add_sites, write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 pytestmark = pytest.mark.both_stores
 
 SITE, ALIAS = "http://a.test", "https://www.a.test"
 DONE, REFUSED, WAITING = State.DONE, State.REFUSED, State.WAITING
 
 
-def new_page(number: int, site_id: int, level: int, state: State, path: str = "") -> NewPage:
+def new_page(number, site_id, level, state, path=""):
     url = f"{SITE}/{path or number}"
     return NewPage(number, site_id, number, url, 0, level, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
 
 
-def stored(database: Database, site_id: int) -> None:
+def stored(database, site_id):
     """Write three pages of the site, one of which redirects, and one of another site, with their external links."""
     urls = [
         ExternalUrlRow(1, ALIAS, f"{ALIAS}/x", 1),
@@ -57,7 +50,7 @@ def stored(database: Database, site_id: int) -> None:
     write_rows(database, *urls, *contexts, redirect, *own, new_page(13, site_id + 1, 0, DONE), *links)
 
 
-def test_own_urls_have_the_level_of_the_nearest_page(database: Database) -> None:
+def test_own_urls_have_the_level_of_the_nearest_page(database):
     (row,) = add_sites(database, 1, SITE)
     stored(database, row.id)
     assert sorted(own_urls(database, row.id, [SITE, ALIAS])) == [
@@ -68,7 +61,7 @@ def test_own_urls_have_the_level_of_the_nearest_page(database: Database) -> None
     assert own_urls(database, row.id, [SITE]) == []
 
 
-def test_links_and_redirects_lead_to_the_pages_of_the_site(database: Database) -> None:
+def test_links_and_redirects_lead_to_the_pages_of_the_site(database):
     (row,) = add_sites(database, 1, SITE)
     stored(database, row.id)
     write_rows(database, new_page(20, row.id, 2, WAITING, "x/"), new_page(21, row.id, 1, WAITING, "moved/"))

@@ -1,7 +1,5 @@
 """The rows of a page."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.keys import url_key
@@ -19,7 +17,7 @@ from crawlers.storage.schema.tables import (
 NAV = ExternalLink("http://b.test/", 7, "http://b.test", "b", "see b", "nav", "", "a")
 
 
-def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
+def rows_of(page, moved_to=None):
     changes = ChangeSet()
     add_page_rows(changes, page, attempts=2, fetched_at=10.0, now=11.0, moved_to=moved_to)
     return changes
@@ -27,12 +25,12 @@ def rows_of(page: Page, moved_to: int | None = None) -> ChangeSet:
 
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("is_indexable", [True, False])
-def test_only_a_page_that_was_read_says_whether_it_is_to_be_indexed(state: State, is_indexable: bool) -> None:
+def test_only_a_page_that_was_read_says_whether_it_is_to_be_indexed(state, is_indexable):
     (row,) = rows_of(Page(7, "http://a.test/", 0, state, is_indexable=is_indexable))[EndedPage]
     assert row.is_indexable is (is_indexable if state is State.DONE else None)
 
 
-def test_external_links_are_counted_per_url_and_context() -> None:
+def test_external_links_are_counted_per_url_and_context():
     footer = NAV._replace(position="footer")
     page = Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (footer, 2), (NAV, 3)])
     changes = rows_of(page)
@@ -46,12 +44,12 @@ def test_external_links_are_counted_per_url_and_context() -> None:
     assert [row.context_id for row in changes[ExternalLinkRow]] == [row.id for row in changes[LinkContextRow]]
 
 
-def test_contexts_whose_texts_join_to_the_same_string_are_different() -> None:
+def test_contexts_whose_texts_join_to_the_same_string_are_different():
     other = NAV._replace(anchor="b see", context="b")
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, external=[(NAV, 1), (other, 1)]))
     assert len({row.id for row in changes[LinkContextRow]}) == 2
 
 
-def test_bad_links_are_stored_as_written() -> None:
+def test_bad_links_are_stored_as_written():
     changes = rows_of(Page(7, "http://a.test/", 0, State.DONE, bad=[BadLink("http://[", "not_a_url", 2, "text")]))
     assert changes[BadLinkRow] == [BadLinkRow(page_id=7, raw="http://[", reason="not_a_url", count=2, anchor="text")]

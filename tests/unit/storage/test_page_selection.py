@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from sqlalchemy import select, text
 
@@ -15,39 +13,34 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_rows import SiteRow
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 pytestmark = pytest.mark.both_stores
 
 
 class Letters:
     """Selects the URLs that contain one of the *letters*."""
 
-    def __init__(self, letters: str) -> None:
+    def __init__(self, letters):
         self.letters = letters
         self.judged: list[str] = []
 
-    def fingerprint(self, row: SiteRow) -> str:
+    def fingerprint(self, row):
         return self.letters
 
-    def reason_against(self, row: SiteRow, url: str, level: int) -> str | None:
+    def reason_against(self, row, url, level):
         self.judged.append(url[-1])
         return None if level == 0 or url[-1] in self.letters else Reason.EXCLUDED.of(url[-1])
 
 
-def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(database, monkeypatch):
     monkeypatch.setattr(page_selection, "RESELECTED", 2)
 
-    def run(letters: str, max_level: int | None = None) -> tuple[list[str], bool]:
+    def run(letters, max_level=None):
         selection = Letters(letters)
         row = SiteRow(0, "http://a.test", 2, max_level, 1.0)
         begun = crawls.begin(database, "daily", "sitegraph", [row], {}, 5.0, selection=selection)
         return selection.judged, begun.has_grown
 
-    def states() -> dict[str, tuple[State, str | None]]:
+    def states():
         with database.read() as connection:
             rows = connection.execute(text("SELECT url, state, reason FROM page ORDER BY id"))
             return {url[-1]: (State(state), reason) for url, state, reason in rows}

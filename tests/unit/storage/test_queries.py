@@ -1,9 +1,5 @@
 """Queries that several packages use."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlers.errors import ConfigError
@@ -22,17 +18,14 @@ from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids, write_changes_of, write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 B, A = (SiteRow(0, f"http://{name}.test", 1, None, 0.0) for name in "ba")
 
 
-def begin(database: Database, name: str, *sites: SiteRow) -> crawls.CrawlRow:
+def begin(database, name, *sites):
     return crawls.begin(database, name, "sitegraph", sites, {}, 0.0)
 
 
-def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> None:
+def add_pages(database, site_id, *pages):
     """Add pages of a site by state and level, with their number as content signature."""
     changes = ChangeSet()
     for page_id, (state, level) in zip(page_ids(database, len(pages)), pages, strict=True):
@@ -48,7 +41,7 @@ def add_pages(database: Database, site_id: int, *pages: tuple[State, int]) -> No
 
 
 @pytest.mark.both_stores
-def test_latest_crawl_of_a_name_is_found(database: Database) -> None:
+def test_latest_crawl_of_a_name_is_found(database):
     first = begin(database, "daily", A)
     crawls.end(database, first.id, finished=True, reason="finished", now=1.0)
     second = begin(database, "daily", A)
@@ -57,7 +50,7 @@ def test_latest_crawl_of_a_name_is_found(database: Database) -> None:
     assert crawl_named(database, None).id == third.id
 
 
-def test_error_for_an_unknown_crawl_lists_the_known_names(database: Database) -> None:
+def test_error_for_an_unknown_crawl_lists_the_known_names(database):
     with pytest.raises(ConfigError, match="has no crawl yet; run a crawl first"):
         crawl_named(database, "daily")
     begin(database, "weekly")
@@ -66,7 +59,7 @@ def test_error_for_an_unknown_crawl_lists_the_known_names(database: Database) ->
         crawl_named(database, "dayly")
 
 
-def test_name_that_is_the_number_of_another_crawl_is_a_name(database: Database) -> None:
+def test_name_that_is_the_number_of_another_crawl_is_a_name(database):
     named = begin(database, "2", A)
     other = begin(database, "other", A)
     assert (named.id, other.id) == (1, 2)
@@ -77,7 +70,7 @@ def test_name_that_is_the_number_of_another_crawl_is_a_name(database: Database) 
     assert crawl_numbered(database, 10**30) is None
 
 
-def test_fetched_pages_are_those_that_are_done_sorted_by_level(database: Database) -> None:
+def test_fetched_pages_are_those_that_are_done_sorted_by_level(database):
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [(level, content_signature) for _, level, content_signature in fetched_pages(database, site.id)] == [
@@ -87,14 +80,14 @@ def test_fetched_pages_are_those_that_are_done_sorted_by_level(database: Databas
     ]
 
 
-def test_latest_pages_are_those_discovered_last_in_that_order(database: Database) -> None:
+def test_latest_pages_are_those_discovered_last_in_that_order(database):
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
 
 
 @pytest.mark.both_stores
-def test_progress_has_counts_per_state_and_the_deepest_level(database: Database) -> None:
+def test_progress_has_counts_per_state_and_the_deepest_level(database):
     row = begin(database, "daily", B, A)
     b, a = row.sites
     add_pages(database, b.id, (State.DONE, 0), (State.DONE, 3), (State.FAILED, 7))
@@ -106,7 +99,7 @@ def test_progress_has_counts_per_state_and_the_deepest_level(database: Database)
 
 
 @pytest.mark.both_stores
-def test_crawl_is_small_by_its_pages_and_links(database: Database) -> None:
+def test_crawl_is_small_by_its_pages_and_links(database):
     row = begin(database, "daily", B, A)
     add_pages(database, row.sites[0].id, (State.DONE, 0), (State.WAITING, 1))
     links = [LinkRow(one, other, 2) for one in (1, 2) for other in (1, 2)]

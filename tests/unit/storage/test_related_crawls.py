@@ -1,7 +1,5 @@
 """Crawls that can be compared: those with the same sites first."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import insert
 
@@ -26,7 +24,7 @@ def database_rows(database):
 
 
 @pytest.mark.both_stores
-def test_crawls_with_most_sites_in_common_come_first_then_the_latest(database) -> None:
+def test_crawls_with_most_sites_in_common_come_first_then_the_latest(database):
     stored(database, "http://a.test", "http://b.test")
     stored(database, "http://a.test")
     stored(database, "http://z.test")
@@ -37,7 +35,7 @@ def test_crawls_with_most_sites_in_common_come_first_then_the_latest(database) -
     assert found == [(4, 2), (6, 1), (2, 1), (5, 0), (3, 0)]
 
 
-def test_only_the_latest_crawls_are_listed(database, monkeypatch) -> None:
+def test_only_the_latest_crawls_are_listed(database, monkeypatch):
     monkeypatch.setattr(module, "MOST_CRAWLS", 2)
     for _ in range(4):
         stored(database, "http://a.test")

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import event
@@ -14,11 +13,6 @@ from sqlalchemy import event
 from crawlers.storage.reserved_ids import ReservedIds
 from crawlers.storage.schema.tables import page
 from crawlers.storage.writer import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.storage.database import Database
 
 RESERVE = """
 import sys
@@ -34,14 +28,14 @@ database.close()
 
 
 @pytest.fixture
-def writer(database: Database) -> Iterator[Writer]:
+def writer(database):
     writer = Writer(database)
     yield writer
     writer.close()
 
 
 @pytest.mark.both_stores
-def test_processes_that_reserve_at_once_get_different_numbers(database: Database, database_url: str) -> None:
+def test_processes_that_reserve_at_once_get_different_numbers(database, database_url):
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", RESERVE, database_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -61,14 +55,14 @@ def test_processes_that_reserve_at_once_get_different_numbers(database: Database
     assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
 
 
-def test_two_runs_share_the_numbers(database: Database, writer: Writer) -> None:
+def test_two_runs_share_the_numbers(database, writer):
     first, second = (ReservedIds(writer, page.c.id, 4) for _ in range(2))
     taken = [(first.next_id(), second.next_id()) for _ in range(20)]
     assert len({number for pair in taken for number in pair}) == 40
     assert all(a < b for of_one in zip(*taken, strict=True) for a, b in pairwise(of_one))
 
 
-def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(database: Database, writer: Writer) -> None:
+def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(database, writer):
     threads = []
     event.listen(database.engine, "begin", lambda _: threads.append(threading.current_thread().name))
     ids = ReservedIds(writer, page.c.id, 10)
@@ -86,7 +80,7 @@ def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(databa
     assert set(threads) == {"store-writer"}
 
 
-def test_many_numbers_are_ready_before_they_are_taken(database: Database, writer: Writer) -> None:
+def test_many_numbers_are_ready_before_they_are_taken(database, writer):
     ids = ReservedIds(writer, page.c.id, 10)
     assert ids.next_id() == 1
     assert ids.reserve(9) is None

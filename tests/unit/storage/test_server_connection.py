@@ -1,9 +1,6 @@
 """A server that does not respond is given up, one that is at work is not."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -14,36 +11,33 @@ from crawlers.storage.server_connection import ServerConnection
 from tests.support.network import Network
 from tests.support.processes import until
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 SILENCE_S = 0.2
 
 
 @pytest.fixture
-def network(postgresql_url: str) -> Iterator[Network]:
+def network(postgresql_url):
     with Network(postgresql_url) as line:
         yield line
 
 
 @pytest.fixture
-def database(network: Network) -> Iterator[Database]:
+def database(network):
     with closing(Database(network.url, silence_s=SILENCE_S)) as opened:
         yield opened
 
 
-def ask(database: Database, statement: str = "SELECT 1") -> object:
+def ask(database, statement="SELECT 1"):
     with database.read() as connection:
         return connection.execute(text(statement)).scalar()
 
 
-def test_statement_that_takes_long_is_awaited(database: Database) -> None:
+def test_statement_that_takes_long_is_awaited(database):
     assert ask(database, f"SELECT 'done' FROM pg_sleep({4 * SILENCE_S})") == "done"
 
 
-def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url: str) -> None:
+def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url):
     class Late(ServerConnection):
-        def _is_at_work(self) -> bool:
+        def _is_at_work(self):
             until(lambda: not super(Late, self)._is_at_work(), "the end of the statement")
             return False
 
@@ -51,7 +45,7 @@ def test_response_that_arrives_after_the_question_is_not_lost(postgresql_url: st
         assert connection.execute(f"SELECT 'done' FROM pg_sleep({3 * SILENCE_S})").fetchone() == ("done",)
 
 
-def test_server_that_does_not_respond_is_given_up(network: Network, database: Database) -> None:
+def test_server_that_does_not_respond_is_given_up(network, database):
     with database.read() as connection:
         network.cut()
         with pytest.raises(StoreUnavailable, match="the server did not respond"), database.store_errors():
@@ -60,7 +54,7 @@ def test_server_that_does_not_respond_is_given_up(network: Network, database: Da
     assert ask(database) == 1
 
 
-def test_response_that_was_lost_is_not_awaited(network: Network, database: Database) -> None:
+def test_response_that_was_lost_is_not_awaited(network, database):
     """The network is well again, but not for this connection."""
     with database.read() as connection:
         network.forget()
@@ -69,7 +63,7 @@ def test_response_that_was_lost_is_not_awaited(network: Network, database: Datab
     assert ask(database) == 1
 
 
-def test_connection_that_is_reset_may_be_opened_again(network: Network, database: Database) -> None:
+def test_connection_that_is_reset_may_be_opened_again(network, database):
     network.break_off()
     with pytest.raises(StoreUnavailable, match="refused"):
         ask(database)

@@ -1,9 +1,5 @@
 """Sites are added to crawls with their seeds, and opened again."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from sqlalchemy import text
 
 from crawlers.items import State
@@ -13,15 +9,12 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import NewPage, SiteAvailability
 from crawlers.storage.site_rows import SiteRow
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
 
-
-def begin(database: Database, *sites: SiteRow, name: str = "daily") -> crawls.CrawlRow:
+def begin(database, *sites, name="daily"):
     return crawls.begin(database, name, "sitegraph", sites, {}, 5.0)
 
 
-def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database: Database) -> None:
+def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database):
     row = SiteRow(0, "http://a.test", 1, None, 0.0)
     crawl = crawls.begin(database, "c", "m", [row], {}, 0.0)
     with database.write() as connection:
@@ -29,7 +22,7 @@ def test_unavailable_site_is_retried_after_a_stop_but_not_after_a_kill(database:
         home = NewPage(*place, int(State.FAILED), "timeout", None, None, 0.0, 0.0)
         write_changes(connection, ChangeSet(home, SiteAvailability(crawl.sites[0].id, "timeout")))
 
-    def states() -> tuple[int, str | None]:
+    def states():
         with database.read() as connection:
             state = connection.execute(text("SELECT state FROM page")).scalar()
             return state, connection.execute(text("SELECT availability FROM site")).scalar()

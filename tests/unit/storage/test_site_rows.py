@@ -1,9 +1,6 @@
 """The rows of sites say which addresses and pages they have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import insert, select
@@ -28,20 +25,17 @@ from crawlers.storage.site_rows import (
     site_rows,
 )
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 A, B, C = (SiteRow(0, f"http://{name}.test", 2, 3, 1.0) for name in "abc")
 
 
-def test_addresses_are_named_once_and_the_last_home_is_the_one_that_is_requested() -> None:
+def test_addresses_are_named_once_and_the_last_home_is_the_one_that_is_requested():
     assert (A.addresses, A.address) == (("http://a.test",), "http://a.test")
     moved = replace(A, aliases=("https://a.test", "http://a.test"), home_addresses=("https://a.test", "http://w.test"))
     assert moved.addresses == ("http://a.test", "https://a.test", "http://w.test")
     assert moved.address == "http://w.test"
 
 
-def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(database: Database) -> None:
+def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(database):
     a, b, _ = crawls.begin(database, "c", "m", [A, replace(B, aliases=("http://bb.test",)), C], {}, 0.0).sites
     with database.write() as connection:
         homes = {"home_addresses": "http://w.test http://bb.test", "asked_at": 5.0}
@@ -52,7 +46,7 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
 
 
 @pytest.mark.both_stores
-def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database: Database) -> None:
+def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database):
     first, second = (crawls.begin(database, name, "m", [A, B], {}, 0.0).id for name in "cd")
     found = (SeedHostRow(first, "a.test", ""), PrivateSeedHost(first, "b.test", "loopback"))
     again = (PrivateSeedHost(second, "a.test", "loopback"), PrivateSeedHost(second, "c.test", "loopback"))
@@ -64,7 +58,7 @@ def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_th
 
 
 @pytest.mark.both_stores
-def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Database) -> None:
+def test_more_sites_than_a_statement_has_parameters_are_looked_up(database):
     crawl = crawls.begin(database, "c", "m", [A, B], {}, 0.0).id
     names = [f"http://{number}.test" for number in range(65_535)]  # PostgreSQL has no more, and SQLite mostly fewer
     with database.read() as connection:
@@ -72,7 +66,7 @@ def test_more_sites_than_a_statement_has_parameters_are_looked_up(database: Data
 
 
 @pytest.mark.both_stores
-def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database: Database) -> None:
+def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database):
     crawl = crawls.begin(database, "c", "m", [A, B, C], {}, 0.0)
     other = crawls.begin(database, "other", "m", [A], {}, 0.0)
     a, b, c = (row.id for row in crawl.sites)
@@ -120,9 +114,7 @@ NO_TLS = "tls_failed"
         ),
     ],
 )
-def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
-    database: Database, stored: dict[str, object], beat_at: float | None, problem: str | None
-) -> None:
+def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(database, stored, beat_at, problem):
     (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
     with database.write() as connection:
         connection.execute(site.update().values(worker_id=77, **stored))
@@ -133,7 +125,7 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(
     assert site_problem(found, 100.0) == (problem and f"not_{problem}")
 
 
-def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database: Database) -> None:
+def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database):
     (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
     with database.write() as connection:
         connection.execute(site.update().values(robots_status=0, robots_text="timeout"))

@@ -14,7 +14,7 @@ from crawlers.storage.locks import WorkerLock
 from crawlers.storage.store_check import StoreCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 pytestmark = pytest.mark.both_stores
@@ -22,16 +22,16 @@ pytestmark = pytest.mark.both_stores
 FILL = "INSERT INTO seed (site, start_url, enabled) VALUES (:site, :start_url, true)"
 
 
-def beside(database: Path, suffix: str) -> Path:
+def beside(database, suffix):
     return database.with_name(f"{database.name}{suffix}")
 
 
-def cut(database: Path, share: float) -> None:
+def cut(database, share):
     with database.open("r+b") as file:
         file.truncate(int(database.stat().st_size * share))
 
 
-def replace(database: Path) -> None:
+def replace(database):
     shutil.copy(database, beside(database, "-copy"))
     beside(database, "-copy").replace(database)
 
@@ -50,25 +50,25 @@ LOSSES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.fixture
-def lock(database: Database) -> Iterator[WorkerLock]:
+def lock(database):
     held = WorkerLock(database, 1)
     yield held
     held.release()
 
 
 @pytest.fixture
-def check(database: Database, lock: WorkerLock) -> StoreCheck:
+def check(database, lock):
     with database.write() as connection:
         connection.execute(text(FILL), {"site": "a", "start_url": "a" * 10_000})
     return StoreCheck(database, lock)
 
 
-def fill(database: Database, size: int) -> None:
+def fill(database, size):
     with database.write() as connection:
         connection.execute(text(FILL), {"site": str(size), "start_url": "x" * size})
 
 
-def test_store_that_is_written_by_this_and_other_processes_is_not_lost(database: Database, check: StoreCheck) -> None:
+def test_store_that_is_written_by_this_and_other_processes_is_not_lost(database, check):
     other = Database(str(database.url.render_as_string(hide_password=False)))
     for size in (10, 100_000):
         fill(database, size)
@@ -79,7 +79,7 @@ def test_store_that_is_written_by_this_and_other_processes_is_not_lost(database:
     check()
 
 
-def test_vacuum_of_another_process_is_no_loss(sqlite: Database) -> None:
+def test_vacuum_of_another_process_is_no_loss(sqlite):
     check = StoreCheck(sqlite)
     fill(sqlite, 100_000)
     with sqlite.engine.connect() as connection:
@@ -97,7 +97,7 @@ def test_vacuum_of_another_process_is_no_loss(sqlite: Database) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_lost_file_is_noticed(tmp_path: Path, empty_store: Path, request: pytest.FixtureRequest, loss: str) -> None:
+def test_lost_file_is_noticed(tmp_path, empty_store, request, loss):
     folder = tmp_path / "folder"
     folder.mkdir()
     database = Database(f"sqlite:///{shutil.copy(empty_store, folder / 'crawl.sqlite')}")
@@ -113,14 +113,14 @@ def test_lost_file_is_noticed(tmp_path: Path, empty_store: Path, request: pytest
         check()
 
 
-def test_lost_table_is_noticed(database: Database, check: StoreCheck) -> None:
+def test_lost_table_is_noticed(database, check):
     with database.write() as connection:
         connection.execute(text("DROP TABLE page"))
     with pytest.raises(StoreError, match="has no table page any more"):
         check()
 
 
-def test_lost_connection_of_the_lock_is_noticed(postgresql_url: str) -> None:
+def test_lost_connection_of_the_lock_is_noticed(postgresql_url):
     database, admin = Database(postgresql_url), Database(postgresql_url)
     lock = WorkerLock(database, 1)
     check = StoreCheck(database, lock)
@@ -138,7 +138,7 @@ def test_lost_connection_of_the_lock_is_noticed(postgresql_url: str) -> None:
     database.close()
 
 
-def test_file_that_can_be_read_only_says_so(sqlite: Database) -> None:
+def test_file_that_can_be_read_only_says_so(sqlite):
     event.listen(sqlite.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only=1"))
     sentence = "committed data is safe: make the file and its folder writable"
     with pytest.raises(StoreError, match=sentence), sqlite.write() as connection:

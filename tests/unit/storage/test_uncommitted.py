@@ -8,10 +8,10 @@ from crawlers.storage.uncommitted import Uncommitted
 class Commits:
     """A writer that commits only when a caller waits."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.submitted = self.committed = self.waits = 0
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.waits += number > self.committed
         self.committed = max(self.committed, number)
 

@@ -1,9 +1,6 @@
 """What people and supervisors read about workers, on both databases."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import update
@@ -31,20 +28,17 @@ from crawlers.storage.workers import ACTIVE, LOST, PAUSE, STOP
 from tests.support.executed_statements import statements
 from tests.support.stored_rows import write_rows
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 MACHINE = "alpha"
 
 
-def new_page(number: int, site_id: int) -> NewPage:
+def new_page(number, site_id):
     return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
 
 
 class Shared:
     """A crawl of three sites with two workers; the last site belongs to nobody."""
 
-    def __init__(self, database: Database, budget: int = 0) -> None:
+    def __init__(self, database, budget=0):
         self.database = database
         rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(3)]
         begun = crawls.begin(database, "c", "extlinks", rows, {"settings": {"PAGE_BUDGET": budget}}, 0.0)
@@ -55,7 +49,7 @@ class Shared:
         self.set(site, self.sites[1], worker_id=self.second)
         self.set(site, self.sites[2], worker_id=None)
 
-    def join(self, process: int, machine: str = MACHINE) -> int:
+    def join(self, process, machine=MACHINE):
         with self.database.write() as connection:
             return workers.join(connection, self.id, machine, process, "1.0", 5.0)
 

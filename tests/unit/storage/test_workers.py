@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select, text, update
@@ -19,19 +18,14 @@ from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
 from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.workers import Report, Round
+from crawlers.storage.workers import Report
 from tests.support.stored_rows import write_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sqlalchemy import Connection
 
 
 class Crawl:
     """A crawl of *sites*, with one waiting page each, whose workers do what the test says."""
 
-    def __init__(self, database: Database, sites: int = 4, budget: int = 0) -> None:
+    def __init__(self, database, sites=4, budget=0):
         self.database = database
         self.budget = budget
         rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(sites)]
@@ -43,60 +37,60 @@ class Crawl:
         with database.write() as connection:
             connection.execute(update(worker).values(beat_at=0.0))
 
-    def write(self, *rows: tuple[object, ...]) -> None:
+    def write(self, *rows):
         write_rows(self.database, *rows)
 
-    def join(self, now: float = 0.0) -> int:
+    def join(self, now=0.0):
         with self.database.write() as connection:
             return workers.join(connection, self.id, "a", 7, "1.0", now)
 
-    def round(self, worker_id: int, now: float = 1.0, **report: object) -> Round:
+    def round(self, worker_id, now=1.0, **report):
         with self.database.write() as connection:
             return workers.exchange(connection, Report(worker_id, self.id, self.budget, **report), now)
 
-    def lose(self, now: float, deadline_s: float | None = None, dead: tuple[int, ...] = (), me: int = 0) -> list[int]:
+    def lose(self, now, deadline_s=None, dead=(), me=0):
         with self.database.write() as connection:
             return workers.lose_dead(connection, self.id, now, deadline_s, dead.__contains__, me)
 
-    def fence(self, worker_id: int, now: float = 1.0, **ended: int) -> None:
+    def fence(self, worker_id, now=1.0, **ended):
         with self.database.write() as connection:
             workers.fence(connection, worker_id, now, **ended)
 
-    def leave(self, worker_id: int, now: float = 1.0) -> bool:
+    def leave(self, worker_id, now=1.0):
         with self.database.write() as connection:
             return workers.leave(connection, worker_id, now)
 
-    def give_up(self, *sites: int, asked_at: float = 0.5) -> None:
+    def give_up(self, *sites, asked_at=0.5):
         self.write(*(GivenUpSite(number, asked_at, None) for number in sites))
 
-    def end(self, *sites: int) -> None:
+    def end(self, *sites):
         """End the waiting page of each of the *sites*."""
         ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
         self.write(*(EndedPage(number, *ended) for number in sites))
 
-    def holders(self) -> list[int | None]:
+    def holders(self):
         with self.database.read() as connection:
             return list(connection.execute(select(site.c.worker_id).order_by(site.c.id)).scalars())
 
-    def states(self) -> dict[int, str]:
+    def states(self):
         with self.database.read() as connection:
             return dict(connection.execute(select(worker.c.id, worker.c.state)).all())
 
 
-def ending(found: Round) -> tuple[bool, bool, bool]:
+def ending(found):
     """Return whether the crawl is over, this worker ends it, and its budget is spent."""
     return found.is_over, found.is_elected, found.is_budget_exhausted
 
 
 @pytest.fixture
-def shared(database: Database) -> Crawl:
+def shared(database):
     return Crawl(database)
 
 
 # Sites ----------------------------------------------------------------------------------------------
 
 
-def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: Crawl) -> None:
+def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared):
     second = shared.join(now=20.0)
     assert shared.lose(30.0, 30.0, me=second) == []
     assert shared.lose(30.1, None, me=second) == []
@@ -106,17 +100,17 @@ def test_worker_is_lost_when_it_was_silent_for_longer_than_the_deadline(shared: 
 
 
 @pytest.mark.both_stores
-def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared: Crawl) -> None:
+def test_late_worker_that_beats_at_the_last_moment_is_not_lost(shared):
     with shared.database.write() as connection:
 
-        def is_dead(number: int) -> bool:
+        def is_dead(number):
             workers.fence(connection, number, 99.0)
             return False
 
         assert workers.lose_dead(connection, shared.id, 99.0, 30.0, is_dead) == []
 
 
-def test_lost_worker_can_do_nothing_more(shared: Crawl) -> None:
+def test_lost_worker_can_do_nothing_more(shared):
     shared.lose(1.0, dead=(shared.first,))
     for act in (shared.fence, shared.round, shared.leave):
         with pytest.raises(ClaimsLost, match=f"worker {shared.first} was declared lost"):
@@ -125,7 +119,7 @@ def test_lost_worker_can_do_nothing_more(shared: Crawl) -> None:
         crawls.end(shared.database, shared.id, finished=True, reason="finished", now=2.0, worker_id=shared.first)
 
 
-def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
+def test_worker_in_a_transaction_is_not_lost(postgresql_url):
     database = Database(postgresql_url)
     shared = Crawl(database)
     with database.write() as connection:
@@ -137,15 +131,15 @@ def test_worker_in_a_transaction_is_not_lost(postgresql_url: str) -> None:
     database.close()
 
 
-def revisit(to: int, queue: int = REVISIT) -> ImportanceRow:
+def revisit(to, queue=REVISIT):
     return ImportanceRow(to, to, queue, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def polled(to: int) -> NewsScoreRow:
+def polled(to):
     return NewsScoreRow(to, to, REVISIT, 0.0, 0.0, 0.0)
 
 
-def sent(to: int) -> Message:
+def sent(to):
     return Message(1, f"http://s{to - 1}.test", 9, None, 7, "http://a.test/7", 1, 0, 1, 0.0, 0.0, 0.0, None)
 
 
@@ -169,9 +163,7 @@ def sent(to: int) -> Message:
         *(f"{what} of another site" for what in ("revisit", "poll", "message")),
     ],
 )
-def test_revisits_polls_and_messages_are_work(
-    shared: Crawl, row: Callable[[int], tuple[object, ...]], is_work: bool
-) -> None:
+def test_revisits_polls_and_messages_are_work(shared, row, is_work):
     second = shared.join()
     shared.end(*shared.sites)
     shared.give_up(shared.sites[2])
@@ -179,7 +171,7 @@ def test_revisits_polls_and_messages_are_work(
     assert shared.round(second, wanted_sites=9).claimed == ([shared.sites[2]] if is_work else [])
 
 
-def test_sites_that_the_input_no_longer_names_are_not_work(shared: Crawl) -> None:
+def test_sites_that_the_input_no_longer_names_are_not_work(shared):
     a, b, c, _ = shared.sites
     second = shared.join()
     shared.end(a)
@@ -194,7 +186,7 @@ def test_sites_that_the_input_no_longer_names_are_not_work(shared: Crawl) -> Non
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [a], "without the others of its source"
 
 
-def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared: Crawl) -> None:
+def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared):
     second, third = shared.join(), shared.join()
     shared.round(second, is_hungry=True)
     shared.give_up(*shared.sites[2:])
@@ -207,7 +199,7 @@ def test_what_is_free_is_left_to_those_that_have_nothing_to_do(shared: Crawl) ->
 @pytest.mark.parametrize(
     ("others", "share", "idle", "claimed"), [(1, 1, 0, 4), (1, 1, 1, 2), (1, 3, 0, 2), (0, 4, 0, 1), (3, 2, 0, 4)]
 )
-def test_worker_that_begins_claims_its_share(shared: Crawl, others: int, share: int, idle: int, claimed: int) -> None:
+def test_worker_that_begins_claims_its_share(shared, others, share, idle, claimed):
     second = shared.join()
     shared.give_up(*shared.sites)
     if idle:
@@ -216,7 +208,7 @@ def test_worker_that_begins_claims_its_share(shared: Crawl, others: int, share: 
         assert len(workers.claim_share(connection, shared.id, second, others, share)) == claimed
 
 
-def test_sites_without_work_are_counted_if_there_are_very_many(shared: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sites_without_work_are_counted_if_there_are_very_many(shared, monkeypatch):
     monkeypatch.setattr(workers, "MOST_COUNTED", 2)
     second = shared.join()
     shared.end(shared.sites[0])
@@ -226,7 +218,7 @@ def test_sites_without_work_are_counted_if_there_are_very_many(shared: Crawl, mo
 
 
 @pytest.mark.both_stores
-def test_scores_stay_relative_to_the_worker_that_wrote_them(shared: Crawl) -> None:
+def test_scores_stay_relative_to_the_worker_that_wrote_them(shared):
     a, *others = shared.sites
     shared.write(OrderTotalsRow(shared.id, shared.first, "[]", "[2]"))
     with shared.database.write() as connection:
@@ -237,7 +229,7 @@ def test_scores_stay_relative_to_the_worker_that_wrote_them(shared: Crawl) -> No
     assert bases == ["[1]", *("[2]" for _ in others)], "the first site had not been opened by it"
 
 
-def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared: Crawl) -> None:
+def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(shared):
     a, b, _, _ = shared.sites
     with shared.database.write() as connection:
         connection.execute(update(site).where(site.c.id == b).values(source_id=a, worker_id=None))
@@ -247,7 +239,7 @@ def test_new_site_of_a_source_is_claimed_by_the_worker_that_holds_the_source(sha
 
 
 @pytest.mark.both_stores
-def test_given_up_source_is_free_with_its_new_sites(shared: Crawl) -> None:
+def test_given_up_source_is_free_with_its_new_sites(shared):
     a, b, *_ = shared.sites
     with shared.database.write() as connection:
         connection.execute(update(site).where(site.c.id == b).values(source_id=a))
@@ -256,7 +248,7 @@ def test_given_up_source_is_free_with_its_new_sites(shared: Crawl) -> None:
 
 
 @pytest.mark.both_stores
-def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl) -> None:
+def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared):
     second = shared.join()
     shared.end(*shared.sites)
     page = shared.sites[0]
@@ -269,7 +261,7 @@ def test_polls_are_work_unless_the_crawl_ends_before_they_are_due(shared: Crawl)
         assert shared.round(shared.first, is_hungry=True, ends_after=ends_after).is_over == is_over
 
 
-def test_sites_that_another_worker_is_claiming_are_skipped(postgresql_url: str) -> None:
+def test_sites_that_another_worker_is_claiming_are_skipped(postgresql_url):
     database = Database(postgresql_url)
     shared = Crawl(database)
     second, third = shared.join(), shared.join()
@@ -284,17 +276,17 @@ def test_sites_that_another_worker_is_claiming_are_skipped(postgresql_url: str) 
 # The budget -----------------------------------------------------------------------------------------
 
 
-def test_worker_alone_is_granted_the_whole_budget(database: Database) -> None:
+def test_worker_alone_is_granted_the_whole_budget(database):
     shared = Crawl(database, budget=100)
     assert shared.round(shared.first).granted == 100
 
 
-def test_no_budget_is_no_limit(shared: Crawl) -> None:
+def test_no_budget_is_no_limit(shared):
     assert shared.round(shared.first).granted == -1
 
 
 @pytest.mark.both_stores
-def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database) -> None:
+def test_pulls_that_no_worker_counted_are_part_of_the_budget(database):
     shared = Crawl(database, budget=100)
     shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0), PullRow(shared.sites[0], 2, 0.0, 1.0))
     again = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 1.0)
@@ -306,7 +298,7 @@ def test_pulls_that_no_worker_counted_are_part_of_the_budget(database: Database)
 
 
 @pytest.mark.both_stores
-def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database: Database) -> None:
+def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database):
     shared = Crawl(database, budget=100)
     shared.end(*shared.sites[:3])
     with database.read() as connection:
@@ -319,7 +311,7 @@ def test_attempts_of_earlier_runs_count_if_no_pulls_are_stored(database: Databas
         assert workers.uncounted_pulls(connection, shared.id) == 0
 
 
-def test_pulls_of_pages_in_flight_are_not_at_hand(database: Database) -> None:
+def test_pulls_of_pages_in_flight_are_not_at_hand(database):
     shared = Crawl(database, budget=1000)
     second = shared.join()
     shared.round(shared.first, best_index=1.0)
@@ -328,25 +320,25 @@ def test_pulls_of_pages_in_flight_are_not_at_hand(database: Database) -> None:
     assert shared.round(second, best_index=1.0, wanted_pulls=8, leases=5).granted == 13
 
 
-def test_grants_are_made_one_by_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grants_are_made_one_by_one(database, monkeypatch):
     shared = Crawl(database, budget=100)
     second = shared.join()
 
-    def lock(connection: Connection, crawl_id: int) -> None:
+    def lock(connection, crawl_id):
         connection.execute(update(worker).where(worker.c.id == shared.first).values(granted=99))
 
     monkeypatch.setattr(workers, "lock_crawl", lock)
     assert shared.round(second, best_index=1.0).granted == 1, "the other one was granted the rest in the meantime"
 
 
-def test_everything_may_be_given_back(database: Database) -> None:
+def test_everything_may_be_given_back(database):
     shared = Crawl(database, budget=1000)
     second = shared.join()
     assert shared.round(second, best_index=1.0).granted == 32
     assert shared.round(second, limit=0, wanted_pulls=0).granted == 0
 
 
-def test_lost_workers_and_those_without_urls_take_no_part_of_the_budget(database: Database) -> None:
+def test_lost_workers_and_those_without_urls_take_no_part_of_the_budget(database):
     shared = Crawl(database, budget=100)
     second, third = shared.join(), shared.join()
     shared.round(third, best_index=9.0, wanted_pulls=0)
@@ -358,7 +350,7 @@ def test_lost_workers_and_those_without_urls_take_no_part_of_the_budget(database
 
 
 @pytest.mark.both_stores
-def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
+def test_round_returns_the_new_pulls_of_others(shared):
     a, b, *_ = shared.sites
     second = shared.join()
     shared.write(PullRow(a, a, 1.0, 1.0, shared.first), PullRow(b, b, 2.0, 1.0, shared.first))
@@ -375,7 +367,7 @@ def test_round_returns_the_new_pulls_of_others(shared: Crawl) -> None:
     assert shared.round(shared.first).pulls == []
 
 
-def test_pull_that_is_committed_late_is_not_missed(postgresql_url: str) -> None:
+def test_pull_that_is_committed_late_is_not_missed(postgresql_url):
     database = Database(postgresql_url)
     shared = Crawl(database)
     second, third = shared.join(), shared.join()
@@ -396,7 +388,7 @@ def test_pull_that_is_committed_late_is_not_missed(postgresql_url: str) -> None:
 
 
 @pytest.mark.both_stores
-def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) -> None:
+def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared):
     second = shared.join()
     shared.end(*shared.sites[1:])
     assert not shared.round(second, is_hungry=True).is_over
@@ -410,7 +402,7 @@ def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared: Crawl) 
     assert set(shared.states().values()) == {"left"}
 
 
-def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) -> None:
+def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared):
     second = shared.join()
     shared.end(*shared.sites)
     shared.round(second, is_hungry=True)
@@ -423,7 +415,7 @@ def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared: Crawl) 
     assert set(shared.states().values()) == {"left"}
 
 
-def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared: Crawl) -> None:
+def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared):
     shared.end(*shared.sites)
     shared.give_up(shared.sites[0])
     found = shared.round(shared.first, wanted_sites=9, is_hungry=True)
@@ -434,20 +426,20 @@ def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared: Cr
         assert shared.round(shared.first, is_hungry=True).is_elected
 
 
-def test_first_reason_to_stop_is_kept(shared: Crawl) -> None:
+def test_first_reason_to_stop_is_kept(shared):
     for reason in ("timeout", "stop_file", None):
         with shared.database.write() as connection:
             workers.ask(connection, shared.id, workers.STOP, reason)
         assert shared.round(shared.first).reason == "timeout"
 
 
-def test_worker_that_is_elected_meanwhile_is_the_only_one(shared: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_that_is_elected_meanwhile_is_the_only_one(shared, monkeypatch):
     second = shared.join()
     shared.end(*shared.sites)
     shared.round(second, is_hungry=True)
     locked: list[int] = []
 
-    def lock(connection: Connection, crawl_id: int) -> None:
+    def lock(connection, crawl_id):
         locked.append(crawl_id)
         connection.execute(update(crawl).values(finisher_id=second))
 
@@ -458,7 +450,7 @@ def test_worker_that_is_elected_meanwhile_is_the_only_one(shared: Crawl, monkeyp
     assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
 
 
-def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
+def test_worker_that_claimed_sites_is_no_longer_hungry(shared):
     second = shared.join()
     shared.round(second, is_hungry=True)
     assert shared.round(shared.first).idle == 1
@@ -467,7 +459,7 @@ def test_worker_that_claimed_sites_is_no_longer_hungry(shared: Crawl) -> None:
     assert shared.round(shared.first).idle == 0
 
 
-def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared: Crawl) -> None:
+def test_worker_that_ends_before_the_last_one_leaves_the_crawl_running(shared):
     shared.join()
     assert not crawls.end(shared.database, shared.id, finished=False, reason="x", now=1.0, worker_id=shared.first)
     with shared.database.read() as connection:

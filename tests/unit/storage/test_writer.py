@@ -16,34 +16,32 @@ from crawlers.storage.schema.tables import NewPage, PageLinks
 from crawlers.storage.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from sqlalchemy import Connection
 
 LONG_S = 3600.0
 PATIENCE_S = 30.0  # a test that waits longer fails
 
 
-def changes(number: int, size: int = 1) -> ChangeSet:
+def changes(number, size=1):
     """Return a page and its link: rows of two tables, so that a partly written change set is detected."""
     url = "http://a.test/" + "x" * size
     page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
     return ChangeSet(page, PageLinks(number, {number: 1}))
 
 
-def submit_for_ever(writer: Writer, size: int = 1) -> None:
+def submit_for_ever(writer, size=1):
     for number in range(1, 100_000):
         writer.submit(changes(number, size))
 
 
-def keep_others_out(connection: Connection) -> None:
+def keep_others_out(connection):
     """Lock out other writers until the end of the transaction, as SQLite does anyway."""
     if connection.dialect.name != "sqlite":
         connection.execute(text("LOCK TABLE page"))
 
 
-def stored(database: Database) -> list[int]:
+def stored(database):
     with database.read() as connection:
         pages = [row[0] for row in connection.execute(text("SELECT id FROM page ORDER BY id"))]
         links = [row[0] for row in connection.execute(text("SELECT source_id FROM link ORDER BY source_id"))]
@@ -51,7 +49,7 @@ def stored(database: Database) -> list[int]:
     return pages
 
 
-def spoil(database: Database) -> None:
+def spoil(database):
     with database.write() as connection:
         connection.execute(text("DROP TABLE link"))
 
@@ -59,27 +57,27 @@ def spoil(database: Database) -> None:
 class Commits:
     """Counts the commits of a database, and lets a test wait for them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self._changed = threading.Condition()
         self.number = 0
         event.listen(database.engine, "commit", self._count)
 
-    def _count(self, _connection: object) -> None:
+    def _count(self, _connection):
         with self._changed:
             self.number += 1
             self._changed.notify_all()
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         with self._changed:
             assert self._changed.wait_for(lambda: self.number >= number, PATIENCE_S)
 
 
 @pytest.fixture
-def make(database: Database) -> Iterator[Callable[..., Writer]]:
+def make(database):
     """Return writers for the test's database, which are closed at the end."""
     writers = []
 
-    def make(**batches: float) -> Writer:
+    def make(**batches):
         writers.append(Writer(database, **batches))  # type: ignore[arg-type]
         return writers[-1]
 
@@ -92,7 +90,7 @@ def make(database: Database) -> Iterator[Callable[..., Writer]]:
 
 
 @pytest.mark.both_stores
-def test_flush_writes_early_only_what_was_submitted_before(database: Database, make: Callable[..., Writer]) -> None:
+def test_flush_writes_early_only_what_was_submitted_before(database, make):
     writer = make(batch_size=3, batch_s=LONG_S)
     with database.write() as connection:
         keep_others_out(connection)
@@ -114,13 +112,11 @@ def test_flush_writes_early_only_what_was_submitted_before(database: Database, m
 
 
 @pytest.mark.both_stores
-def test_submit_waits_when_the_database_is_slower_than_the_crawl(
-    database: Database, make: Callable[..., Writer]
-) -> None:
+def test_submit_waits_when_the_database_is_slower_than_the_crawl(database, make):
     writer = make(batch_size=2, batch_s=0.01)
     submitted = []
 
-    def submit_all() -> None:
+    def submit_all():
         for number in range(1, 41):
             writer.submit(changes(number))
             submitted.append(number)
@@ -138,7 +134,7 @@ def test_submit_waits_when_the_database_is_slower_than_the_crawl(
     assert stored(database) == list(range(1, 41))
 
 
-def test_close_commits_what_is_pending_and_may_be_called_twice(database: Database, make: Callable[..., Writer]) -> None:
+def test_close_commits_what_is_pending_and_may_be_called_twice(database, make):
     writer = make(batch_size=1000, batch_s=LONG_S)
     writer.submit(changes(1))
     writer.close()
@@ -148,9 +144,7 @@ def test_close_commits_what_is_pending_and_may_be_called_twice(database: Databas
         writer.submit(changes(2))
 
 
-def test_store_is_checked_while_nothing_is_written(
-    database: Database, make: Callable[..., Writer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_store_is_checked_while_nothing_is_written(database, make, monkeypatch):
     monkeypatch.setattr(writer_module, "CHECK_S", 0.001)
     checks = threading.Semaphore(0)
     writer = make(check=checks.release)
@@ -158,8 +152,8 @@ def test_store_is_checked_while_nothing_is_written(
     assert not writer.has_failed
 
 
-def test_job_before_which_a_check_fails_reports_it(make: Callable[..., Writer]) -> None:
-    def check() -> None:
+def test_job_before_which_a_check_fails_reports_it(make):
+    def check():
         raise StoreError("the file was removed")
 
     job = make(check=check).run(lambda connection: None)
@@ -168,9 +162,7 @@ def test_job_before_which_a_check_fails_reports_it(make: Callable[..., Writer]) 
 
 
 @pytest.mark.both_stores
-def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(
-    database: Database, make: Callable[..., Writer]
-) -> None:
+def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(database, make):
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
@@ -187,9 +179,7 @@ def test_after_a_failure_every_call_fails_and_nothing_is_partly_written(
         assert connection.execute(text("SELECT count(*) FROM page")).scalar() == 0
 
 
-def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(
-    database: Database, make: Callable[..., Writer]
-) -> None:
+def test_failure_of_the_last_batch_is_not_lost_when_the_writer_is_closed(database, make):
     # Otherwise a crawl would be marked as finished although its last pages are not stored.
     writer = make(batch_size=1, batch_s=LONG_S)
     spoil(database)
@@ -203,13 +193,13 @@ ROOM_PAGES = 40  # of the disk, beyond the empty store
 
 
 @pytest.mark.parametrize("size", [1, 3000])
-def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path: Path, size: int) -> None:
+def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path, size):
     database = Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")
 
     with database.read() as connection:
         most = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + ROOM_PAGES
 
-    def limit(connection: Connection) -> None:
+    def limit(connection):
         connection.exec_driver_sql(f"PRAGMA max_page_count={most}")
 
     event.listen(database.engine, "begin", limit)
@@ -232,7 +222,7 @@ def test_full_disk_keeps_a_prefix_of_complete_change_sets(tmp_path: Path, size: 
     mended.close()
 
 
-def test_lost_connection_between_batches_is_reopened(postgresql_url: str) -> None:
+def test_lost_connection_between_batches_is_reopened(postgresql_url):
     database = Database(postgresql_url)
     writer = Writer(database)
     writer.submit(changes(1))
@@ -251,16 +241,14 @@ def test_lost_connection_between_batches_is_reopened(postgresql_url: str) -> Non
 
 
 @pytest.mark.both_stores
-def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
-    database: Database, make: Callable[..., Writer]
-) -> None:
+def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(database, make):
     writer = make(batch_size=1000, batch_s=LONG_S)
 
-    def rename(connection: Connection) -> int:
+    def rename(connection):
         connection.execute(text("UPDATE page SET url = 'renamed'"))
         return threading.get_ident()
 
-    def fail(connection: Connection) -> None:
+    def fail(connection):
         connection.execute(text("UPDATE page SET url = 'lost'"))
         raise KeyError("a mistake of the job")
 
@@ -277,7 +265,7 @@ def test_job_writes_in_a_transaction_of_its_own_in_the_thread_of_the_writer(
 
 
 @pytest.mark.both_stores
-def test_jobs_fail_when_the_database_does(database: Database, make: Callable[..., Writer]) -> None:
+def test_jobs_fail_when_the_database_does(database, make):
     writer = make(batch_size=1000, batch_s=LONG_S)
     spoil(database)
     writer.submit(changes(1))
@@ -292,7 +280,7 @@ def test_jobs_fail_when_the_database_does(database: Database, make: Callable[...
         refused.submit(changes(2))
 
 
-def test_cancelled_job_is_not_run_and_the_writer_continues(database: Database, make: Callable[..., Writer]) -> None:
+def test_cancelled_job_is_not_run_and_the_writer_continues(database, make):
     writer = make()
     called: list[str] = []
     with database.write():  # so that the first job waits
@@ -303,7 +291,7 @@ def test_cancelled_job_is_not_run_and_the_writer_continues(database: Database, m
     assert (called, first.done()) == (["first"], True)
 
 
-def test_commits_are_counted_and_timed(database: Database) -> None:
+def test_commits_are_counted_and_timed(database):
     writer = Writer(database, batch_size=2)
     assert writer.commits == (0, 0.0, 0.0)
     for number in (1, 2):
@@ -311,7 +299,7 @@ def test_commits_are_counted_and_timed(database: Database) -> None:
     writer.flush()
     first = writer.commits
 
-    def fail(connection: Connection) -> None:
+    def fail(connection):
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="mine"):
@@ -323,10 +311,10 @@ def test_commits_are_counted_and_timed(database: Database) -> None:
 
 
 @pytest.mark.both_stores
-def test_fence_is_asked_first_in_every_transaction(database: Database) -> None:
+def test_fence_is_asked_first_in_every_transaction(database):
     fenced: list[list[int]] = []
 
-    def fence(connection: Connection, changes: ChangeSet) -> None:
+    def fence(connection, changes):
         assert connection.in_transaction()
         assert not connection.execute(text("SELECT count(*) FROM page")).scalar() or fenced
         fenced.append([row.id for row in changes[NewPage]])
@@ -340,8 +328,8 @@ def test_fence_is_asked_first_in_every_transaction(database: Database) -> None:
 
 
 @pytest.mark.both_stores
-def test_nothing_is_written_behind_a_fence_that_is_closed(database: Database) -> None:
-    def fence(connection: Connection, changes: ChangeSet) -> None:
+def test_nothing_is_written_behind_a_fence_that_is_closed(database):
+    def fence(connection, changes):
         if changes[NewPage] == [] or changes[NewPage][0].id > 1:
             raise ClaimsLost("worker 7 was declared lost")
 

@@ -1,9 +1,6 @@
 """A store that is cleared for the next test is like a new one."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import psycopg
 from sqlalchemy import text
@@ -13,19 +10,16 @@ from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
 from tests.support.stored_rows import page_ids
 
-if TYPE_CHECKING:
-    from tests.support.services import PostgresqlStore
-
 SITE = SiteRow(0, "http://a.test", 1, None, 0.0)
 
 
-def begun(url: str) -> tuple[int, int]:
+def begun(url):
     """Return the numbers of a new crawl and of its first page."""
     with closing(Database(url)) as database:
         return crawls.begin(database, "mine", "sitegraph", [SITE], {}, 0.0).id, page_ids(database, 10)[0]
 
 
-def test_clearing_restarts_numbers_and_closes_connections(postgresql_store: PostgresqlStore) -> None:
+def test_clearing_restarts_numbers_and_closes_connections(postgresql_store):
     numbers, left = set(), []
     for _ in range(2):
         postgresql_store.clear()
@@ -37,7 +31,7 @@ def test_clearing_restarts_numbers_and_closes_connections(postgresql_store: Post
     assert len(numbers) == 1
 
 
-def test_store_with_changed_tables_is_recreated(postgresql_store: PostgresqlStore) -> None:
+def test_store_with_changed_tables_is_recreated(postgresql_store):
     postgresql_store.clear()
     with closing(Database(postgresql_store.url)) as database, database.write() as connection:
         connection.execute(text("DROP TABLE external_link"))

@@ -24,8 +24,6 @@ from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL, stored_crawl
 
 if TYPE_CHECKING:
-    import httpx2 as httpx
-
     from crawlers.inputs.crawl_command import CrawlCommand
     from crawlers.web.job_record import Job
     from crawlers.web.starting import Outcome
@@ -42,14 +40,14 @@ class Browser:
 
     client: TestClient
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
+    def get(self, path, **headers):
         return self.client.get(path, headers=headers)
 
-    def post(self, path: str, form_of: str = "/", **form: str) -> httpx.Response:
+    def post(self, path, form_of="/", **form):
         """Send a form of the page *form_of*."""
         return self.upload(path, {}, form_of, **form)
 
-    def upload(self, path: str, files: dict[str, tuple[str, bytes]], form_of: str = "/", **form: str) -> httpx.Response:
+    def upload(self, path, files, form_of="/", **form):
         """Send a form with files, by field: their names and their content."""
         token = FORM.search(self.get(form_of).text)[1]
         headers = {"origin": f"http://{HOST}"}
@@ -107,13 +105,13 @@ class Started:
     ended: list[Job] = field(default_factory=list)
     commands: list[tuple[str, CrawlCommand, dict[str, bytes]]] = field(default_factory=list)
 
-    def start(self, name: str, command: CrawlCommand, files: dict[str, bytes]) -> Outcome:
+    def start(self, name, command, files):
         self.commands.append((name, command, files))
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
 
-    def endings(self) -> list[Job]:
+    def endings(self):
         return self.ended
 
 
@@ -129,7 +127,7 @@ def open_panel(sqlite, starter, tmp_path):
     Its pages wait up to *wait_s* seconds for results that take long; without *threads*, these are never computed.
     """
 
-    def opened(password: str = "", wait_s: float = PATIENCE_S, port: int = PORT, threads: int = THREADS) -> Browser:
+    def opened(password="", wait_s=PATIENCE_S, port=PORT, threads=THREADS):
         access = access_on("127.0.0.1", port, password, [])
         app = panel(sqlite, access, starter, tmp_path, KeptResults(wait_s, threads=threads))
         client = TestClient(

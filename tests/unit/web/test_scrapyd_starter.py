@@ -1,7 +1,5 @@
 """What answers at the address of scrapyd, when that is not scrapyd."""
 
-from __future__ import annotations
-
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +20,7 @@ def starter(sqlite, tmp_path):
     """A starter whose scrapyd answers everything with the bytes in `answer`."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_GET(self):
             self.rfile.read(int(self.headers.get("content-length", "0")))
             self.send_response(200)
             self.end_headers()
@@ -30,7 +28,7 @@ def starter(sqlite, tmp_path):
 
         do_POST = do_HEAD = do_GET
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -7,16 +7,12 @@ import hashlib
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.algorithms.maps.graph_map import GraphMap, MapNode, Meaning
 from crawlers.web.standalone_graph import SCRIPTS, STATIC, standalone_graph
 from tests.support.services import unavailable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u2028&amp;"
 NODES = [
@@ -29,14 +25,14 @@ GRAPH = GraphMap(
 )
 
 
-def test_equal_graphs_give_equal_files_that_name_nothing_to_load() -> None:
+def test_equal_graphs_give_equal_files_that_name_nothing_to_load():
     text = standalone_graph(GRAPH)
     assert text == standalone_graph(GRAPH)
     assert not re.search(r"<(script|link|img|iframe)[^>]*\b(src|href)\s*=", text)
     text.encode()
 
 
-def test_texts_of_strangers_are_data() -> None:
+def test_texts_of_strangers_are_data():
     text = standalone_graph(GRAPH)
     assert len(re.findall(r"<script\b", text)) == 1 + len(SCRIPTS)
     assert len(re.findall(r"</script", text)) == 1 + len(SCRIPTS)
@@ -46,7 +42,7 @@ def test_texts_of_strangers_are_data() -> None:
     assert data["edges"] == [[0, 1], [1, 0], [2, 0]]
 
 
-def test_policy_allows_the_scripts_and_styles_of_the_file_alone() -> None:
+def test_policy_allows_the_scripts_and_styles_of_the_file_alone():
     text = standalone_graph(GRAPH)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1].replace("&#39;", "'")
     assert policy.startswith("default-src 'none'; ")
@@ -59,7 +55,7 @@ def test_policy_allows_the_scripts_and_styles_of_the_file_alone() -> None:
         assert f"'sha256-{digest}'" in policy
 
 
-def test_libraries_are_the_listed_ones_with_their_licences() -> None:
+def test_libraries_are_the_listed_ones_with_their_licences():
     vendor = STATIC / "vendor"
     listed = [line.split() for line in (vendor / "VERSIONS").read_text("utf-8").splitlines() if line[0] != "#"]
     for _, _, _, name, digest in listed:
@@ -85,7 +81,7 @@ def browser():
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nodes_are_found_and_shown_in_a_browser_without_a_network(browser, scheme: str, tmp_path: Path) -> None:
+def test_nodes_are_found_and_shown_in_a_browser_without_a_network(browser, scheme, tmp_path):
     path = tmp_path / "graph.html"
     path.write_text(standalone_graph(GRAPH), "utf-8")
     context = browser.new_context(color_scheme=scheme, offline=True)

@@ -6,7 +6,6 @@ import math
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -16,18 +15,15 @@ from crawlers.algorithms.bandits.beebot import UCB1, BatchGreedy
 from crawlers.algorithms.bandits.recent_means import RecentUCB
 from tests.support.fragments import Crawl, rotting, webs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 def naive(
-    yields: list[list[int]],
-    budget: int,
-    index: Callable[[list[float], list[float], list[list[float]]], float],
-    initial: int = 1,
-    batch: int = 1,
-    most: float = math.inf,
-) -> list[int]:
+    yields,
+    budget,
+    index,
+    initial=1,
+    batch=1,
+    most=math.inf,
+):
     """Return the sites chosen by an index of (rewards of a site, of all, of each), without shortcuts.
 
     A reward counts as *most* times the mean of the earlier ones that are not 0 at most.
@@ -36,7 +32,7 @@ def naive(
     everything: list[float] = []
     chosen: list[int] = []
 
-    def pull(site: int) -> None:
+    def pull(site):
         reward: float = yields[site][len(found[site])]
         good = [earlier for earlier in everything if earlier]
         if reward and good:
@@ -61,26 +57,26 @@ def naive(
     return chosen
 
 
-def mean(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+def mean(rewards, everything, found):
     return sum(rewards) / len(rewards)
 
 
-def ucb1(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+def ucb1(rewards, everything, found):
     largest = max(everything)
     exploitation = sum(rewards) / len(rewards) * (1.0 / largest) if largest else 0.0
     return exploitation + math.sqrt(2.0 * math.log(len(everything)) / len(rewards))
 
 
-def total(rewards: list[float]) -> float:
+def total(rewards):
     return reduce(add, rewards, 0.0)  # sum() rounds differently
 
 
-def jump(found: list[list[float]]) -> float:
+def jump(found):
     pairs = [abs(later - earlier) for rewards in found for earlier, later in pairwise(rewards)]
     return sum(pairs) / len(pairs) if pairs else 0.0
 
 
-def recent(rewards: list[float], everything: list[float], found: list[list[float]]) -> float:
+def recent(rewards, everything, found):
     pulls = len(rewards)
     if pulls < math.sqrt(len(everything)) - sum(map(bool, found)) / 2:
         return math.inf
@@ -98,30 +94,30 @@ some = settings(max_examples=60)
 
 @some
 @given(webs, st.integers(1, 12), st.integers(1, 300))
-def test_r2_reads_batches_from_the_site_with_the_best_mean(yields: list[list[int]], batch: int, budget: int) -> None:
+def test_r2_reads_batches_from_the_site_with_the_best_mean(yields, batch, budget):
     expected = naive(yields, budget, mean, initial=batch, batch=batch)
     assert Crawl(BatchGreedy(batch), yields).run(budget) == expected
 
 
 @some
 @given(webs, st.integers(0, 8), st.integers(1, 300))
-def test_r3_chooses_by_ucb1(yields: list[list[int]], initial: int, budget: int) -> None:
+def test_r3_chooses_by_ucb1(yields, initial, budget):
     assert Crawl(UCB1(max(1, initial)), yields).run(budget) == naive(yields, budget, ucb1, initial=max(1, initial))
 
 
 @some
 @given(webs, st.integers(1, 300))
-def test_auto_chooses_by_its_formula(yields: list[list[int]], budget: int) -> None:
+def test_auto_chooses_by_its_formula(yields, budget):
     assert Crawl(RecentUCB(), yields).run(budget) == naive(yields, budget, recent, most=10)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_auto_chooses_by_its_formula_on_long_sites(seed: int) -> None:
+def test_auto_chooses_by_its_formula_on_long_sites(seed):
     yields = rotting(seed, 4, 500)
     assert Crawl(RecentUCB(), yields).run(900) == naive(yields, 900, recent, most=10)
 
 
-def awake(batch: int, arms: str) -> BatchGreedy:
+def awake(batch, arms):
     rule = BatchGreedy(batch)
     for arm in arms:
         rule.wake(arm)
@@ -131,7 +127,7 @@ def awake(batch: int, arms: str) -> BatchGreedy:
     return rule
 
 
-def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
+def pulls(rule, number, reward=0.0):
     chosen = []
     for _ in range(number):
         chosen.append(rule.select(0.0))
@@ -140,7 +136,7 @@ def pulls(rule: BatchGreedy, number: int, reward: float = 0.0) -> str:
     return "".join(chosen)
 
 
-def test_batch_is_continued_when_its_site_is_available_again() -> None:
+def test_batch_is_continued_when_its_site_is_available_again():
     rule = awake(3, "abc")
     assert pulls(rule, 1) == "a"
     rule.sleep("a")
@@ -149,7 +145,7 @@ def test_batch_is_continued_when_its_site_is_available_again() -> None:
     assert pulls(rule, 5) == "aabba", "both batches are completed, then the site with the best mean is chosen"
 
 
-def test_cancelled_pull_does_not_count_in_a_batch() -> None:
+def test_cancelled_pull_does_not_count_in_a_batch():
     rule, undisturbed = awake(3, "abc"), awake(3, "abc")
     assert pulls(rule, 2) == pulls(undisturbed, 2) == "aa"
     for arm in "bacb":
@@ -159,7 +155,7 @@ def test_cancelled_pull_does_not_count_in_a_batch() -> None:
     assert pulls(rule, 20) == pulls(undisturbed, 20)
 
 
-def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one() -> None:
+def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one():
     rule = awake(2, "ab")
     assert pulls(rule, 4) == "aabb"
     for arm in "ab":
@@ -168,7 +164,7 @@ def test_cancelling_the_earlier_of_two_pulls_leaves_the_batch_of_the_later_one()
     assert rule.select(0.0) == "b"
 
 
-def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward() -> None:
+def test_bonus_of_ucb1_is_not_scaled_before_the_first_reward():
     rule = UCB1(1)
     for arm in "ab":
         rule.wake(arm)

@@ -26,12 +26,12 @@ events = st.lists(
 class Naive:
     """Keeps for each arm, in order of discovery, whether it is awake, its value and its pulls."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.arms: dict[int, list[float]] = {}
         self.pending: dict[int, int] = {}
         self.resting: set[int] = set()
 
-    def happens(self, name: str, arm: int, value: float = 0.0) -> None:
+    def happens(self, name, arm, value=0.0):
         known = self.arms.setdefault(arm, [0, 0.0, 0])
         pending = self.pending.get(arm, 0)
         if name in ("wake", "sleep", "pause"):
@@ -48,14 +48,14 @@ class Naive:
         elif name == "record_reward":
             known[2] += 1
 
-    def is_close_to_best(self, arm: int, share: float) -> bool:
+    def is_close_to_best(self, arm, share):
         rivals = [
             value for n, (is_awake, value, _) in self.arms.items() if n != arm and (is_awake or n in self.resting)
         ]
         value, best = self.arms[arm][1], max(rivals, default=0.0)
         return not rivals or value >= best * share or (best < 0.0 and value >= best - (1.0 - share) * -best)
 
-    def best(self) -> int | None:
+    def best(self):
         awake = [
             (-value, pulls, n, arm) for n, (arm, (is_awake, value, pulls)) in enumerate(self.arms.items()) if is_awake
         ]
@@ -63,7 +63,7 @@ class Naive:
 
 
 @given(events)
-def test_choice_equals_that_of_a_scan_of_all_sites(events: list[tuple]) -> None:
+def test_choice_equals_that_of_a_scan_of_all_sites(events):
     rule, naive = Best(), Naive()
     for name, *arguments in events:
         getattr(rule, name)(*arguments)
@@ -71,7 +71,7 @@ def test_choice_equals_that_of_a_scan_of_all_sites(events: list[tuple]) -> None:
         assert rule.select(0.0) == naive.best()
 
 
-def test_memory_stays_bounded_when_values_change_often() -> None:
+def test_memory_stays_bounded_when_values_change_often():
     rule = Best()
     for arm in range(10):
         rule.wake(arm)
@@ -82,7 +82,7 @@ def test_memory_stays_bounded_when_values_change_often() -> None:
 
 
 @given(events, arms)
-def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events: list[tuple], arm: int) -> None:
+def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events, arm):
     rule, naive = Best(), Naive()
     for name, *arguments in [*events, ("wake", arm)]:
         getattr(rule, name)(*arguments)
@@ -92,7 +92,7 @@ def test_value_is_compared_with_those_of_all_sites_that_are_awake_or_rest(events
 
 
 @given(events)
-def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
+def test_crawl_never_waits_for_nothing(events):
     rule = Best()
     for name, *arguments in events:
         if name != "pause":
@@ -101,7 +101,7 @@ def test_crawl_never_waits_for_nothing(events: list[tuple]) -> None:
     assert best is None or rule.is_close_to_best(best, 1.0)
 
 
-def test_values_are_compared_with_what_all_have_in_common() -> None:
+def test_values_are_compared_with_what_all_have_in_common():
     rule = Best()
     rule.wake("a")
     rule.set_arm_value("b", -1.0, 10.0)
@@ -113,7 +113,7 @@ def test_values_are_compared_with_what_all_have_in_common() -> None:
     assert rule.best_index(lambda arm: True) == 19.0
 
 
-def test_greatest_value_of_the_wanted_sites_is_the_index() -> None:
+def test_greatest_value_of_the_wanted_sites_is_the_index():
     rule = Best()
     assert rule.best_index(lambda arm: True) is None
     for arm, value in (("a", 1.0), ("b", 3.0), ("c", 2.0)):

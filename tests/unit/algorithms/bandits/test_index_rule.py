@@ -20,7 +20,7 @@ every_index_rule = pytest.mark.parametrize("name", INDEX_RULES)
 few = settings(max_examples=20)
 
 
-def greedy(**rewards: float) -> BatchGreedy:
+def greedy(**rewards):
     """Return a rule whose sites are awake, each with one pull of that reward."""
     rule = BatchGreedy(1)
     for arm, reward in rewards.items():
@@ -32,7 +32,7 @@ def greedy(**rewards: float) -> BatchGreedy:
 # Sites that rest
 
 
-def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
+def test_site_near_the_best_is_chosen_while_the_best_rests():
     rule = greedy(a=10.0, b=9.0, c=8.0)
     rule.pause("a")
     assert rule.select(0.0) == "b"
@@ -42,7 +42,7 @@ def test_site_near_the_best_is_chosen_while_the_best_rests() -> None:
 
 
 @pytest.mark.parametrize("event", ["sleep", "wake and sleep", "never rested"])
-def test_sites_that_sleep_do_not_count(event: str) -> None:
+def test_sites_that_sleep_do_not_count(event):
     rule = greedy(a=10.0, b=1.0)
     if event != "never rested":
         rule.pause("a")
@@ -53,7 +53,7 @@ def test_sites_that_sleep_do_not_count(event: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - set(INDEX_RULES)))
-def test_rules_without_an_index_never_wait(name: str) -> None:
+def test_rules_without_an_index_never_wait(name):
     rule = RULES[name](OPTIONS)
     for arm, reward in (("a", 10.0), ("b", 0.0)):
         rule.wake(arm)
@@ -64,7 +64,7 @@ def test_rules_without_an_index_never_wait(name: str) -> None:
 
 
 @every_index_rule
-def test_initial_pages_are_read_before_anything_else(name: str) -> None:
+def test_initial_pages_are_read_before_anything_else(name):
     rule = RULES[name](OPTIONS)
     rule.wake("a")
     rule.record_reward("a", 5.0)
@@ -76,7 +76,7 @@ def test_initial_pages_are_read_before_anything_else(name: str) -> None:
 
 
 @every_index_rule
-def test_nobody_waits_until_something_is_earned(name: str) -> None:
+def test_nobody_waits_until_something_is_earned(name):
     rule = RULES[name](OPTIONS)
     for arm in "ab":
         rule.wake(arm)
@@ -90,7 +90,7 @@ def test_nobody_waits_until_something_is_earned(name: str) -> None:
 # Pulls in flight
 
 
-def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice() -> None:
+def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice():
     rule = greedy(a=13.0, b=3.0)
     chosen = 0
     while rule.select(0.0) == "a":
@@ -105,7 +105,7 @@ def test_site_is_chosen_as_long_as_pulls_in_flight_could_not_change_the_choice()
     assert rule.is_close_to_best("b", 1.0)
 
 
-def test_first_results_of_a_site_are_waited_for() -> None:
+def test_first_results_of_a_site_are_waited_for():
     rule = greedy(a=12.0, b=3.0)
     rule.wake("new")
     rule.record_pull("new")
@@ -118,7 +118,7 @@ def test_first_results_of_a_site_are_waited_for() -> None:
 @every_index_rule
 @few
 @given(webs, st.randoms(use_true_random=False))
-def test_lower_share_waits_less(name: str, yields: list[list[int]], rng: random.Random) -> None:
+def test_lower_share_waits_less(name, yields, rng):
     rule = RULES[name](OPTIONS)
     for site, rewards in enumerate(yields):
         rule.wake(site)
@@ -137,9 +137,7 @@ def test_lower_share_waits_less(name: str, yields: list[list[int]], rng: random.
 @every_index_rule
 @few
 @given(webs, st.randoms(use_true_random=False))
-def test_best_site_is_near_if_nothing_rests_or_is_in_flight(
-    name: str, yields: list[list[int]], rng: random.Random
-) -> None:
+def test_best_site_is_near_if_nothing_rests_or_is_in_flight(name, yields, rng):
     rule = RULES[name](OPTIONS)
     for site, rewards in enumerate(yields):
         rule.wake(site)
@@ -149,7 +147,7 @@ def test_best_site_is_near_if_nothing_rests_or_is_in_flight(
 
 
 @every_index_rule
-def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_sites_are_ranked_as_few_are(name, monkeypatch):
     """Between two refreshes of all indices the ranking is out of date, but only by a 32nd of the pulls."""
     answers: list[list[bool]] = []
     for most in (64, 0):
@@ -180,7 +178,7 @@ def test_many_sites_are_ranked_as_few_are(name: str, monkeypatch: pytest.MonkeyP
 # A crawl with delays and pulls in flight
 
 
-def harvest(name: str, yields: list[list[int]], budget: int, delay: int, parallel: int, share: float) -> int:
+def harvest(name, yields, budget, delay, parallel, share):
     """Return the links found with *budget* pages, when a page takes 3 ticks and a site rests for *delay* ticks."""
     rule = RULES[name](RuleOptions(page_budget=budget))
     read = [0] * len(yields)
@@ -189,7 +187,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
     due = [0] * len(yields)
     found = pulls = now = 0
 
-    def settle(site: int) -> None:
+    def settle(site):
         if read[site] == len(yields[site]):
             rule.sleep(site)
         elif in_flight[site] >= parallel or due[site] > now:
@@ -225,7 +223,7 @@ def harvest(name: str, yields: list[list[int]], budget: int, delay: int, paralle
 
 @pytest.mark.parametrize("name", ["auto", "gittins", "ucb1"])
 @pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
-def test_waiting_crawl_finds_what_one_without_delays_does(name: str, delay: int, parallel: int) -> None:
+def test_waiting_crawl_finds_what_one_without_delays_does(name, delay, parallel):
     sets = [rotting(seed, 8, 400) for seed in range(6)]
     alone = sum(harvest(name, yields, 400, 0, 1, 1.0) for yields in sets)
     waiting = sum(harvest(name, yields, 400, delay, parallel, 0.9) for yields in sets)
@@ -233,7 +231,7 @@ def test_waiting_crawl_finds_what_one_without_delays_does(name: str, delay: int,
 
 
 @pytest.mark.parametrize(("delay", "parallel"), [(5, 1), (0, 16)])
-def test_crawl_that_does_not_wait_finds_less(delay: int, parallel: int) -> None:
+def test_crawl_that_does_not_wait_finds_less(delay, parallel):
     sets = [rotting(seed, 8, 400) for seed in range(6)]
     waiting = sum(harvest("auto", yields, 400, delay, parallel, 0.9) for yields in sets)
     assert sum(harvest("auto", yields, 400, delay, parallel, 0.0) for yields in sets) < 0.9 * waiting
@@ -244,7 +242,7 @@ def test_crawl_that_does_not_wait_finds_less(delay: int, parallel: int) -> None:
 
 @every_index_rule
 @pytest.mark.parametrize("arms", [10, EXACT + 40])
-def test_best_index_is_the_largest_of_the_wanted_arms(name: str, arms: int) -> None:
+def test_best_index_is_the_largest_of_the_wanted_arms(name, arms):
     rng = random.Random(arms)
     rule = RULES[name](OPTIONS)
     assert isinstance(rule, IndexRule)
@@ -268,7 +266,7 @@ def test_best_index_is_the_largest_of_the_wanted_arms(name: str, arms: int) -> N
     assert rule.best_index(lambda arm: False) is None
 
 
-def test_equal_shares_prefer_unspent_ones() -> None:
+def test_equal_shares_prefer_unspent_ones():
     rule = RULES["trivial"](RuleOptions(page_budget=2))
     for arm in "ab":
         rule.wake(arm)

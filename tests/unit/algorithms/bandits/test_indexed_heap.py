@@ -11,7 +11,7 @@ changes = st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-3, 3)),
 
 
 @given(changes)
-def test_first_item_has_the_least_priority_and_then_the_least_number(changes: list[tuple[int, int | None]]) -> None:
+def test_first_item_has_the_least_priority_and_then_the_least_number(changes):
     line = IndexedHeap()
     places: dict[int, int] = {}
     for number, place in changes:
@@ -25,7 +25,7 @@ def test_first_item_has_the_least_priority_and_then_the_least_number(changes: li
         assert len(line) == len(places)
 
 
-def test_heap_stays_small_when_priorities_change_often() -> None:
+def test_heap_stays_small_when_priorities_change_often():
     line = IndexedHeap()
     line.put(0, (0.0,))
     for step in range(10_000):

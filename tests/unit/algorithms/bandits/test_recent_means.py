@@ -1,7 +1,5 @@
 """The scale, bounds and performance of the rule `auto`; test_beebot tests its choices."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -25,24 +23,24 @@ from crawlers.lab.simulation.experiment import SUITES, compare, measure, tasks
 histories = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 30)), min_size=1, max_size=150)
 
 
-def told(pulls: list[tuple[str, int]], optimism: float = OPTIMISM) -> RecentUCB:
+def told(pulls, optimism=OPTIMISM):
     rule = RecentUCB(optimism)
     for arm, reward in pulls:
         rule.record_reward(arm, reward)
     return rule
 
 
-def scale(rule: RecentUCB) -> float:
+def scale(rule):
     return rule._pool.jump_total / rule._pool.jumps if rule._pool.jumps else 0.0
 
 
-def is_hardly_read(pulls: list[tuple[str, int]], arm: str) -> bool:
+def is_hardly_read(pulls, arm):
     sites = [site for site, _ in pulls]
     return sites.count(arm) < math.sqrt(len(sites)) - len(set(sites)) / 2
 
 
 @given(histories)
-def test_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]) -> None:
+def test_index_is_at_most_that_of_the_whole_history(pulls):
     rule = told(pulls)
     for arm in {arm for arm, _ in pulls}:
         own = [reward for name, reward in pulls if name == arm]
@@ -52,13 +50,13 @@ def test_index_is_at_most_that_of_the_whole_history(pulls: list[tuple[str, int]]
         assert rule.index(arm) <= most or is_hardly_read(pulls, arm)
 
 
-def test_scale_uses_differences_of_successive_rewards_of_a_site() -> None:
+def test_scale_uses_differences_of_successive_rewards_of_a_site():
     assert scale(told([("a", 5), ("b", 30), ("a", 7), ("b", 30), ("a", 3)])) == pytest.approx((2 + 0 + 4) / 3)
     assert scale(told([("a", 5), ("b", 30)])) == 0.0
 
 
 @given(histories, st.floats(0.0, 3.0))
-def test_bonus_is_proportional_to_optimism(pulls: list[tuple[str, int]], optimism: float) -> None:
+def test_bonus_is_proportional_to_optimism(pulls, optimism):
     least, usual, other = told(pulls, 0.0), told(pulls), told(pulls, optimism)
     for arm in {arm for arm, _ in pulls}:
         if is_hardly_read(pulls, arm):
@@ -70,7 +68,7 @@ def test_bonus_is_proportional_to_optimism(pulls: list[tuple[str, int]], optimis
 
 @pytest.mark.parametrize("empty_pages", [0, 3, 6, 9])
 @pytest.mark.parametrize("seed", range(4))
-def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, seed: int) -> None:
+def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages, seed):
     rule, rng, read = RecentUCB(LEARNT_OPTIMISM, LEARNT_REWARD_CAP), random.Random(seed), [0] * 12
     for site in range(len(read)):
         rule.wake(site)
@@ -85,7 +83,7 @@ def test_site_whose_first_pages_have_no_links_is_not_given_up(empty_pages: int, 
     assert min(read) >= math.sqrt(600) - 12 / 2 - 1, read
 
 
-def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
+def test_pulls_in_flight_lower_the_index_without_changing_the_scale():
     rule = told([("a", 4), ("a", 6)])
     before = rule.index("a")
     rule.record_pull("a")
@@ -95,19 +93,19 @@ def test_pulls_in_flight_lower_the_index_without_changing_the_scale() -> None:
     assert rule.index("a") < before
 
 
-def test_exhausted_site_is_judged_by_its_later_pages() -> None:
+def test_exhausted_site_is_judged_by_its_later_pages():
     rule = told([("a", 10)] * 20 + [("a", 0)] * MIN_WINDOW)
     mean = 200 / 36
     bonus = OPTIMISM * 10 / 35 * math.sqrt(math.log(36) / 36)
     assert rule.index("a") == pytest.approx(0 + mean / math.sqrt(MIN_WINDOW) + bonus)
 
 
-def test_window_with_too_few_pages_is_ignored() -> None:
+def test_window_with_too_few_pages_is_ignored():
     rule = told([("a", 10)] * 20 + [("a", 0)] * (MIN_WINDOW - 1))
     assert rule.index("a") > 80 / 23, "4/9 of 35 pages are 15: the mean of 23 is the lowest"
 
 
-def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
+def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages():
     rule = told([("a", 2), ("a", 0), ("b", 4), ("b", 7000)])
     assert rule._pool.total == 2 + 4 + REWARD_CAP * 3
     rule.record_reward("b", 40)
@@ -118,9 +116,7 @@ def test_reward_of_one_page_is_capped_at_that_of_ten_good_pages() -> None:
     ("suite", "webs", "of_equal_shares", "of_oracle"),
     [("universities", 8, 1.09, 0.82), ("institutes", 16, 1.03, 0.54), ("scenarios", 48, 1.12, 0.60)],
 )
-def test_performance_on_simulated_webs_is_as_published(
-    suite: str, webs: int, of_equal_shares: float, of_oracle: float
-) -> None:
+def test_performance_on_simulated_webs_is_as_published(suite, webs, of_equal_shares, of_oracle):
     measured = [measure(task) for task in tasks(suite, webs, ["auto"], RuleOptions(page_budget=2000), seed=1)]
     (row,) = (row for row in compare(measured, SUITES[suite].groups) if row.rule == "auto")
     assert row.of_baseline >= of_equal_shares
@@ -130,13 +126,13 @@ def test_performance_on_simulated_webs_is_as_published(
 # The last rewards of an arm
 
 
-def started(arm: RecentArm) -> None:
+def started(arm):
     arm.pulls += 1
     arm.pending += 1
 
 
 @given(st.lists(st.integers(0, 100), max_size=50), st.integers(0, 5))
-def test_window_sums_the_last_rewards_and_counts_pulls_in_flight_as_zero(rewards: list[int], in_flight: int) -> None:
+def test_window_sums_the_last_rewards_and_counts_pulls_in_flight_as_zero(rewards, in_flight):
     arm = RecentArm("a", 3)
     assert (arm.name, arm.number) == ("a", 3)
     for reward in rewards:
@@ -149,7 +145,7 @@ def test_window_sums_the_last_rewards_and_counts_pulls_in_flight_as_zero(rewards
         assert arm.last(window) == sum(pulls[-window:])
 
 
-def test_ring_keeps_the_last_of_many_rewards() -> None:
+def test_ring_keeps_the_last_of_many_rewards():
     rng = random.Random(0)
     rewards = [rng.randrange(100) for _ in range(3 * MAX_WINDOW)]
     arm = RecentArm("a", 0)

@@ -1,14 +1,12 @@
 """Each kind of reward counts what it names."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.bandits.reward_kinds import REWARDS
 from crawlers.items import ExternalLink
 
 
-def link(site: str, key: int) -> ExternalLink:
+def link(site, key):
     return ExternalLink(f"{site}/{key}", key, site, "", "", "", "", "a")
 
 

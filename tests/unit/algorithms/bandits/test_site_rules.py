@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlers.algorithms.bandits.index_rule import EXACT, IndexRule
 from crawlers.algorithms.bandits.recent_means import REWARD_CAP
-from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions, SiteRule
+from crawlers.algorithms.bandits.site_rules import RULES, RuleOptions
 from crawlers.errors import ConfigError
 from tests.support.fragments import Crawl, rotting, webs
 
@@ -21,12 +21,12 @@ few = settings(max_examples=20)  # of each rule
 SCALE_FREE = ["gittins", "ucb1", "auto"]
 
 
-def made(name: str, **options: object) -> SiteRule:
+def made(name, **options):
     return RULES[name](RuleOptions(page_budget=200, **options)) if options else RULES[name](OPTIONS)
 
 
 @every_rule
-def test_nothing_is_chosen_while_all_sites_sleep(name: str) -> None:
+def test_nothing_is_chosen_while_all_sites_sleep(name):
     rule = made(name)
     assert rule.select(0.0) is None
     rule.wake("a")
@@ -39,7 +39,7 @@ def test_nothing_is_chosen_while_all_sites_sleep(name: str) -> None:
 @every_rule
 @few
 @given(webs, st.integers(0, 400))
-def test_all_pages_within_the_budget_are_read_once(name: str, yields: list[list[int]], budget: int) -> None:
+def test_all_pages_within_the_budget_are_read_once(name, yields, budget):
     crawl = Crawl(made(name), yields)
     assert len(crawl.run(budget)) == min(budget, sum(map(len, yields)))
     assert all(read <= len(rewards) for read, rewards in zip(crawl.read, yields, strict=True))
@@ -48,9 +48,7 @@ def test_all_pages_within_the_budget_are_read_once(name: str, yields: list[list[
 @every_rule
 @few
 @given(webs, st.randoms(use_true_random=False))
-def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(
-    name: str, yields: list[list[int]], rng: random.Random
-) -> None:
+def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(name, yields, rng):
     rule = made(name)
     awake: set[int] = set()
     for _ in range(150):
@@ -71,7 +69,7 @@ def test_sleeping_sites_are_never_chosen_and_an_awake_one_always_is(
 @every_rule
 @few
 @given(webs, st.integers(0, 150))
-def test_selecting_does_not_count_as_a_pull(name: str, yields: list[list[int]], steps: int) -> None:
+def test_selecting_does_not_count_as_a_pull(name, yields, steps):
     asked, not_asked = Crawl(made(name), yields), Crawl(made(name), yields)
     for _ in range(steps):
         assert asked.rule.select(0.0) == asked.rule.select(0.0)
@@ -81,7 +79,7 @@ def test_selecting_does_not_count_as_a_pull(name: str, yields: list[list[int]], 
 @every_rule
 @few
 @given(webs, st.integers(0, 150))
-def test_resumed_rule_makes_identical_choices(name: str, yields: list[list[int]], killed_after: int) -> None:
+def test_resumed_rule_makes_identical_choices(name, yields, killed_after):
     crawl = Crawl(made(name), yields)
     crawl.run(killed_after)
     assert crawl.resumed(made(name)).run(100) == crawl.run(100)
@@ -89,7 +87,7 @@ def test_resumed_rule_makes_identical_choices(name: str, yields: list[list[int]]
 
 @every_rule
 @pytest.mark.parametrize("killed_after", [0, 40, 399, 1000])
-def test_resumed_rule_makes_identical_choices_among_many_sites(name: str, killed_after: int) -> None:
+def test_resumed_rule_makes_identical_choices_among_many_sites(name, killed_after):
     crawl = Crawl(made(name), rotting(1, 3 * EXACT))
     crawl.run(killed_after)
     assert crawl.resumed(made(name)).run(1000) == crawl.run(1000)
@@ -98,7 +96,7 @@ def test_resumed_rule_makes_identical_choices_among_many_sites(name: str, killed
 @every_rule
 @few
 @given(webs, st.randoms(use_true_random=False), st.integers(0, 100))
-def test_cancelled_pull_leaves_no_trace(name: str, yields: list[list[int]], rng: random.Random, steps: int) -> None:
+def test_cancelled_pull_leaves_no_trace(name, yields, rng, steps):
     crawl, undisturbed = Crawl(made(name), yields), Crawl(made(name), yields)
     for _ in range(steps):
         tried = [rng.randrange(len(yields)) for _ in range(rng.randrange(4))]
@@ -112,7 +110,7 @@ def test_cancelled_pull_leaves_no_trace(name: str, yields: list[list[int]], rng:
 
 @every_rule
 @pytest.mark.parametrize("sites", [5, 2 * EXACT])
-def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name: str, sites: int) -> None:
+def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name, sites):
     rng = random.Random(3)
     rule, twin = made(name), made(name)
     for one in (rule, twin):
@@ -136,7 +134,7 @@ def test_cancelled_pulls_leave_no_trace_while_others_are_in_flight(name: str, si
 
 
 @pytest.mark.parametrize("name", sorted({*INDEX_RULES, "trivial"} - {"gittins"}))
-def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name: str) -> None:
+def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name):
     rule = RULES[name](RuleOptions(page_budget=40))
     for site in range(4):
         rule.wake(site)
@@ -152,7 +150,7 @@ def test_pulls_in_flight_count_so_that_a_slow_site_is_not_chosen_repeatedly(name
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"auto"}))
 @few
 @given(st.integers(0, 1000), st.integers(2, 8), st.randoms(use_true_random=False))
-def test_order_of_the_sites_matters_only_for_ties(name: str, seed: int, sites: int, rng: random.Random) -> None:
+def test_order_of_the_sites_matters_only_for_ties(name, seed, sites, rng):
     values = random.Random(seed)
     yields = [[values.randrange(1_000_000) for _ in range(values.randint(20, 60))] for _ in range(sites)]
     order = rng.sample(range(sites), sites)
@@ -165,14 +163,14 @@ def test_order_of_the_sites_matters_only_for_ties(name: str, seed: int, sites: i
 @pytest.mark.parametrize("name", SCALE_FREE)
 @few
 @given(webs, st.sampled_from([2, 8, 1024]))
-def test_unit_of_the_rewards_does_not_matter(name: str, yields: list[list[int]], unit: int) -> None:
+def test_unit_of_the_rewards_does_not_matter(name, yields, unit):
     scaled = [[unit * reward for reward in rewards] for rewards in yields]
     assert Crawl(made(name), yields).run(300) == Crawl(made(name), scaled).run(300)
 
 
 @pytest.mark.parametrize("name", sorted(set(INDEX_RULES) - {"gittins"}))
 @pytest.mark.parametrize("sites", [7, 2 * EXACT])
-def test_sites_without_rewards_are_read_equally_often(name: str, sites: int) -> None:
+def test_sites_without_rewards_are_read_equally_often(name, sites):
     crawl = Crawl(made(name), [[0] * 1000 for _ in range(sites)])
     for _ in range(10 * sites):
         crawl.step()
@@ -182,7 +180,7 @@ def test_sites_without_rewards_are_read_equally_often(name: str, sites: int) -> 
 @pytest.mark.parametrize("name", INDEX_RULES)
 @few
 @given(st.lists(st.integers(0, REWARD_CAP), min_size=2, max_size=200), st.integers(0, 3))  # `auto` caps none
-def test_page_without_links_never_raises_the_index(name: str, rewards: list[int], in_flight: int) -> None:
+def test_page_without_links_never_raises_the_index(name, rewards, in_flight):
     rule = made(name)
     for site in ("a", "b"):
         for reward in rewards:
@@ -195,9 +193,7 @@ def test_page_without_links_never_raises_the_index(name: str, rewards: list[int]
 
 
 @pytest.mark.parametrize("name", INDEX_RULES)
-def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(name, monkeypatch):
     yields = [rewards * 5 for rewards in rotting(8, EXACT)]
     exact = Crawl(made(name), yields)
     exact.run(4000)
@@ -208,12 +204,12 @@ def test_ranking_for_many_sites_finds_nearly_as_much_as_the_exact_one(
     assert ranked_found == pytest.approx(found, rel=0.05)
 
 
-def test_trivial_requires_a_budget() -> None:
+def test_trivial_requires_a_budget():
     with pytest.raises(ConfigError, match=r"RULE=trivial needs PAGE_BUDGET: .*; set PAGE_BUDGET"):
         RULES["trivial"](RuleOptions())
 
 
-def test_quantum_in_seconds_replaces_the_quantum_in_pages() -> None:
+def test_quantum_in_seconds_replaces_the_quantum_in_pages():
     rule = RULES["roundrobin"](RuleOptions(quantum_pages=1, quantum_s=5.0))
     for site in "ab":
         rule.wake(site)

@@ -1,7 +1,5 @@
 """The site whose last turn ended first is next; equal shares are equal, and the best site gets the rest."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +7,7 @@ from crawlers.algorithms.bandits.turns import EqualShares, RoundRobin, Sequentia
 from tests.support.fragments import Crawl, webs
 
 
-def pull(rule: RoundRobin, now: float = 0.0) -> object:
+def pull(rule, now=0.0):
     arm = rule.select(now)
     if arm is not None:
         rule.record_pull(arm)
@@ -17,14 +15,14 @@ def pull(rule: RoundRobin, now: float = 0.0) -> object:
     return arm
 
 
-def awake(rule: RoundRobin, arms: str) -> RoundRobin:
+def awake(rule, arms):
     for arm in arms:
         rule.wake(arm)
     return rule
 
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, min_size=1), st.integers(1, 4))
-def test_round_robin_reads_every_site_in_turn(arms: list[str], quantum: int) -> None:
+def test_round_robin_reads_every_site_in_turn(arms, quantum):
     rule = RoundRobin(quantum)
     for arm in arms:
         rule.wake(arm)
@@ -33,7 +31,7 @@ def test_round_robin_reads_every_site_in_turn(arms: list[str], quantum: int) -> 
     assert [pull(rule) for _ in range(3 * len(turns))] == 3 * turns
 
 
-def test_waking_site_that_was_not_read_for_longest_comes_first() -> None:
+def test_waking_site_that_was_not_read_for_longest_comes_first():
     rule = awake(RoundRobin(), "abc")
     assert [pull(rule) for _ in range(3)] == ["a", "b", "c"]
     rule.sleep("a")
@@ -42,7 +40,7 @@ def test_waking_site_that_was_not_read_for_longest_comes_first() -> None:
     assert [pull(rule) for _ in range(3)] == ["a", "c", "b"]
 
 
-def test_waking_site_continues_its_turn() -> None:
+def test_waking_site_continues_its_turn():
     rule = awake(RoundRobin(3), "ab")
     assert [pull(rule) for _ in range(2)] == ["a", "a"]
     rule.sleep("a")
@@ -51,7 +49,7 @@ def test_waking_site_continues_its_turn() -> None:
     assert [pull(rule) for _ in range(4)] == ["a", "b", "b", "a"]
 
 
-def test_cancelled_pull_returns_the_turn() -> None:
+def test_cancelled_pull_returns_the_turn():
     rule = awake(RoundRobin(2), "ab")
     for _ in range(5):
         rule.record_pull("a")
@@ -60,7 +58,7 @@ def test_cancelled_pull_returns_the_turn() -> None:
     assert [pull(rule) for _ in range(4)] == ["a", "a", "b", "b"]
 
 
-def test_history_of_turns_is_bounded() -> None:
+def test_history_of_turns_is_bounded():
     rule = awake(TimedRoundRobin(1e9), "ab")
     plain = awake(RoundRobin(), "ab")
     for _ in range(1000):
@@ -69,7 +67,7 @@ def test_history_of_turns_is_bounded() -> None:
     assert all(len(arm.ends) + len(arm.in_turn) <= 2 for arm in (*rule._arms, *plain._arms))
 
 
-def test_timed_turn_continues_after_a_short_sleep_only() -> None:
+def test_timed_turn_continues_after_a_short_sleep_only():
     rule = awake(TimedRoundRobin(10.0), "ab")
     assert pull(rule, 0.0) == "a"
     rule.sleep("a")
@@ -82,7 +80,7 @@ def test_timed_turn_continues_after_a_short_sleep_only() -> None:
     assert pull(rule, 10.5) == "b", "a's seconds are over, b's are not"
 
 
-def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
+def test_pulls_of_an_interrupted_crawl_are_separate_turns():
     rule = awake(TimedRoundRobin(10.0), "abc")
     for arm in "abcac":
         rule.record_pull(arm)
@@ -91,12 +89,12 @@ def test_pulls_of_an_interrupted_crawl_are_separate_turns() -> None:
 
 
 @given(webs)
-def test_sequential_finishes_one_site_before_the_next(yields: list[list[int]]) -> None:
+def test_sequential_finishes_one_site_before_the_next(yields):
     chosen = Crawl(Sequential(), yields).run(10_000)
     assert chosen == [site for site, rewards in enumerate(yields) for _ in rewards]
 
 
-def _published(yields: list[list[int]], budget: int) -> list[int]:
+def _published(yields, budget):
     """Return the number of pages that R1 reads of each site, by its formula."""
     share = max(1, budget // len(yields))
     read, left = [], budget
@@ -111,13 +109,13 @@ def _published(yields: list[list[int]], budget: int) -> list[int]:
 
 
 @given(webs, st.integers(1, 500))
-def test_equal_shares_are_those_of_the_published_rule(yields: list[list[int]], budget: int) -> None:
+def test_equal_shares_are_those_of_the_published_rule(yields, budget):
     crawl = Crawl(EqualShares(budget), yields)
     crawl.run(budget)
     assert crawl.read == _published(yields, budget)
 
 
-def test_shares_are_fixed_when_the_first_pull_starts() -> None:
+def test_shares_are_fixed_when_the_first_pull_starts():
     rule = EqualShares(8)
     for arm in "ab":
         rule.sleep(arm)

@@ -1,7 +1,5 @@
 """Keys of documents: which URLs and texts are the same document within a domain."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -18,11 +16,11 @@ from crawlers.items import Article
 URL = "https://www.example.org/news/17"
 
 
-def article(text: str = "text", title: str = "Title", canonical: str = "") -> Article:
+def article(text="text", title="Title", canonical=""):
     return Article(title, text, None, "", (), "", "en", canonical, "", "rule")
 
 
-def key(url: str) -> tuple[int, int]:
+def key(url):
     return url_key128("example.org", url)
 
 

@@ -1,7 +1,5 @@
 """Texts that share many shingles share bands."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import given, settings
@@ -11,7 +9,7 @@ from crawlers.algorithms.dedup.min_hash import BANDS, MIN_SHARED_BANDS, bands
 from tests.unit.algorithms.dedup.test_shingles import VOCABULARY, prose, reprint
 
 
-def shared(one: list[str], other: list[str]) -> int:
+def shared(one, other):
     return len(set(bands("a.org", one)) & set(bands("a.org", other)))
 
 

@@ -1,7 +1,5 @@
 """Copies are told from new texts by their shingles and numbers."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -16,7 +14,7 @@ VOCABULARY = [
 FREQUENT = ["the", "of", "and", "to", "in", "a"]
 
 
-def prose(rng: random.Random, count: int) -> list[str]:
+def prose(rng, count):
     """Return words as in natural text: every third one is frequent, and some are numbers."""
     return [
         rng.choice(FREQUENT) if rng.random() < 0.35 else str(rng.randrange(2000)) if rng.random() < 0.02
@@ -25,11 +23,11 @@ def prose(rng: random.Random, count: int) -> list[str]:
     ]  # fmt: skip
 
 
-def prose_without_numbers(rng: random.Random, count: int) -> list[str]:
+def prose_without_numbers(rng, count):
     return [word for word in prose(rng, 2 * count) if not word.isdigit()][:count]
 
 
-def reprint(rng: random.Random, text: list[str], edits: int) -> list[str]:
+def reprint(rng, text, edits):
     text = list(text)
     for _ in range(edits):
         place = rng.randrange(len(text))
@@ -37,7 +35,7 @@ def reprint(rng: random.Random, text: list[str], edits: int) -> list[str]:
     return text
 
 
-def weather(rng: random.Random, template: list[str]) -> list[str]:
+def weather(rng, template):
     """Return the report of one day: every seventh word is a number."""
     return [str(rng.randrange(-30, 40)) if place % 7 == 0 else word for place, word in enumerate(template)]
 
@@ -98,7 +96,7 @@ def test_reports_whose_words_before_the_numbers_change_too_are_new_texts():
     rng = random.Random(12)
     template = prose_without_numbers(rng, 200)
 
-    def day() -> list[str]:
+    def day():
         text = list(template)
         for place in range(10, 200, 25):
             text[place : place + 2] = [rng.choice(VOCABULARY), str(rng.randrange(1000))]
@@ -111,7 +109,7 @@ def test_reports_whose_words_before_the_numbers_change_too_are_new_texts():
 def test_stories_of_one_template_are_new_texts():
     """The words in the gaps are names and topics, not numbers."""
 
-    def story(topic: str) -> list[str]:
+    def story(topic):
         return words("".join(f"The {topic} of the town has had a long day, number {n}, and so on. " for n in range(9)))
 
     assert not nearly_same(story("ferry"), story("school"))
@@ -136,7 +134,7 @@ def test_texts_with_other_words_in_many_places_are_new(count, words_changed):
     ],
 )  # fmt: skip
 def test_reports_with_phrases_beside_their_numbers_are_new_texts(sentence, phrases):
-    def report(phrase: str, number: int) -> list[str]:
+    def report(phrase, number):
         places = ("north", "west", "south", "east", "centre")
         return words("".join(sentence.format(place=p, phrase=phrase, number=number + n) for n, p in enumerate(places)))
 

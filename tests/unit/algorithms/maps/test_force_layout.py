@@ -1,7 +1,5 @@
 """Positions are a function of the edges, and show which nodes belong together."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -20,7 +18,7 @@ EDGES = [
 NODES = 2 * GROUP + 1
 
 
-def test_equal_edges_give_equal_finite_positions_around_the_middle() -> None:
+def test_equal_edges_give_equal_finite_positions_around_the_middle():
     places = force_layout(NODES, EDGES)
     assert places == force_layout(NODES, EDGES)
     assert len(set(places)) == NODES
@@ -28,7 +26,7 @@ def test_equal_edges_give_equal_finite_positions_around_the_middle() -> None:
     assert abs(sum(x for x, _ in places)) < NODES
 
 
-def test_nodes_of_a_group_are_nearer_to_each_other_than_to_those_of_the_other_group() -> None:
+def test_nodes_of_a_group_are_nearer_to_each_other_than_to_those_of_the_other_group():
     places = force_layout(NODES, EDGES)
     first, second = (places[start : start + GROUP] for start in (1, 1 + GROUP))
     middles = [tuple(sum(axis) / GROUP for axis in zip(*group, strict=True)) for group in (first, second)]
@@ -36,7 +34,7 @@ def test_nodes_of_a_group_are_nearer_to_each_other_than_to_those_of_the_other_gr
         assert all(math.dist(place, middles[own]) < math.dist(place, middles[other]) for place in group)
 
 
-def test_communities_are_the_groups_numbered_from_the_largest() -> None:
+def test_communities_are_the_groups_numbered_from_the_largest():
     found = communities(NODES + 1, EDGES)
     assert found == communities(NODES + 1, EDGES)
     assert len(set(found[1 : 1 + GROUP])) == len(set(found[1 + GROUP : NODES])) == 1
@@ -45,11 +43,11 @@ def test_communities_are_the_groups_numbered_from_the_largest() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "places"), [(0, []), (1, [(0.0, 0.0)])])
-def test_tiny_graphs_have_a_layout(nodes: int, places: list[tuple[float, float]]) -> None:
+def test_tiny_graphs_have_a_layout(nodes, places):
     assert force_layout(nodes, []) == places
     assert len(force_layout(5, [])) == 5
     assert communities(nodes, []) == [1] * nodes
 
 
-def test_a_link_to_a_page_to_which_all_link_attracts_little() -> None:
+def test_a_link_to_a_page_to_which_all_link_attracts_little():
     assert link_strengths([(0, 1), (2, 1), (0, 2)], 3).tolist() == [0.5, 0.5, 1.0]

@@ -1,7 +1,5 @@
 """Evidence adds up to labels; weak evidence gives none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -22,23 +20,23 @@ from crawlers.algorithms.news.article_labels import IN_FEED, Evidence, Label, is
         (Evidence(is_prefix_of=5), -2.0),
     ],
 )
-def test_weights_add_up(evidence: Evidence, odds: float) -> None:
+def test_weights_add_up(evidence, odds):
     assert log_odds(evidence) == odds
 
 
-def test_weak_evidence_gives_no_label() -> None:
+def test_weak_evidence_gives_no_label():
     assert [label(odds) for odds in (0.1, 1.5, 2.0)] == [None] * 3
     assert [label(odds) for odds in (-math.inf, -2.1, -2.0)] == [Label(False)] * 3
     assert label(2.1) == Label(True)
 
 
-def test_content_is_a_list_unless_anything_speaks_for_an_article() -> None:
+def test_content_is_a_list_unless_anything_speaks_for_an_article():
     teasers = Evidence(link_density=0.9)
     assert is_list(log_odds(teasers))
     assert not is_list(log_odds(replace(teasers, has_date=True)))  # a short article among many links
     assert not is_list(log_odds(Evidence()))
 
 
-def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence() -> None:
+def test_item_of_a_feed_is_an_article_unless_its_page_has_contrary_evidence():
     assert label(IN_FEED) == Label(True)
     assert label(IN_FEED + log_odds(Evidence(link_density=0.9))) is None

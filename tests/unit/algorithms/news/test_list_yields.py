@@ -1,19 +1,12 @@
 """Lists that showed new articles are distinguished by the form of their URLs from those that did not."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from crawlers.algorithms.news import list_yields
 from crawlers.algorithms.news.list_yields import GOOD, ListYields
-
-if TYPE_CHECKING:
-    import pytest
 
 SITE = "paper.example"
 
 
-def test_pages_of_a_form_are_expected_to_show_as_many_articles_as_the_ones_that_were_read() -> None:
+def test_pages_of_a_form_are_expected_to_show_as_many_articles_as_the_ones_that_were_read():
     yields = ListYields()
     assert yields.expected(SITE, "/tag/storm/") < GOOD
     assert yields.read(SITE, "/tag/fire/", 8), "the form became good"
@@ -24,7 +17,7 @@ def test_pages_of_a_form_are_expected_to_show_as_many_articles_as_the_ones_that_
     assert yields.expected(SITE, "/archive/19/") < GOOD
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(list_yields, "MAX_FORMS", 10)
     yields = ListYields()
     for number in range(100):

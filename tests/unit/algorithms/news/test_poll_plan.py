@@ -16,7 +16,7 @@ HOUR, DAY = 3600.0, 86_400.0
 QUIET, BUSY = PollState(0.0, 20, ArrivalRate(1.0, DAY)), PollState(0.0, 20, ArrivalRate(30.0, 2 * HOUR))
 
 
-def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int, list[float]]:
+def steady(plan, per_hour, hours):
     """Return the times of polls of feeds that publish at equal intervals and show 20 dated items."""
     polled: dict[int, list[float]] = {feed: [] for feed in per_hour}
     due = {feed: plan.add(feed, feed, 0.0) for feed in per_hour}
@@ -29,27 +29,27 @@ def steady(plan: PollPlan, per_hour: dict[int, float], hours: float) -> dict[int
     return polled
 
 
-def test_first_polls_of_feeds_added_together_are_spread() -> None:
+def test_first_polls_of_feeds_added_together_are_spread():
     plan = PollPlan(2.0)
     first = [plan.add(feed, 0, 100.0) for feed in range(5000)]
     assert min(first) >= 100.0
     assert all(later - earlier == pytest.approx(0.5) for earlier, later in pairwise(first))
 
 
-def test_budget_is_used_and_not_exceeded() -> None:
+def test_budget_is_used_and_not_exceeded():
     rng = random.Random(1)
     polled = steady(PollPlan(0.05), {feed: rng.lognormvariate(-1, 1) for feed in range(60)}, 48)
     polls = sum(at > 24 * HOUR for times in polled.values() for at in times)
     assert polls / DAY == pytest.approx(0.05, rel=0.08)
 
 
-def test_feeds_that_publish_more_are_polled_more_and_all_are_polled() -> None:
+def test_feeds_that_publish_more_are_polled_more_and_all_are_polled():
     polled = steady(PollPlan(0.01), {1: 10.0, 2: 1.0, 3: 0.01}, 72)
     assert len(polled[1]) > 1.5 * len(polled[2]) > 2 * len(polled[3])
     assert len(polled[3]) >= 72 / 6 - 2
 
 
-def test_intervals_stay_within_the_limits() -> None:
+def test_intervals_stay_within_the_limits():
     limits = PollLimits(shortest_s=120.0, longest_s=2 * HOUR)
     rich = PollPlan(10.0, limits)
     rich.add(1, 1, 0.0, BUSY)
@@ -64,13 +64,13 @@ def test_intervals_stay_within_the_limits() -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.floats(0.0, 100.0), st.floats(60.0, 1e6), st.integers(1, 100))
-def test_safe_interval_prevents_overflow_of_the_window(items: float, seconds: float, window: int) -> None:
+def test_safe_interval_prevents_overflow_of_the_window(items, seconds, window):
     rate = ArrivalRate(items, seconds)
     assert safe_s(rate, window) * rate.per_s <= window / 2
     assert safe_s(rate, window + 1) > safe_s(rate, window)
 
 
-def test_deadline_has_priority_over_windows_if_the_budget_is_too_small() -> None:
+def test_deadline_has_priority_over_windows_if_the_budget_is_too_small():
     plan = PollPlan(11 / (6 * HOUR))
     for feed in range(10):
         plan.add(feed, feed, 0.0, BUSY if feed < 5 else QUIET)
@@ -78,7 +78,7 @@ def test_deadline_has_priority_over_windows_if_the_budget_is_too_small() -> None
     assert plan.warning
 
 
-def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows() -> None:
+def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows():
     plan = PollPlan(1.0)
     plan.set_delay(7, 10.0)
     for feed in range(40):
@@ -96,7 +96,7 @@ def test_polls_use_half_of_the_requests_that_the_delay_of_a_host_allows() -> Non
     assert "that their feeds need: 1 (at worst, " in plan.warning
 
 
-def test_dates_of_items_give_the_rate_at_the_first_poll() -> None:
+def test_dates_of_items_give_the_rate_at_the_first_poll():
     plan = PollPlan(1.0)
     for feed in (1, 2, 3):
         plan.add(feed, feed, 0.0)
@@ -107,7 +107,7 @@ def test_dates_of_items_give_the_rate_at_the_first_poll() -> None:
     assert unknown == ArrivalRate().per_s * HOUR
 
 
-def test_failed_poll_is_retried_soon_and_then_less_often() -> None:
+def test_failed_poll_is_retried_soon_and_then_less_often():
     plan = PollPlan(0.01)
     plan.add(1, 1, 0.0, PollState(0.0, 50, ArrivalRate(1.0, DAY)))
     plan.add(2, 2, 0.0)
@@ -123,7 +123,7 @@ def test_failed_poll_is_retried_soon_and_then_less_often() -> None:
     assert plan.record_failure(2, 0.0, 10_000) == 6 * HOUR
 
 
-def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
+def test_failed_poll_is_retried_24_times_within_the_deadline():
     plan = PollPlan(1e-6)
     plan.add(1, 1, 0.0, QUIET)
     plan.record_poll(1, 0.0, 0, 20)
@@ -131,7 +131,7 @@ def test_failed_poll_is_retried_24_times_within_the_deadline() -> None:
     assert plan.record_failure(1, 24 * HOUR, 10) == 30 * HOUR
 
 
-def test_polls_of_a_removed_feed_go_to_the_others() -> None:
+def test_polls_of_a_removed_feed_go_to_the_others():
     plan = PollPlan(0.01)
     for feed in range(10):
         plan.add(feed, feed, 0.0, QUIET)
@@ -145,7 +145,7 @@ def test_polls_of_a_removed_feed_go_to_the_others() -> None:
         plan.state(3)
 
 
-def test_feed_can_be_added_only_once() -> None:
+def test_feed_can_be_added_only_once():
     plan = PollPlan(1.0)
     plan.add(1, 1, 0.0)
     assert plan.state(1) == PollState(NEVER, 10, ArrivalRate())
@@ -153,7 +153,7 @@ def test_feed_can_be_added_only_once() -> None:
         plan.add(1, 1, 0.0)
 
 
-def test_budget_is_not_redistributed_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_is_not_redistributed_at_every_poll(monkeypatch):
     times = []
     original = PollPlan._share_out
     monkeypatch.setattr(PollPlan, "_share_out", lambda plan: (times.append(1), original(plan)))

@@ -1,7 +1,5 @@
 """LambdaCrawl spends the whole budget where it has the greatest effect, within all bounds."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -10,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlers.algorithms.news.revisit_rates import Allocation, best_visits, harmonic, lambda_crawl
+from crawlers.algorithms.news.revisit_rates import best_visits, harmonic, lambda_crawl
 
 values = st.floats(1e-6, 1e3)
 pages = st.lists(st.tuples(values, st.integers(0, 2)), min_size=1, max_size=8)
@@ -18,19 +16,19 @@ Pages = list[tuple[float, int]]
 some = settings(max_examples=40, deadline=None, derandomize=True)
 
 
-def unbounded(rates: np.ndarray, budget: float) -> Allocation:
+def unbounded(rates, budget):
     return lambda_crawl(
         rates, budget, np.zeros(len(rates)), math.inf, np.zeros(len(rates), np.int64), np.array([math.inf])
     )
 
 
-def cost(rates: np.ndarray, visits: np.ndarray) -> float:
+def cost(rates, visits):
     return float(np.log((rates + visits) / visits).sum())
 
 
 @some
 @given(pages, values)
-def test_whole_budget_is_spent_with_equal_marginal_values(pages: Pages, budget: float) -> None:
+def test_whole_budget_is_spent_with_equal_marginal_values(pages, budget):
     rates, _ = (np.array(column) for column in zip(*pages, strict=True))
     found = unbounded(rates, budget)
     assert found.rates.sum() <= budget * (1 + 1e-12)
@@ -41,9 +39,7 @@ def test_whole_budget_is_spent_with_equal_marginal_values(pages: Pages, budget: 
 
 @some
 @given(pages, values, st.floats(0.01, 1.0), st.floats(1.0, 100.0), st.lists(values, min_size=3, max_size=3))
-def test_bounds_and_caps_are_kept_with_equal_marginal_values_between_them(
-    pages: Pages, budget: float, low: float, high: float, caps: list[float]
-) -> None:
+def test_bounds_and_caps_are_kept_with_equal_marginal_values_between_them(pages, budget, low, high, caps):
     rates, hosts = (np.array(column) for column in zip(*pages, strict=True))
     lowest, highest = np.full(len(rates), low * budget / 10), high * budget / 10
     found = lambda_crawl(rates, budget, lowest, highest, hosts, np.array(caps))
@@ -69,9 +65,7 @@ def test_bounds_and_caps_are_kept_with_equal_marginal_values_between_them(
 
 @some
 @given(pages, values, st.integers(0, 7), st.floats(1.01, 10.0))
-def test_page_with_a_greater_change_rate_gets_more_visits(
-    pages: Pages, budget: float, which: int, times: float
-) -> None:
+def test_page_with_a_greater_change_rate_gets_more_visits(pages, budget, which, times):
     which %= len(pages)
     rates, _ = (np.array(column) for column in zip(*pages, strict=True))
     before = unbounded(rates, budget).rates[which]
@@ -81,13 +75,13 @@ def test_page_with_a_greater_change_rate_gets_more_visits(
 
 @some
 @given(pages, values, st.floats(1e-9, 1e9))
-def test_unit_of_time_does_not_matter(pages: Pages, budget: float, times: float) -> None:
+def test_unit_of_time_does_not_matter(pages, budget, times):
     rates, _ = (np.array(column) for column in zip(*pages, strict=True))
     before = unbounded(rates, budget).rates
     assert unbounded(rates * times, budget * times).rates / times == pytest.approx(before, rel=1e-8)
 
 
-def test_no_other_allocation_of_the_budget_costs_less() -> None:
+def test_no_other_allocation_of_the_budget_costs_less():
     rng = random.Random(1)
     rates = np.array([rng.lognormvariate(0, 1) for _ in range(6)])
     visits = unbounded(rates, 2.0).rates
@@ -97,7 +91,7 @@ def test_no_other_allocation_of_the_budget_costs_less() -> None:
         assert cost(rates, other * 2.0 / other.sum()) >= best
 
 
-def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_small() -> None:
+def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_small():
     one = np.zeros(2, np.int64)
     found = lambda_crawl(np.array([9.0, 1.0]), 3.0, np.array([4.0, 2.0]), math.inf, one, np.array([math.inf]))
     assert found.rates == pytest.approx([2.0, 1.0])
@@ -108,7 +102,7 @@ def test_lowest_rates_are_reduced_in_proportion_if_the_budget_or_a_cap_is_too_sm
     assert (found.share, found.host_shares.tolist()) == (1.0, [0.25, 1.0])
 
 
-def test_page_without_changes_gets_its_lowest_rate() -> None:
+def test_page_without_changes_gets_its_lowest_rate():
     one = np.zeros(3, np.int64)
     found = lambda_crawl(np.array([0.0, 1.0, 1.0]), 1.0, np.full(3, 0.125), math.inf, one, np.array([math.inf]))
     assert found.rates == pytest.approx([0.125, 0.4375, 0.4375])
@@ -116,7 +110,7 @@ def test_page_without_changes_gets_its_lowest_rate() -> None:
 
 @some
 @given(values, st.floats(1e-9, 1e9))
-def test_formula_for_one_page_equals_that_for_many(rate: float, price: float) -> None:
+def test_formula_for_one_page_equals_that_for_many(rate, price):
     of_many = harmonic(np.array([rate]), np.array([price]))[0]
     assert best_visits(rate, price) == pytest.approx(of_many, rel=1e-12)
     assert best_visits(rate, 0.0) == math.inf

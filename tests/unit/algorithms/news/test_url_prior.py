@@ -1,7 +1,5 @@
 """The prior tells which URLs are probably articles, and adapts to the crawl and to each site."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 SITE = "paper.example"
 
 
-def shipped() -> UrlPrior:
+def shipped():
     return UrlPrior(shipped_weights(OF_URLS))
 
 
@@ -35,11 +33,11 @@ def shipped() -> UrlPrior:
         "/login?next=storm",
     ],
 )
-def test_lists_and_other_pages_probably_are_not(target: str) -> None:
+def test_lists_and_other_pages_probably_are_not(target):
     assert shipped().probability(SITE, target) < 0.4
 
 
-def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside() -> None:
+def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside():
     rng, prior = random.Random(1), shipped()
     right = wrong = missed = 0
     for articles, others in UNSEEN.values():
@@ -50,7 +48,7 @@ def test_prior_is_better_than_a_rule_of_a_person_on_hosts_that_were_set_aside() 
     assert right / (right + missed) > 0.85
 
 
-def test_site_that_is_different_is_learnt_from_a_few_labels() -> None:
+def test_site_that_is_different_is_learnt_from_a_few_labels():
     prior = shipped()
     assert prior.probability(SITE, "/kx/storm") < 0.3
     for word in ("fire", "cup", "train", "mayor"):
@@ -60,7 +58,7 @@ def test_site_that_is_different_is_learnt_from_a_few_labels() -> None:
     assert prior.probability(SITE, "/storm") < 0.3
 
 
-def test_same_labels_give_the_same_model() -> None:
+def test_same_labels_give_the_same_model():
     one, other = shipped(), shipped()
     for prior in (one, other):
         for number in range(100):
@@ -70,7 +68,7 @@ def test_same_labels_give_the_same_model() -> None:
     assert not one.label(SITE, "/news/fire-8", True)
 
 
-def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(url_prior, "MAX_FEATURES", 30)
     prior = shipped()
     for number in range(200):
@@ -78,12 +76,12 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(prior._of_crawl) == 30
 
 
-def test_weights_are_small_enough_to_be_shipped() -> None:
+def test_weights_are_small_enough_to_be_shipped():
     assert (Path(algorithms.__file__).parent / OF_URLS).stat().st_size < 50_000
     assert "" in shipped_weights(OF_URLS)
 
 
-def test_features_are_bounded_and_depend_on_the_url_only() -> None:
+def test_features_are_bounded_and_depend_on_the_url_only():
     assert len(features_of("/" + "a/" * 10_000)) < 60
     assert len(features_of("/?" + "&".join(f"p{n}=1" for n in range(1000)))) < 60
     assert features_of("/news/the-storm") == features_of("/news/the-storm")
@@ -91,7 +89,7 @@ def test_features_are_bounded_and_depend_on_the_url_only() -> None:
     assert features_of("/" + "a" * MAX_CHARS) == features_of("/" + "a" * MAX_CHARS * 2)
 
 
-def test_words_for_kinds_of_pages_are_known_in_many_languages() -> None:
+def test_words_for_kinds_of_pages_are_known_in_many_languages():
     for target in ("/tag/x", "/etiquetas/x", "/etiket/x", "/thema/x", "/tema/x", "/sujet/x"):
         assert "dg:tag" in features_of(target)
     assert "lg:print|last" in features_of("/news/the-storm-print")

@@ -1,7 +1,5 @@
 """Aliases of pages: chains are followed to their end, and are never circular."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +9,7 @@ moves = st.lists(st.tuples(st.integers(1, 8), st.integers(1, 8)), max_size=30)
 
 
 @given(moves)
-def test_chains_end_for_any_moves_of_pages(moves: list[tuple[int, int]]) -> None:
+def test_chains_end_for_any_moves_of_pages(moves):
     aliases, plain = Aliases(), {}
     for page, target in moves:
         aliases.add(page, target)
@@ -29,7 +27,7 @@ def test_chains_end_for_any_moves_of_pages(moves: list[tuple[int, int]]) -> None
     assert bool(aliases) == bool(plain)
 
 
-def test_long_chain_is_followed_once() -> None:
+def test_long_chain_is_followed_once():
     aliases = Aliases()
     for page in range(1, 10_000):
         aliases.add(page, page + 1)
@@ -38,7 +36,7 @@ def test_long_chain_is_followed_once() -> None:
     assert aliases.get(1) == aliases.get(5000) == 10_000
 
 
-def test_page_moves_once() -> None:
+def test_page_moves_once():
     aliases = Aliases()
     aliases.add(1, 2)
     aliases.add(1, 3)

@@ -1,7 +1,5 @@
 """The features of links, and their ids."""
 
-from __future__ import annotations
-
 from array import array
 
 from hypothesis import example, given
@@ -31,11 +29,11 @@ hostile = st.one_of(
 places = st.builds(LinkPlace, hostile, hostile, hostile)
 
 
-def columns(kind: str) -> list[int]:
+def columns(kind):
     return [at for at, feature in enumerate(FEATURES) if feature.kind == kind]
 
 
-def named(kind: str, url: str = f"{SITE}/x", level: int = 1, source: int = 1, place: LinkPlace = PLACE) -> list[str]:
+def named(kind, url=f"{SITE}/x", level=1, source=1, place=PLACE):
     names = link_feature_names(SITE, url, level, source, place)
     return [names[at] for at in columns(kind) if names[at]]
 

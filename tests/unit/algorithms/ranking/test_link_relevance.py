@@ -1,7 +1,5 @@
 """The relevance that is expected behind links, from the similarities of the pages behind others."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,16 +17,16 @@ from crawlers.items import LinkPlace
 SITE = "http://a.test"
 
 
-def features(word: str, site: str = SITE) -> list[int]:
+def features(word, site=SITE):
     return list(link_features(site, f"{site}/{word}/x", 1, 1, LinkPlace("", "", f"about {word}")))
 
 
-def relevances(learner: LinkRelevance, *words: str) -> list[float]:
+def relevances(learner, *words):
     return learner.relevances(np.array([features(word) for word in words], np.uint32)).tolist()
 
 
 @pytest.fixture
-def learner() -> LinkRelevance:
+def learner():
     return LinkRelevance(TopicScores(STRATEGIES["learnt"]))
 
 

@@ -1,7 +1,5 @@
 """A table of waiting links is a mapping of page numbers to features."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,12 +10,12 @@ from crawlers.algorithms.ranking.link_table import LinkTable
 steps = st.lists(st.tuples(st.sampled_from(["add", "remove", "keep"]), st.integers(1, 40)), max_size=120)
 
 
-def features(page: int) -> np.ndarray:
+def features(page):
     return np.full(WIDTH, page, np.uint32)
 
 
 @given(steps)
-def test_table_holds_what_was_added_and_not_removed(history: list[tuple[str, int]]) -> None:
+def test_table_holds_what_was_added_and_not_removed(history):
     table, known = LinkTable(), set[int]()
     for what, page in history:
         if what == "add" and page not in known:

@@ -1,7 +1,5 @@
 """What is learnt of the value of links."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -20,23 +18,23 @@ rewards = st.one_of(st.integers(0, 5), st.integers(0, 10**9)).map(float)
 histories = st.lists(st.tuples(ids, rewards), max_size=12)
 
 
-def told(history, prior=None) -> LinkValues:
+def told(history, prior=None):
     values = LinkValues(prior or {})
     for row, reward in history:
         values.learn(row, reward)
     return values
 
 
-def rows(*lists) -> np.ndarray:
+def rows(*lists):
     return np.array(lists, np.uint32).reshape(-1, WIDTH)
 
 
-def uncertainty(values: LinkValues, row) -> float:
+def uncertainty(values, row):
     """The part of the score that is not the sum of weights."""
     return (float(values.scores(rows(row))[0]) - math.fsum(values.parts(row))) / OPTIMISM
 
 
-def link(name: str, site: str = "http://a.test", anchor: str = "") -> list[int]:
+def link(name, site="http://a.test", anchor=""):
     return list(link_features(site, f"{site}/{name}/page.html", 1, 1, LinkPlace("ul/li", "ul/li", anchor)))
 
 

@@ -1,7 +1,5 @@
 """Scores of a news crawl: queue slots, products of scores, and revisits."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from crawlers.items import QueueSlot
 from crawlers.storage.schema.score_tables import SCORE_ROWS
 
 
-def scores_of(*pages: int, weighs_links: bool = True) -> NewsScores:
+def scores_of(*pages, weighs_links=True):
     scores = NewsScores(weighs_links=weighs_links, else_factor=0.01)
     for page in pages:
         scores.add_waiting(page, level=0 if page == 1 else 1)

@@ -1,7 +1,5 @@
 """OPIC conserves cash, agrees with a naive implementation, resumes after a kill, and finds important pages."""
 
-from __future__ import annotations
-
 import math
 import random
 from unittest.mock import patch
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.storage.schema.score_tables import SCORE_ROWS
-from tests.support.naive_opic import Event, NaiveOPIC
+from tests.support.naive_opic import NaiveOPIC
 from tests.support.scale_free import copy_model, rewired
 from tests.support.scored_webs import Walk, errors, estimate, exact, l1, linked
 
@@ -36,17 +34,17 @@ webs = st.lists(links, min_size=len(PAGES), max_size=len(PAGES)).map(lambda rows
 walks = st.lists(pages, max_size=80)
 
 
-def happen(scores: OPIC, events: list[Event]) -> None:
+def happen(scores, events):
     for name, *arguments in events:
         getattr(scores, name)(*arguments)
 
 
-def walked(scores: OPIC, web: dict[int, dict[int, float]], walk: list[int]) -> OPIC:
+def walked(scores, web, walk):
     happen(scores, [("add_waiting", page, 0) for page in web] + [("fetched", page, web[page]) for page in walk])
     return scores
 
 
-def knows(scores: OPIC) -> list[object]:
+def knows(scores):
     """Return all observable values."""
     of_pages = [
         (scores.queue(page), scores.score(page), scores.cash(page), scores.history(page), scores.importance(page))
@@ -55,7 +53,7 @@ def knows(scores: OPIC) -> list[object]:
     return [of_pages, scores.offset(0), scores.offset(1), scores.totals(), scores.pages]
 
 
-def best(scores: OPIC) -> int:
+def best(scores):
     """Return the next page; ties go to the first."""
     waiting = [page for page in PAGES if scores.queue(page) != GONE]
     return min(waiting, key=lambda page: (-scores.score(page) - scores.offset(scores.queue(page)), page))
@@ -65,7 +63,7 @@ def best(scores: OPIC) -> int:
 
 
 @given(events, windows, weights)
-def test_cash_equals_that_of_payments_page_by_page(events: list[Event], window: float, weight: float) -> None:
+def test_cash_equals_that_of_payments_page_by_page(events, window, weight):
     lazy = OPIC(window=window, uncrawled_weight=weight)
     naive = NaiveOPIC(window, weight)
     for event in events:
@@ -80,7 +78,7 @@ def test_cash_equals_that_of_payments_page_by_page(events: list[Event], window: 
 
 
 @given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
-def test_cash_is_conserved_and_never_negative(events: list[Event], weight: float, policy: str) -> None:
+def test_cash_is_conserved_and_never_negative(events, weight, policy):
     scores = OPIC(policy, uncrawled_weight=weight)
     for event in events:
         happen(scores, [event])
@@ -90,7 +88,7 @@ def test_cash_is_conserved_and_never_negative(events: list[Event], weight: float
 
 
 @given(webs, walks)
-def test_cash_and_payments_of_a_page_equal_its_income(web: dict[int, dict[int, float]], walk: list[int]) -> None:
+def test_cash_and_payments_of_a_page_equal_its_income(web, walk):
     scores = walked(OPIC(), web, walk)
     given_to_each = scores.offset(0)  # by the virtual page, which has all the cash in the beginning
     assert scores.offset(1) == given_to_each
@@ -108,9 +106,7 @@ def test_cash_and_payments_of_a_page_equal_its_income(web: dict[int, dict[int, f
 
 
 @given(webs, walks.filter(bool))
-def test_importance_satisfies_its_equation_within_the_error_bound(
-    web: dict[int, dict[int, float]], walk: list[int]
-) -> None:
+def test_importance_satisfies_its_equation_within_the_error_bound(web, walk):
     scores = walked(OPIC(), web, walk)
     importance = {page: scores.importance(page) for page in web}
     virtual = scores.offset(0) * len(web) / (sum(scores.history(page) for page in web) + 1.0)
@@ -125,14 +121,14 @@ def test_importance_satisfies_its_equation_within_the_error_bound(
     assert apart <= 2.0 / sum(scores.history(page) for page in web) + 1e-12
 
 
-def test_pages_found_before_the_first_fetch_share_the_total() -> None:
+def test_pages_found_before_the_first_fetch_share_the_total():
     scores = OPIC(virtual_share=1.0)
     happen(scores, [("add_waiting", 1, 0), ("add_waiting", 2, 0), ("fetched", 1, {2: 1.0})])
     assert scores.history(1) == 0.5
     assert (scores.cash(1), scores.cash(2)) == (0.25, 0.75)
 
 
-def test_nothing_is_known_before_the_first_fetch() -> None:
+def test_nothing_is_known_before_the_first_fetch():
     for scores in (OPIC(), OPIC(window=2.0)):
         scores.add_waiting(1, 0)
         assert (scores.cash(1), scores.importance(1)) == (0.0, 0.0)
@@ -142,7 +138,7 @@ def test_nothing_is_known_before_the_first_fetch() -> None:
 
 
 @pytest.mark.parametrize("weight", [1e9, 1e308])
-def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
+def test_no_cash_is_lost_at_any_uncrawled_weight(weight):
     scores = OPIC(uncrawled_weight=weight)
     for page in range(1, 11):
         scores.add_waiting(page, 0)
@@ -154,7 +150,7 @@ def test_no_cash_is_lost_at_any_uncrawled_weight(weight: float) -> None:
     assert scores.total_cash() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_pages_that_move_in_a_circle_are_gone() -> None:
+def test_pages_that_move_in_a_circle_are_gone():
     scores = OPIC()
     happen(scores, [("add_waiting", page, 0) for page in (1, 2, 3)])
     happen(scores, [("record_alias", 1, 2), ("record_alias", 2, 1), ("record_alias", 3, 3)])
@@ -166,7 +162,7 @@ def test_pages_that_move_in_a_circle_are_gone() -> None:
 
 
 @given(events, weights)
-def test_page_with_the_most_cash_comes_first(events: list[Event], weight: float) -> None:
+def test_page_with_the_most_cash_comes_first(events, weight):
     scores, naive = OPIC(uncrawled_weight=weight), NaiveOPIC(uncrawled_weight=weight)
     happen(scores, events)
     for event in events:
@@ -176,7 +172,7 @@ def test_page_with_the_most_cash_comes_first(events: list[Event], weight: float)
 
 
 @given(events, weights, st.sampled_from(["greedy", "cyclic", "random"]))
-def test_scores_rise_only_by_events_that_report_it(events: list[Event], weight: float, policy: str) -> None:
+def test_scores_rise_only_by_events_that_report_it(events, weight, policy):
     scores = OPIC(policy, uncrawled_weight=weight)
     for name, *arguments in events:
         before = {page: scores.score(page) for page in PAGES if scores.queue(page) != GONE}
@@ -187,7 +183,7 @@ def test_scores_rise_only_by_events_that_report_it(events: list[Event], weight: 
         assert scores.offset(1) - scores.offset(0) <= lead + 1e-15
 
 
-def test_cyclic_policy_chooses_the_page_not_fetched_for_longest() -> None:
+def test_cyclic_policy_chooses_the_page_not_fetched_for_longest():
     scores = OPIC("cyclic")
     happen(scores, [("add_waiting", page, 0) for page in PAGES])
     order = []
@@ -197,7 +193,7 @@ def test_cyclic_policy_chooses_the_page_not_fetched_for_longest() -> None:
     assert order == [*PAGES, *PAGES, *PAGES][:20]
 
 
-def test_random_policy_treats_all_pages_alike() -> None:
+def test_random_policy_treats_all_pages_alike():
     web = {page: [page % 200 + 1] for page in range(1, 201)}
     walk = Walk(OPIC("random"), web)
     times = dict.fromkeys(web, 0)
@@ -215,9 +211,7 @@ def test_random_policy_treats_all_pages_alike() -> None:
 
 
 @given(events, events, windows, weights, st.sampled_from(["greedy", "cyclic", "random"]), st.randoms())
-def test_resumed_crawl_continues_as_if_it_had_not_been_killed(
-    before: list[Event], after: list[Event], window: float, weight: float, policy: str, shuffle: random.Random
-) -> None:
+def test_resumed_crawl_continues_as_if_it_had_not_been_killed(before, after, window, weight, policy, shuffle):
     first, second = (OPIC(policy, window=window, uncrawled_weight=weight) for _ in range(2))
     happen(first, before)
     second.recall_totals(first.totals())
@@ -233,7 +227,7 @@ def test_resumed_crawl_continues_as_if_it_had_not_been_killed(
 
 
 @given(events, weights)
-def test_rebase_changes_only_the_representation(events: list[Event], weight: float) -> None:
+def test_rebase_changes_only_the_representation(events, weight):
     scores, other = OPIC(uncrawled_weight=weight), OPIC(uncrawled_weight=weight)
     happen(scores, events)
     happen(other, events)
@@ -246,7 +240,7 @@ def test_rebase_changes_only_the_representation(events: list[Event], weight: flo
     assert [scores.cash(page) for page in PAGES] == pytest.approx([other.cash(page) for page in PAGES], abs=1e-12)
 
 
-def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
+def test_rebase_is_due_when_offsets_outgrow_cash():
     scores = OPIC()
     happen(scores, [("add_waiting", 1, 0), ("fetched", 1, {})])
     assert not scores.rebase()
@@ -260,7 +254,7 @@ def test_rebase_is_due_when_offsets_outgrow_cash() -> None:
 # The window -----------------------------------------------------------------------------------------
 
 
-def history_after(gap: int, window: float) -> tuple[float, float, float]:
+def history_after(gap, window):
     """Return the history of a page before and after a fetch *gap* ticks later, and its payment then."""
     scores = OPIC(window=window)
     for page in (1, 2):
@@ -273,24 +267,24 @@ def history_after(gap: int, window: float) -> tuple[float, float, float]:
     return before, scores.history(1), cash
 
 
-def test_cash_within_the_window_is_added_to_the_remaining_history() -> None:
+def test_cash_within_the_window_is_added_to_the_remaining_history():
     before, after, cash = history_after(gap=3, window=6.0)
     assert after == pytest.approx(before * (12 - 3) / 12 + cash)
 
 
-def test_only_the_part_within_the_window_counts_after_a_longer_time() -> None:
+def test_only_the_part_within_the_window_counts_after_a_longer_time():
     _, after, cash = history_after(gap=8, window=1.0)
     assert after == pytest.approx(cash * 2 / 8)
 
 
-def test_both_cases_agree_at_the_length_of_the_window() -> None:
+def test_both_cases_agree_at_the_length_of_the_window():
     _, after, cash = history_after(gap=6, window=3.0)
     assert after == cash
     before, shorter, _ = history_after(gap=6, window=3.0 + 1e-9)
     assert shorter == pytest.approx(cash, abs=before * 1e-8)
 
 
-def test_window_forgets_removed_links() -> None:
+def test_window_forgets_removed_links():
     rng = random.Random(1)
     web = copy_model(1000, rng)
     changed = rewired(web, 0.2, rng)
@@ -308,7 +302,7 @@ def test_window_forgets_removed_links() -> None:
 # Importance ------------------------------------------------------------------------------------------
 
 
-def test_greedy_crawl_approaches_pagerank_faster_than_a_random_one() -> None:
+def test_greedy_crawl_approaches_pagerank_faster_than_a_random_one():
     web = copy_model(2000, random.Random(1))
     truth = exact(web)
     found = {}

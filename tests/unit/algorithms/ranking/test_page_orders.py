@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, FIT, NewsScores
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST, MAX_HOPS, ORDERS, OrderOptions
-from crawlers.algorithms.ranking.page_scores import OTHER, PageScores
+from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import Weights
 
@@ -28,19 +28,19 @@ places = st.tuples(st.integers(0, 32_767), st.integers(0, MAX_HOPS))
 
 
 @given(places, places)
-def test_breadth_first_sorts_by_level_and_then_by_redirects(one: tuple[int, int], other: tuple[int, int]) -> None:
+def test_breadth_first_sorts_by_level_and_then_by_redirects(one, other):
     assert (BREADTH_FIRST.priority(*one) < BREADTH_FIRST.priority(*other)) == (one < other)
 
 
 @pytest.mark.parametrize("name", sorted(ORDERS))
-def test_priorities_are_finite_numbers(name: str) -> None:
+def test_priorities_are_finite_numbers(name):
     # They are stored, and databases represent infinity differently.
     priority = ORDERS[name](OrderOptions()).priority(32_767, MAX_HOPS)
     assert isinstance(priority, float)
     assert abs(priority) < 1e300
 
 
-def history(scores: PageScores) -> list[object]:
+def history(scores):
     """Return the scores in the course of a small crawl."""
     said: list[object] = []
     scores.add_waiting(1, 0)
@@ -66,14 +66,14 @@ def history(scores: PageScores) -> list[object]:
         ("topic", TopicScores(WEIGHTS)),
     ],
 )
-def test_scores_of_orders_follow_their_options(name: str, scores: PageScores) -> None:
+def test_scores_of_orders_follow_their_options(name, scores):
     found = history(ORDERS[name](OPTIONS).scores)
     assert found == history(scores)
     assert found != history(ORDERS[name](OrderOptions()).scores)
 
 
 @pytest.mark.parametrize("name", ["fit", "fit*opic"])
-def test_shares_of_the_queues_are_those_of_the_options(name: str) -> None:
+def test_shares_of_the_queues_are_those_of_the_options(name):
     shares, taken = ORDERS[name](OPTIONS).shares(), []
     for _ in range(80):
         taken.append(shares.choose([OTHER, ARCHIVE, FIT]))

@@ -1,7 +1,5 @@
 """Numbers by page, in blocks."""
 
-from __future__ import annotations
-
 import tracemalloc
 from array import array
 
@@ -13,7 +11,7 @@ from crawlers.algorithms.ranking.page_values import PageValues
 
 
 @given(st.dictionaries(st.integers(1, 40_000), st.floats(0.5, 2.0)))
-def test_values_equal_those_of_a_dict(numbers: dict[int, float]) -> None:
+def test_values_equal_those_of_a_dict(numbers):
     values = PageValues(array("d", [0.0]))
     for page, number in numbers.items():
         values[page] = number
@@ -22,7 +20,7 @@ def test_values_equal_those_of_a_dict(numbers: dict[int, float]) -> None:
 
 
 @given(st.dictionaries(st.integers(1, 40_000), st.floats(0.5, 2.0)), st.lists(st.integers(1, 50_000)))
-def test_many_values_are_those_of_one_after_the_other(numbers: dict[int, float], pages: list[int]) -> None:
+def test_many_values_are_those_of_one_after_the_other(numbers, pages):
     values = PageValues(array("d", [0.25]))
     for page, number in numbers.items():
         values[page] = number
@@ -32,7 +30,7 @@ def test_many_values_are_those_of_one_after_the_other(numbers: dict[int, float],
     assert values[1] == 3.0
 
 
-def test_number_takes_only_the_bytes_of_its_type() -> None:
+def test_number_takes_only_the_bytes_of_its_type():
     tracemalloc.start()
     values = PageValues(array("d", [0.0]))
     for page in range(2**20, 2**20 + 40_960):

@@ -14,7 +14,7 @@ from crawlers.algorithms.ranking.queue_shares import QueueShares
 EVERYTHING = [OTHER, ARCHIVE, FIT]
 
 
-def taken(shares: QueueShares, waiting: list[int], times: int) -> Counter[int]:
+def taken(shares, waiting, times):
     counts: Counter[int] = Counter()
     for _ in range(times):
         queue = shares.choose(waiting)

@@ -1,10 +1,7 @@
 """Pages that are divided among workers: no cash is lost or created, and importance is that of one process."""
 
-from __future__ import annotations
-
 import math
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -18,13 +15,10 @@ from tests.support.divided_opic import DividedOPIC
 from tests.support.scale_free import copy_model
 from tests.support.scored_webs import Walk, estimate, exact, l1
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 weights = st.sampled_from([1.0, 3.0, math.inf])
 
 
-def divided(pages: int, workers: int, rng: random.Random, make: Callable[[], OPIC]) -> DividedOPIC:
+def divided(pages, workers, rng, make):
     web = {page: dict.fromkeys(targets, 1.0) for page, targets in copy_model(pages, rng).items()}
     crawl = DividedOPIC(web, workers, make)
     for page in web:
@@ -36,7 +30,7 @@ def divided(pages: int, workers: int, rng: random.Random, make: Callable[[], OPI
 
 
 @given(st.integers(1, 5), weights, st.integers(0, 2**32).map(random.Random))
-def test_workers_that_come_and_go_neither_lose_nor_create_cash(workers: int, weight: float, rng: random.Random) -> None:
+def test_workers_that_come_and_go_neither_lose_nor_create_cash(workers, weight, rng):
     crawl = divided(30, workers, rng, lambda: OPIC(window=2.0, uncrawled_weight=weight))
     pages, last = list(crawl.web), workers
     for _ in range(60):
@@ -65,7 +59,7 @@ def test_workers_that_come_and_go_neither_lose_nor_create_cash(workers: int, wei
 
 
 @given(st.integers(2, 5), st.integers(0, 2**32).map(random.Random))
-def test_virtual_page_gives_the_same_to_every_page_of_every_worker(workers: int, rng: random.Random) -> None:
+def test_virtual_page_gives_the_same_to_every_page_of_every_worker(workers, rng):
     crawl = divided(40, workers, rng, OPIC)
     for page in rng.choices(list(crawl.web), k=50):
         crawl.fetched(page)
@@ -80,7 +74,7 @@ def test_virtual_page_gives_the_same_to_every_page_of_every_worker(workers: int,
     assert sum(gains) + sum(before.values()) + sum(message.cash for message in crawl.messages) == pytest.approx(1.0)
 
 
-def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_to_all() -> None:
+def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_to_all():
     scores = OPIC()
     for page in (1, 2, 3):
         scores.add_waiting(page, 0)
@@ -93,7 +87,7 @@ def test_cash_that_arrives_at_an_alias_goes_to_its_page_and_that_of_a_gone_page_
     assert scores.cash(3) == pytest.approx(0.25 + 2 / 3)
 
 
-def test_page_that_moved_to_another_worker_takes_its_cash_along() -> None:
+def test_page_that_moved_to_another_worker_takes_its_cash_along():
     scores = OPIC()
     for page in (1, 2):
         scores.add_waiting(page, 0)
@@ -119,9 +113,7 @@ def test_page_that_moved_to_another_worker_takes_its_cash_along() -> None:
         (lambda: OPIC(window=8.0), 0.2, 0.02, 0.02),  # alone 0.0096
     ],
 )
-def test_importance_is_that_of_one_process(
-    make: Callable[[], OPIC], exchange_p: float, apart: float, error: float
-) -> None:
+def test_importance_is_that_of_one_process(make, exchange_p, apart, error):
     pages, fetches, rng = 200, 12_000, random.Random(4)
     crawl = divided(pages, 4, rng, make)
     for tick in range(fetches):
@@ -142,7 +134,7 @@ def test_importance_is_that_of_one_process(
     assert l1(shared, exact(links)) < error
 
 
-def test_importance_is_wrong_if_the_cash_of_messages_is_lost() -> None:
+def test_importance_is_wrong_if_the_cash_of_messages_is_lost():
     crawl = divided(200, 4, random.Random(4), OPIC)
     rng = random.Random(1)
     for _ in range(12_000):
@@ -157,7 +149,7 @@ def test_importance_is_wrong_if_the_cash_of_messages_is_lost() -> None:
 # Topics ----------------------------------------------------------------------------------------------
 
 
-def test_topic_scores_of_divided_pages_are_those_of_one_process() -> None:
+def test_topic_scores_of_divided_pages_are_those_of_one_process():
     weights = Weights(0.5, 0.3, 0.2)
     one, here, there = TopicScores(weights), TopicScores(weights), TopicScores(weights)
     for scores in (one, here):
@@ -181,7 +173,7 @@ def test_topic_scores_of_divided_pages_are_those_of_one_process() -> None:
     assert there.received(3, 1.0, 1.0) == (), "it was read"
 
 
-def test_pages_of_a_topic_come_and_leave() -> None:
+def test_pages_of_a_topic_come_and_leave():
     first, second = (TopicScores(Weights(0.5, 0.3, 0.2)) for _ in range(2))
     first.add_waiting(1, 0)
     first.add_waiting(2, 3)

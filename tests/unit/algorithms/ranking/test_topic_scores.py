@@ -1,7 +1,5 @@
 """The scores of a topic crawl satisfy `PageScores`, and their parts follow the formulas."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import log1p
@@ -34,7 +32,7 @@ first = st.dictionaries(pages, st.integers(0, 20), min_size=5)  # few events say
 events = st.builds(lambda levels, rest: [("add_waiting", *item) for item in levels.items()] + rest, first, later)
 
 
-def told(weights, history) -> TopicScores:
+def told(weights, history):
     scores = TopicScores(weights)
     for name, *arguments in history:
         getattr(scores, name)(*arguments)

@@ -1,7 +1,5 @@
 """Leaves of the tree become expressions that match exactly their URLs; wrong labels give no rules."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -35,19 +33,19 @@ targets = st.builds(
 )
 
 
-def samples_of(labels: dict[str, bool]) -> list[pattern_tree.Sample]:
+def samples_of(labels):
     return pattern_tree.samples_of(certain(labels))
 
 
-def learn_patterns(labels: dict[str, bool]) -> list[pattern_tree.Learnt]:
+def learn_patterns(labels):
     return pattern_tree.learn_patterns(certain(labels))
 
 
-def certain(labels: dict[str, bool]) -> dict[str, Counts]:
+def certain(labels):
     return {url: ARTICLE if is_article else OTHER_PAGE for url, is_article in labels.items()}
 
 
-def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
+def check_that_leaves_are_their_expressions(labels):
     """Check that each URL is matched by the expression of its leaf and by no other, also after merging."""
     urls = [url for url in sorted(labels) if tokens_of(url)]
     samples = samples_of(labels)
@@ -70,17 +68,17 @@ def check_that_leaves_are_their_expressions(labels: dict[str, bool]) -> None:
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(targets, unique=True, max_size=80), st.randoms(use_true_random=False), st.booleans())
-def test_expression_matches_exactly_the_urls_of_its_leaf(urls: list[str], rng: random.Random, is_wild: bool) -> None:
+def test_expression_matches_exactly_the_urls_of_its_leaf(urls, rng, is_wild):
     word = rng.choice(["tag", "-", "id=", "html", "2024", "5"])
     check_that_leaves_are_their_expressions({url: rng.random() < 0.5 if is_wild else word in url for url in urls})
 
 
 @pytest.mark.parametrize("schema", SCHEMAS | UNSEEN)
-def test_expression_matches_exactly_the_urls_of_its_leaf_on_every_kind_of_host(schema: str) -> None:
+def test_expression_matches_exactly_the_urls_of_its_leaf_on_every_kind_of_host(schema):
     check_that_leaves_are_their_expressions(labelled(schema, 40, 120, 0.1, random.Random(schema)))
 
 
-def test_few_labels_of_which_a_fifth_is_wrong_give_useful_rules_of_hosts_that_were_set_aside() -> None:
+def test_few_labels_of_which_a_fifth_is_wrong_give_useful_rules_of_hosts_that_were_set_aside():
     found = []
     for schema in UNSEEN:
         rng = random.Random(schema)
@@ -90,7 +88,7 @@ def test_few_labels_of_which_a_fifth_is_wrong_give_useful_rules_of_hosts_that_we
     assert sum(recall for _, recall in found) / len(found) >= 0.8
 
 
-def test_precision_and_recall_are_high_with_a_fifth_of_the_labels_wrong() -> None:
+def test_precision_and_recall_are_high_with_a_fifth_of_the_labels_wrong():
     found = []
     for schema in SCHEMAS:
         rng = random.Random(schema)
@@ -106,27 +104,27 @@ def test_precision_and_recall_are_high_with_a_fifth_of_the_labels_wrong() -> Non
     st.lists(targets | st.text(max_size=20).map("/{}".format), unique=True, max_size=80),
     st.randoms(use_true_random=False),
 )
-def test_expressions_are_valid_in_re2(urls: list[str], rng: random.Random) -> None:
+def test_expressions_are_valid_in_re2(urls, rng):
     # For any text in URLs; `test_expression_matches_exactly…` tests the matches.
     for rule in learn_patterns({url: rng.random() < 0.7 for url in urls}):
         check_expression(rule.regex)
 
 
-def test_random_labels_give_hardly_any_rule() -> None:
+def test_random_labels_give_hardly_any_rule():
     rng = random.Random(1)
     urls = labelled("section, slug", 100, 300, 0.0, rng)
     rules = learn_patterns({url: rng.random() < 0.25 for url in urls})
     assert sum(rule.support for rule in rules) <= 0.05 * len(urls)
 
 
-def test_order_of_labels_does_not_matter() -> None:
+def test_order_of_labels_does_not_matter():
     labels = labelled("language, number, slug", 60, 180, 0.2, random.Random(2))
     items = list(labels.items())
     random.Random(3).shuffle(items)
     assert learn_patterns(dict(items)) == learn_patterns(labels)
 
 
-def test_rule_is_readable() -> None:
+def test_rule_is_readable():
     labels = {f"/2024/0{n % 9 + 1}/1{n % 10}/title-of-number-{n}/": True for n in range(20)}
     labels |= {f"/tag/two-words{n}/": False for n in range(30)} | {f"/2024/0{n}/1{n}/": False for n in range(1, 9)}
     (rule,) = learn_patterns(labels)
@@ -135,12 +133,12 @@ def test_rule_is_readable() -> None:
 
 
 @pytest.mark.parametrize(("pages", "rules"), [(3, 0), (4, 1)])
-def test_rule_requires_a_significant_number_of_pages(pages: int, rules: int) -> None:
+def test_rule_requires_a_significant_number_of_pages(pages, rules):
     labels = {f"/{kind}/{n}": kind == "news" for kind in ("news", "tag") for n in range(pages)}
     assert len(learn_patterns(labels)) == rules
 
 
-def test_no_path_of_the_tree_is_longer_than_twelve_questions() -> None:
+def test_no_path_of_the_tree_is_longer_than_twelve_questions():
     labels = {f"/?p{group}={n}": group % 2 == 0 for group in range(30) for n in range(20)}
     assert max(len(leaf.path) for leaf in leaves(samples_of(labels))) == 12
 

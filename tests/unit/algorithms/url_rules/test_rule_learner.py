@@ -1,10 +1,7 @@
 """The learner of a domain: which labels it keeps, and when it is due."""
 
-from __future__ import annotations
-
 import pickle
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +10,10 @@ from crawlers.algorithms.news.url_prior import UrlPrior
 from crawlers.algorithms.shipped_weights import OF_URLS, shipped_weights
 from crawlers.algorithms.url_rules.rule_learner import HAND, RuleLearner, UrlRule, learn_rules
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 SITE = "https://www.example.org"
 
 
-def taught(articles: int, others: int) -> RuleLearner:
+def taught(articles, others):
     learner = RuleLearner("example.org")
     for number in range(articles):
         learner.label(f"{SITE}/news/{number + 10_000}.html", True)
@@ -28,23 +22,23 @@ def taught(articles: int, others: int) -> RuleLearner:
     return learner
 
 
-def learn(learner: RuleLearner, now: float, known: Iterable[UrlRule] = ()) -> list[UrlRule]:
+def learn(learner, now, known=()):
     return learn_rules(learner.task(known), now)
 
 
-def test_a_manual_rule_was_not_learnt() -> None:
+def test_a_manual_rule_was_not_learnt():
     rule = UrlRule("/news/", 0.9, HAND)
     assert (rule.is_pinned, rule.support, rule.precision_low, rule.learnt_at) == (False, 0, 0.0, 0.0)
 
 
-def taught_one_by_one(learner: RuleLearner, labels: int) -> Iterator[int]:
+def taught_one_by_one(learner, labels):
     """Label so many URLs, two articles for each other page; yield their number after each."""
     for number in range(labels):
         learner.label(f"{SITE}/{'news' if number % 3 else 'tag'}/{number}", bool(number % 3))
         yield number + 1
 
 
-def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling() -> None:
+def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling():
     learner = RuleLearner("example.org")
     due = []
     for number in taught_one_by_one(learner, 9_000):
@@ -54,7 +48,7 @@ def test_learning_is_due_at_30_100_300_and_1000_labels_and_then_at_each_doubling
     assert due == [30, 100, 300, 1_000, 2_000, 4_000, 8_000]
 
 
-def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_numbers() -> None:
+def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_numbers():
     learner = RuleLearner("example.org")
     due = []
     for number in taught_one_by_one(learner, 700):
@@ -67,7 +61,7 @@ def test_learning_that_fails_is_tried_again_after_1_2_4_labels_and_at_the_usual_
 
 
 @pytest.mark.parametrize(("recovers_at", "learnt_at"), [(1_001, 1_001), (1_500, 1_511), (1_600, 2_000), (3_000, 3_024)])
-def test_failures_do_not_change_the_usual_numbers(recovers_at: int, learnt_at: int) -> None:
+def test_failures_do_not_change_the_usual_numbers(recovers_at, learnt_at):
     learner = RuleLearner("example.org")
     learnt = []
     for number in taught_one_by_one(learner, 9_000):
@@ -79,7 +73,7 @@ def test_failures_do_not_change_the_usual_numbers(recovers_at: int, learnt_at: i
     assert learnt == [30, 100, 300, learnt_at, *usual]
 
 
-def test_failures_before_rules_were_learnt_do_not_count() -> None:
+def test_failures_before_rules_were_learnt_do_not_count():
     learner = taught(20, 20)
     for number, has_failed in enumerate((True, True, True, False, False, False)):
         learner.task()
@@ -93,7 +87,7 @@ def test_failures_before_rules_were_learnt_do_not_count() -> None:
     assert learner.is_due
 
 
-def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
+def test_rules_that_fail_are_learnt_again_when_there_are_new_labels():
     learner = taught(30, 30)
     learn(learner, 0.0)
     for number in range(50):
@@ -108,7 +102,7 @@ def test_rules_that_fail_are_learnt_again_when_there_are_new_labels() -> None:
     assert not learner.is_due
 
 
-def test_accurate_rules_are_not_learnt_again() -> None:
+def test_accurate_rules_are_not_learnt_again():
     learner = taught(30, 30)
     learn(learner, 0.0)
     for number in range(500):
@@ -118,20 +112,20 @@ def test_accurate_rules_are_not_learnt_again() -> None:
     assert not learner.is_due
 
 
-def test_nothing_is_learnt_from_articles_alone() -> None:
+def test_nothing_is_learnt_from_articles_alone():
     learner = taught(500, 4)
     assert not learner.is_due
     assert learn(learner, 0.0) == []
 
 
-def test_manually_forbidden_rule_is_not_learnt_again() -> None:
+def test_manually_forbidden_rule_is_not_learnt_again():
     learner = taught(30, 30)
     (rule,) = learn(learner, 0.0)
     assert learn(learner, 0.0, [UrlRule(rule.regex, 0.0, "hand")]) == []
     assert learn(learner, 0.0, [UrlRule(rule.regex, 0.7, "hand", is_pinned=True)]) == [rule]
 
 
-def test_rules_are_learnt_in_another_process_as_in_this_one() -> None:
+def test_rules_are_learnt_in_another_process_as_in_this_one():
     prior = UrlPrior(shipped_weights(OF_URLS))
     learner = RuleLearner("example.org", prior.base)
     for target, is_article in labelled(next(iter(SCHEMAS)), 50, 50, 0.1, random.Random(1)).items():

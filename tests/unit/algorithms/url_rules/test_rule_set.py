@@ -1,7 +1,5 @@
 """The set of rules: the domain of a URL, the largest weight, and rules that forbid URLs."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.url_rules import rule_set as module
@@ -11,18 +9,18 @@ from crawlers.algorithms.url_rules.rule_set import RuleSet
 SITE = "https://www.example.org"
 
 
-def rules(*pairs: tuple[str, float]) -> list[UrlRule]:
+def rules(*pairs):
     return [UrlRule(regex, weight, "hand") for regex, weight in pairs]
 
 
-def made(**domains: list[UrlRule]) -> RuleSet:
+def made(**domains):
     found = RuleSet()
     for name, of_it in domains.items():
         found.replace(name.replace("_", "."), of_it)
     return found
 
 
-def test_alternatives_of_a_rule_stay_in_it() -> None:
+def test_alternatives_of_a_rule_stay_in_it():
     found = made(example_org=rules(("/a|/b", 1.0), ("^/c$", 1.0)))
     assert [found.weight(SITE, SITE + path) for path in ("/a", "/b", "/c", "/a/b", "/bb")] == [1.0, 1.0, 1.0, 0.0, 0.0]
 
@@ -38,19 +36,19 @@ def test_alternatives_of_a_rule_stay_in_it() -> None:
         ("http://[::1]:80", 0.125),
     ],
 )
-def test_host_uses_the_rules_of_its_longest_domain_that_has_any(site: str, weight: float) -> None:
+def test_host_uses_the_rules_of_its_longest_domain_that_has_any(site, weight):
     found = made(example_org=rules(("/x", 0.5)), blog_example_org=rules(("/x", 0.25)))
     found.replace("[::1]", rules(("/x", 0.125)))
     assert found.weight(site, f"{site}/x") == weight
 
 
-def test_rules_of_a_host_can_be_listed() -> None:
+def test_rules_of_a_host_can_be_listed():
     found = made(example_org=rules(("/x", 0.5)))
     assert [rule.regex for rule in found.rules_of("www.example.org")] == ["/x"]
     assert found.rules_of("example.net") == ()
 
 
-def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch):
     monkeypatch.setattr(module, "MAX_SITES", 3)
     found = made(example_org=rules(("/x", 0.5)))
     for number in (*range(10), *range(10)):
@@ -59,7 +57,7 @@ def test_sites_are_evicted_from_the_cache_and_looked_up_again(monkeypatch: pytes
         assert len(found._of_site) <= 3
 
 
-def test_only_changed_rules_are_compiled_again() -> None:
+def test_only_changed_rules_are_compiled_again():
     found = made(example_org=rules(("/x", 0.5)), example_net=rules(("/x", 0.5)))
     found.replace("blog.example.org", [UrlRule("/y", 0.25, "learnt")])
     sites = [SITE, "https://blog.example.org", "https://example.net", "https://example.com"]
@@ -74,7 +72,7 @@ def test_only_changed_rules_are_compiled_again() -> None:
     assert found.weight("https://example.com", "https://example.com/z") == 0.7
 
 
-def test_number_of_compiled_rules_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_compiled_rules_is_bounded(monkeypatch):
     monkeypatch.setattr(module, "MAX_COMPILED", 6)
     found = RuleSet()
     sites = [f"https://h{number}.example" for number in range(9)]
@@ -91,7 +89,7 @@ def test_number_of_compiled_rules_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
             assert len(found._matchers) <= 3
 
 
-def test_manual_rules_apply_to_subdomains_with_learnt_rules() -> None:
+def test_manual_rules_apply_to_subdomains_with_learnt_rules():
     found = made(example_org=[*rules(("/news/.*", 1.0), ("/news/x", 0.0)), UrlRule("/old/.*", 1.0, "learnt")])
     found.replace("www.example.org", [UrlRule("/games/.*", 0.5, "learnt")])
     weights = [found.weight(SITE, SITE + path) for path in ("/games/1", "/news/1", "/news/x", "/old/1")]

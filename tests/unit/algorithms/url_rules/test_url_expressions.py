@@ -1,7 +1,5 @@
 """Expressions of rules: what matches, what is left out, what is refused and why."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -15,7 +13,7 @@ from crawlers.errors import ConfigError
 from tests.support.expressions import matches
 
 
-def test_expression_is_matched_in_full() -> None:
+def test_expression_is_matched_in_full():
     assert matches("/news/[0-9]+", "/news/17")
     assert not any(
         matches("/news/[0-9]+", target) for target in ("/news/17/", "/en/news/17", "/news/17?page=2", "/News/17")
@@ -26,13 +24,13 @@ def test_expression_is_matched_in_full() -> None:
     assert matches("/é.", "/éж")
 
 
-def test_matches_of_the_part_after_except_are_left_out() -> None:
+def test_matches_of_the_part_after_except_are_left_out():
     rule = "/news/.* except /news/page/[0-9]+ except .*/print"
     targets = ("/news/a", "/news/page/2", "/news/page/x", "/news/a/print", "/print")
     assert [target for target in targets if matches(rule, target)] == ["/news/a", "/news/page/x"]
 
 
-def test_several_expressions_are_matched_at_once_each_with_its_own_exceptions() -> None:
+def test_several_expressions_are_matched_at_once_each_with_its_own_exceptions():
     texts = ["/.*", "/.* except /a", "/a", "/.* except /b", "/.*", "(?s).*"]
     expressions = UrlExpressions(texts)
     assert [sorted(expressions.matching(target)) for target in ("/a", "/b", "x", "")] == [
@@ -58,7 +56,7 @@ expressions = st.recursive(
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(expressions, max_size=5))
-def test_matches_of_a_set_agree_with_python(texts: list[str]) -> None:
+def test_matches_of_a_set_agree_with_python(texts):
     together = UrlExpressions(texts)
     for target in ("", "a", "b", "/", "a-", "ab/", "aab", "/a-b", "aaaa"):
         wanted = [place for place, text in enumerate(texts) if re.fullmatch(text, target)]
@@ -66,14 +64,14 @@ def test_matches_of_a_set_agree_with_python(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["(?:a+)+b", "(?:a|a)*b", "(.*a){20}", ".*-.*-.*-.*-x", "(?:[a-]*)*!"])
-def test_no_url_delays_a_match(text: str) -> None:
+def test_no_url_delays_a_match(text):
     # Python's re module takes years for the first ones.
     assert not matches(text, "/" + "a-" * 4_000)
 
 
 def test_set_that_drops_states_repeatedly_gives_the_same_matches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     texts = ["/.*a.{12}", "/.*b.{12}", "/[ab]*"]
     targets = [f"/{number:015b}{number * 7:020b}".replace("0", "a").replace("1", "b") for number in range(500)]
     wanted = [[place for place, text in enumerate(texts) if re.fullmatch(text, target)] for target in targets]
@@ -84,7 +82,7 @@ def test_set_that_drops_states_repeatedly_gives_the_same_matches(
         assert [sorted(expressions.matching(target)) for target in targets] == wanted
 
 
-def _compiles(monkeypatch: pytest.MonkeyPatch, size: int, texts: list[str]) -> bool:
+def _compiles(monkeypatch, size, texts):
     monkeypatch.setattr(module, "MEMORY_BYTES", size)
     try:
         UrlExpressions(texts)
@@ -93,7 +91,7 @@ def _compiles(monkeypatch: pytest.MonkeyPatch, size: int, texts: list[str]) -> b
     return True
 
 
-def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypatch):
     # RE2's own set then reports no match, as if nothing matched. No text is known that provokes this.
     expressions = UrlExpressions(["/a"])
     monkeypatch.setattr(re2.Set, "Match", lambda *_: None)
@@ -115,7 +113,7 @@ def test_set_that_is_out_of_memory_does_not_report_that_nothing_matches(monkeypa
         ("/" + "y" * 300 + "(", f"'/{'y' * 199}'…: RE2"),
     ],
 )
-def test_refusal_gives_the_reason_and_the_remedy(text: str, sentence: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_refusal_gives_the_reason_and_the_remedy(text, sentence, capfd):
     with pytest.raises(ConfigError, match=re.escape(sentence)) as raised:
         check_expression(text)
     assert len(str(raised.value)) < 700
@@ -124,6 +122,6 @@ def test_refusal_gives_the_reason_and_the_remedy(text: str, sentence: str, capfd
 
 
 @pytest.mark.parametrize(("length", "shown"), [(200, f"'{'(' * 200}': "), (201, f"'{'(' * 200}'…: ")])
-def test_refusal_shows_the_first_200_characters(length: int, shown: str) -> None:
+def test_refusal_shows_the_first_200_characters(length, shown):
     with pytest.raises(ConfigError, match=f"^{re.escape(shown)}"):
         check_expression("(" * length)

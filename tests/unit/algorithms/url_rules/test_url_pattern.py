@@ -1,31 +1,29 @@
 """Conditions and patterns: what they match, how they merge, and their expressions."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.algorithms.url_rules.url_expressions import UrlExpressions
-from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Condition, Counts, UrlPattern, merged, regex_of
+from crawlers.algorithms.url_rules.url_pattern import UNBOUND, Counts, UrlPattern, merged, regex_of
 from crawlers.algorithms.url_rules.url_tokens import KINDS, OTHER, Shape, kind_of
 
 TWO = Shape(2, "", None)
 
 
-def only(*texts: str) -> Condition:
+def only(*texts):
     return UNBOUND.narrowed("text", frozenset(texts), True)
 
 
-def but(*texts: str) -> Condition:
+def but(*texts):
     return UNBOUND.narrowed("text", frozenset(texts), False)
 
 
-def kinds(*names: str) -> Condition:
+def kinds(*names):
     return UNBOUND.narrowed("kind", frozenset(names), True)
 
 
-def no_kinds(*names: str) -> Condition:
+def no_kinds(*names):
     return UNBOUND.narrowed("kind", frozenset(names), False)
 
 
@@ -41,14 +39,12 @@ def no_kinds(*names: str) -> Condition:
         (but("news"), kinds("word"), None),
     ],
 )
-def test_conditions_merge_if_one_condition_expresses_both(
-    one: Condition, other: Condition, both: Condition | None
-) -> None:
+def test_conditions_merge_if_one_condition_expresses_both(one, other, both):
     assert one.united(other) == both
     assert other.united(one) == both
 
 
-def test_patterns_merge_if_they_differ_in_one_condition() -> None:
+def test_patterns_merge_if_they_differ_in_one_condition():
     one = UrlPattern(TWO, True, {0: only("news"), 1: kinds("slug")})
     assert one.united(UrlPattern(TWO, False, one.positions)) == UrlPattern(TWO, None, one.positions)
     assert one.united(UrlPattern(TWO, False, {0: only("sport"), 1: kinds("slug")})) is None
@@ -78,7 +74,7 @@ def test_patterns_merge_if_they_differ_in_one_condition() -> None:
         ),
     ],
 )
-def test_expressions_of_patterns_are_short(pattern: UrlPattern, regex: str) -> None:
+def test_expressions_of_patterns_are_short(pattern, regex):
     assert regex_of(pattern) == regex
 
 
@@ -88,9 +84,7 @@ def test_expressions_of_patterns_are_short(pattern: UrlPattern, regex: str) -> N
     st.sampled_from([0, 1, "id="]),
     st.lists(st.text("019-_.,aé", max_size=9), min_size=20, max_size=20),
 )
-def test_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_others(
-    names: frozenset[str], place: int | str, texts: list[str]
-) -> None:
+def test_expression_of_any_set_of_kinds_matches_texts_of_these_kinds_and_no_others(names, place, texts):
     expressions = UrlExpressions([regex_of(UrlPattern(Shape(2, ".x", ("id=",)), False, {place: kinds(*names)}))])
     for text in [*texts, "1999", "19990101", "2024-05", "cup-12345", "12345-cup", "a-1", "--", "who-won-it"]:
         if text or place == "id=":

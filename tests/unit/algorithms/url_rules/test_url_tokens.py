@@ -1,7 +1,5 @@
 """Tokens of URLs: every text has one kind, and families are unions of kinds."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -27,7 +25,7 @@ texts = st.lists(
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.lists(texts, min_size=50, max_size=50))
-def test_text_has_the_first_matching_kind_and_expressions_match_only_their_kinds(many: list[str]) -> None:
+def test_text_has_the_first_matching_kind_and_expressions_match_only_their_kinds(many):
     expressions = [(name, frozenset({name}), regex) for name, regex in KINDS.items()]
     expressions += [(name, kinds, regex) for name, (kinds, regex) in FAMILIES.items()]
     for text in many:
@@ -51,7 +49,7 @@ def test_text_has_the_first_matching_kind_and_expressions_match_only_their_kinds
         ("news,142489", "odd"), ("v1.2", "other"),
     ],
 )  # fmt: skip
-def test_kinds_of_known_texts(text: str, kind: str) -> None:
+def test_kinds_of_known_texts(text, kind):
     assert kind_of(text) == kind
 
 
@@ -64,11 +62,11 @@ def test_kinds_of_known_texts(text: str, kind: str) -> None:
         ("", set()), ("news", set()), ("p60bhj", set()), ("%D0%BF%D1%80", set()), ("v1.2", set()),
     ],
 )  # fmt: skip
-def test_families_of_known_texts(text: str, families: set[str]) -> None:
+def test_families_of_known_texts(text, families):
     assert {name for name, (kinds, _) in FAMILIES.items() if kind_of(text) in kinds} == families
 
 
-def test_url_is_split_into_tokens() -> None:
+def test_url_is_split_into_tokens():
     tokens = tokens_of("/news/cup.final.html/?id=5&id=7&print&x=")
     assert tokens is not None
     assert tokens.shape == Shape(2, ".html", ("id=", "id=", "", "x="))
@@ -77,7 +75,7 @@ def test_url_is_split_into_tokens() -> None:
     assert {key: token.text for key, token in tokens.values.items()} == {"id=": "5", "": "print", "x=": ""}
 
 
-def test_only_the_last_segment_has_an_extension() -> None:
+def test_only_the_last_segment_has_an_extension():
     tokens = tokens_of("/2024/v1.2/cup/final.html")
     assert tokens is not None
     assert tokens.shape == Shape(4, ".html", None)
@@ -85,7 +83,7 @@ def test_only_the_last_segment_has_an_extension() -> None:
 
 
 @pytest.mark.parametrize("target", ["//", "/a//b", "/a//", "/.htaccess"])
-def test_url_with_an_empty_segment_has_no_tokens(target: str) -> None:
+def test_url_with_an_empty_segment_has_no_tokens(target):
     assert tokens_of(target) is None
 
 
@@ -103,5 +101,5 @@ def test_url_with_an_empty_segment_has_no_tokens(target: str) -> None:
         ("//a", "/news", False),
     ],
 )
-def test_urls_that_differ_only_in_numbers_and_titles_look_alike(one: str, other: str, alike: bool) -> None:
+def test_urls_that_differ_only_in_numbers_and_titles_look_alike(one, other, alike):
     assert look_alike(one, other) == look_alike(other, one) == alike

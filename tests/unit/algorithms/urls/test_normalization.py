@@ -1,17 +1,10 @@
 """The single steps of the normal form: RCCrawler's examples, each step on and off."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.algorithms.urls.resolution import Normalization, normalize, resolve
-
-if TYPE_CHECKING:
-    import random
 
 ALL_OFF = {name: False for name, field in Normalization.__dataclass_fields__.items() if field.type == "bool"} | {
     "ignored_parameters": ()
@@ -137,7 +130,7 @@ UNRESERVED = "ABCXYZabcxyz019-._~"
 RESERVED = ":@!$&'()*+,;="
 
 
-def _escape(text: str, rng: random.Random) -> str:
+def _escape(text, rng):
     """Return *text* with some of its unreserved characters percent-encoded, in either case."""
     return "".join(
         f"%{ord(one):02{rng.choice('xX')}}" if one in UNRESERVED and rng.random() < 0.5 else one for one in text

@@ -1,7 +1,5 @@
 """The scope limits the sites of a crawl."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.urls.scope import SITES_CACHED, Scope
@@ -11,7 +9,7 @@ LISTED = ["http://listed.test", "https://www.listed.test:8443"]
 
 
 @pytest.mark.parametrize("scope", ["sites", " Sites ", "SITES"])
-def test_scope_of_the_list_holds_only_the_listed_sites(scope: str) -> None:
+def test_scope_of_the_list_holds_only_the_listed_sites(scope):
     found = Scope(scope, LISTED)
     assert not found.is_open
     assert all(found.holds(site) for site in LISTED)
@@ -19,7 +17,7 @@ def test_scope_of_the_list_holds_only_the_listed_sites(scope: str) -> None:
         assert not found.holds(site)
 
 
-def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port() -> None:
+def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port():
     found = Scope(" Example.org., b.test", LISTED)
     assert found.is_open
     for site in ("http://example.org", "https://a.b.example.org:8443", "http://b.test", *LISTED):
@@ -30,19 +28,19 @@ def test_domain_holds_itself_and_its_subdomains_for_any_scheme_and_port() -> Non
         assert not found.holds(site)
 
 
-def test_ip_addresses_are_separate_domains() -> None:
+def test_ip_addresses_are_separate_domains():
     found = Scope("127.0.0.1", [])
     assert found.holds("http://127.0.0.1:8600")
     assert not found.holds("http://1.127.0.0.2")
 
 
 @pytest.mark.parametrize("scope", ["", "a b", "http://example.org", "example.org,", "-a.test", "*.example.org", "a/b"])
-def test_invalid_domain_is_reported(scope: str) -> None:
+def test_invalid_domain_is_reported(scope):
     with pytest.raises(ConfigError, match="is not a domain; give sites"):
         Scope(scope, LISTED)
 
 
-def test_number_of_cached_verdicts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_cached_verdicts_is_bounded(monkeypatch):
     assert SITES_CACHED > 10_000
     monkeypatch.setattr("crawlers.algorithms.urls.scope.SITES_CACHED", 3)
     found = Scope("example.org", [])

@@ -1,7 +1,5 @@
 """Sites and pulls are shared without leaving any to nobody."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,16 +10,14 @@ workers = st.integers(1, 300)
 
 
 @given(counts, workers, counts)
-def test_worker_takes_no_more_than_it_wants_or_is_free_and_at_least_one_of_both(
-    free: int, takers: int, wanted: int
-) -> None:
+def test_worker_takes_no_more_than_it_wants_or_is_free_and_at_least_one_of_both(free, takers, wanted):
     taken = to_take(free, takers, wanted)
     assert 0 <= taken <= min(free, wanted)
     assert taken or not (free and wanted)
 
 
 @given(counts, workers)
-def test_workers_that_take_their_shares_one_by_one_take_everything(free: int, takers: int) -> None:
+def test_workers_that_take_their_shares_one_by_one_take_everything(free, takers):
     left = free
     for others in range(takers, 0, -1):
         taken = to_take(left, others, free)
@@ -31,7 +27,7 @@ def test_workers_that_take_their_shares_one_by_one_take_everything(free: int, ta
 
 
 @given(st.integers(-100, 10_000), workers, counts, counts)
-def test_block_is_free_and_wanted(free: int, number: int, at_hand: int, wanted: int) -> None:
+def test_block_is_free_and_wanted(free, number, at_hand, wanted):
     granted = block(free, number, at_hand, wanted)
     assert 0 <= granted <= max(0, free)
     if number > 1:
@@ -40,7 +36,7 @@ def test_block_is_free_and_wanted(free: int, number: int, at_hand: int, wanted: 
 
 
 @given(counts, workers)
-def test_last_pulls_of_a_budget_are_granted(free: int, number: int) -> None:
+def test_last_pulls_of_a_budget_are_granted(free, number):
     rounds = 0
     while free > 0:
         free -= block(free, number, 0)
@@ -49,7 +45,7 @@ def test_last_pulls_of_a_budget_are_granted(free: int, number: int) -> None:
     assert rounds <= 10_000 // BLOCK + 2 * number * 10 + 1
 
 
-def test_index_that_is_infinite_beats_others_unless_no_share_of_it_is_needed() -> None:
+def test_index_that_is_infinite_beats_others_unless_no_share_of_it_is_needed():
     infinite = float("inf")
     assert promises_enough(infinite, infinite, 0.9)
     assert not promises_enough(1.0, infinite, 0.9)

@@ -1,7 +1,5 @@
 """Simulated harvests of real pages: reading files, the orders, the bounds, and the prior."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.harvest.link_prior import examples, weights
@@ -27,11 +25,11 @@ def site(tmp_path_factory):
     return read_site(root, {"site": "a", "start": "/start.html", "quirks": ["redirhtml"]})
 
 
-def links(*numbers: int) -> str:
+def links(*numbers):
     return "".join(f"<a href=http://x.test/{number}>x</a>" for number in numbers)
 
 
-def named(site, order, *described) -> list[tuple[str, int]]:
+def named(site, order, *described):
     """The paths of the pages in the order in which they are read, with their rewards."""
     read = []
 

@@ -18,10 +18,7 @@ from tests.support.news_store import SITE, NewsStore
 from tests.support.stored_rows import NothingPending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from crawlers.frontier.values import SeenPage
-    from crawlers.storage.database import Database
 
 NOW = 1e9
 FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
@@ -30,60 +27,60 @@ FORMER = PreviousVisit({}, int(State.DONE), 200, None, NOW - 60.0, None, None)
 class Recorder:
     """A frontier that records what is to be fetched again."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.places: dict[int, QueueSlot] = {}
         self.again: list[tuple[str, list[SeenPage], float]] = []
 
-    def slot(self, page_id: int) -> QueueSlot | None:
+    def slot(self, page_id):
         return self.places.get(page_id)
 
-    def fetch_again(self, site: str, pages: Iterable[SeenPage], now: float) -> None:
+    def fetch_again(self, site, pages, now):
         self.again.append((site, list(pages), now))
 
 
 @pytest.fixture
-def store(sqlite: Database) -> NewsStore:
+def store(sqlite):
     return NewsStore(sqlite)
 
 
 @pytest.fixture
-def frontier() -> Recorder:
+def frontier():
     return Recorder()
 
 
 @pytest.fixture
-def commits() -> NothingPending:
+def commits():
     return NothingPending()
 
 
 @pytest.fixture
-def announcements(store: NewsStore, frontier: Recorder, commits: NothingPending) -> Announcements:
+def announcements(store, frontier, commits):
     polls = Polls(PollPlan(1.0, PollLimits(60.0, 3600.0, 3600.0)), most_pages=2)
     return Announcements(store.database, store.id, commits, frontier, polls)  # type: ignore[arg-type]
 
 
-def lease(path: str = "/rss", *, id: int = 7, queue: int = 0, is_revisit: bool = False) -> Lease:
+def lease(path="/rss", *, id=7, queue=0, is_revisit=False):
     return Lease(id, 1, key(path), SITE + path, 1, 0, 0, None, NOW, queue, FORMER if is_revisit else None)
 
 
-def key(path: str, site: str = SITE) -> int:
+def key(path, site=SITE):
     return url_key(site + path)
 
 
-def item(path: str, site: str = SITE) -> Announced:
+def item(path, site=SITE):
     return Announced(Target(site + path, site + path, key(path, site), site), NOW, path)
 
 
-def numbered(count: int) -> list[Announced]:
+def numbered(count):
     """Items whose keys are 0, 1, 2 …, for tests that need many."""
     return [Announced(Target("", "", number, SITE), None, "") for number in range(count)]
 
 
-def new_of(announcements: Announcements, items: Sequence[Announced], lease: Lease) -> list[Announced]:
+def new_of(announcements, items, lease):
     return announcements.new_of(items, announcements.look_up(lease.id if lease.is_revisit else None, items)())
 
 
-def read_again(announcements: Announcements, items: Sequence[Announced]) -> None:
+def read_again(announcements, items):
     announcements.read_again(None, items, announcements.look_up(None, items)(), NOW)
 
 
@@ -91,14 +88,12 @@ def read_again(announcements: Announcements, items: Sequence[Announced]) -> None
     ("queue", "place", "led_to"),
     [(FRESH, QueueSlot(FRESH, NOW), True), (FRESH, BEFORE_ARTICLES, False), (FIT, QueueSlot(FIT, 1.0), False)],
 )
-def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(
-    announcements: Announcements, frontier: Recorder, queue: int, place: QueueSlot, led_to: bool
-) -> None:
+def test_page_that_waits_fresh_was_led_to_unless_it_may_be_a_feed(announcements, frontier, queue, place, led_to):
     frontier.places[7] = place
     assert announcements.led_to(lease(queue=queue)) == led_to
 
 
-def test_the_latest_announcements_are_remembered(announcements: Announcements, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_latest_announcements_are_remembered(announcements, monkeypatch):
     monkeypatch.setattr(announcements_module, "MAX_REMEMBERED", 100)
     items = numbered(100)
     new_of(announcements, items, lease())
@@ -108,9 +103,7 @@ def test_the_latest_announcements_are_remembered(announcements: Announcements, m
     assert (0 in announcements, 1 in announcements, 2 in announcements) == (True, False, True)
 
 
-def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
-    announcements: Announcements, frontier: Recorder, store: NewsStore, commits: NothingPending
-) -> None:
+def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(announcements, frontier, store, commits):
     items = [item("/a1")]
     stored = announcements.look_up(None, items)()
     announcements.was_read(key("/a1"))
@@ -119,9 +112,7 @@ def test_page_that_is_read_while_the_store_is_queried_is_fetched_again_too(
     assert frontier.again == [(SITE, [(here, None, NOW - 9.0)], NOW)]
 
 
-def test_so_many_pages_are_remembered_until_they_are_committed(
-    announcements: Announcements, commits: NothingPending
-) -> None:
+def test_so_many_pages_are_remembered_until_they_are_committed(announcements, commits):
     for number in range(MAX_UNSURE):
         announcements.was_read(number)
         commits.submitted += 1

@@ -1,10 +1,7 @@
 """Which articles become documents, and which pages are but other ways to one."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import insert
@@ -26,9 +23,6 @@ from tests.support.executed_statements import statements
 from tests.support.news_run import at_once
 from tests.support.stored_rows import NothingPending, write_changes_of
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 SITE, NOW = "http://one.test", 1e9
 STORY = Article(
     "Title",
@@ -46,27 +40,27 @@ RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=
 
 
 @pytest.fixture
-def database(sqlite: Database) -> Database:
+def database(sqlite):
     return sqlite
 
 
 class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
-    def __init__(self, database: Database, *, has_earlier: bool = False) -> None:
+    def __init__(self, database, *, has_earlier=False):
         duplicates = Duplicates(database, DocumentKeys(database, NothingPending()), NothingPending())
         self.policy = ArticlePolicy(RULES, duplicates, database, {"one.test": "de"}, has_earlier=has_earlier)
         self.pages = 0
         self.changes = ChangeSet()  # of the latest page
 
-    def page(self, url: str, canonical: str = "", body: bytes = b"") -> Page:
+    def page(self, url, canonical="", body=b""):
         self.pages += 1
         url = resolve(SITE, url).url
         return Page(
             self.pages, url, 1, State.DONE, canonical=canonical, content_hash=content_hash(body or url.encode())
         )
 
-    def judge(self, url: str, canonical: str = "", article: Article = STORY, body: bytes = b"") -> News:
+    def judge(self, url, canonical="", article=STORY, body=b""):
         """What comes of a page with that *article*."""
         page = self.page(url, canonical, body)
         if canonical.startswith("/"):
@@ -76,16 +70,16 @@ class Desk:
         lease = Lease(page.id, 1, page.id, page.url, 1, 0, 0, None, NOW)
         return self.policy.judge(lease, replace(page, news=news), news, self.changes, NOW)
 
-    def copy_of(self, url: str, body: bytes, canonical: str = "") -> KnownCopy | None:
+    def copy_of(self, url, body, canonical=""):
         """The known document of these bytes."""
         return asyncio.run(self.policy.copy_of(self.page(url, canonical, body), at_once))
 
-    def languages(self) -> list[str]:
+    def languages(self):
         return [row.language for row in self.changes[DocumentRow]]
 
 
 @pytest.fixture
-def policy(database: Database) -> Desk:
+def policy(database):
     return Desk(database)
 
 
@@ -93,7 +87,7 @@ def policy(database: Database) -> Desk:
     ("announced", "published"),
     [(1714753148.0, "2024-05-03T16:19:08+00:00"), (1714694400.0, "2024-05-03"), (None, None)],
 )
-def test_article_without_a_date_has_that_of_its_feeds(policy: Desk, database: Database, announced, published) -> None:
+def test_article_without_a_date_has_that_of_its_feeds(policy, database, announced, published):
     with database.write() as connection:
         rows = [(7, 1, announced), (8, 1, announced and announced + 86_400), (7, 2, 1.0)]
         connection.execute(
@@ -109,7 +103,7 @@ def test_article_without_a_date_has_that_of_its_feeds(policy: Desk, database: Da
     assert [row.published_at for row in policy.changes[DocumentRow]] == [5.0]
 
 
-def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> None:
+def test_article_that_names_no_language_has_that_of_its_source(policy):
     policy.judge("/news/1", article=replace(STORY, language=""))
     assert policy.languages() == ["de"]
     policy.judge("/news/2", article=replace(STORY, text="Another text", language="fr"))
@@ -131,9 +125,7 @@ def test_article_that_names_no_language_has_that_of_its_source(policy: Desk) -> 
         ("http://www.one.test/print/1", "", Reason.SAME_TEXT, False),  # another site of the domain
     ],
 )
-def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(
-    policy: Desk, url: str, canonical: str, reason: str, is_alternate_url: bool
-) -> None:
+def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(policy, url, canonical, reason, is_alternate_url):
     policy.judge("/news/1-story")
     news = policy.judge(url, canonical)
     assert (news.outcome, news.reason) == ("duplicate", f"{reason} 1")
@@ -141,7 +133,7 @@ def test_copy_is_no_document_and_an_alternate_url_if_its_form_differs(
     assert policy.changes[DocumentRow] == []
 
 
-def test_version_of_a_document_is_not_an_alternate_url(policy: Desk) -> None:
+def test_version_of_a_document_is_not_an_alternate_url(policy):
     policy.judge("/news/1-story")
     longer = replace(STORY, text=f"{STORY.text} more")
     news = policy.judge("/print/1", article=longer)
@@ -158,15 +150,13 @@ def test_version_of_a_document_is_not_an_alternate_url(policy: Desk) -> None:
         ("/news/2", "", False),
     ],
 )
-def test_page_of_the_same_bytes_is_known_before_it_is_read(
-    policy: Desk, url: str, canonical: str, is_alternate_url: bool
-) -> None:
+def test_page_of_the_same_bytes_is_known_before_it_is_read(policy, url, canonical, is_alternate_url):
     policy.judge("/news/1-story", body=b"bytes")
     assert policy.copy_of(url, b"bytes", canonical) == KnownCopy("same_bytes 1", is_alternate_url)
     assert policy.copy_of(url, b"others", canonical) is None
 
 
-def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database: Database) -> None:
+def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(database):
     policy = Desk(database, has_earlier=True)
     policy.judge("/news/1-story")
     write_changes_of(database, policy.changes)
@@ -183,7 +173,7 @@ def test_earlier_documents_at_the_links_of_a_page_are_looked_up_together(databas
     assert executed == []
 
 
-def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Database) -> None:
+def test_document_that_is_stored_after_the_look_up_is_known_as_well(database):
     policy = Desk(database, has_earlier=True)
     target = resolve(SITE, "/news/1-story")
     query = policy.policy.look_up_links([target])
@@ -194,9 +184,7 @@ def test_document_that_is_stored_after_the_look_up_is_known_as_well(database: Da
     assert policy.policy.reason_against(target) == "stored_earlier 1"
 
 
-def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_looked_up_is_dropped_when_claims_are_forgotten(database, monkeypatch):
     monkeypatch.setattr(document_copies, "MAX_UNCOMMITTED", 1)
     policy = Desk(database, has_earlier=True)
     targets = [resolve(SITE, "/news/1-story")]

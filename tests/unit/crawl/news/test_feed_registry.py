@@ -1,14 +1,12 @@
 """The addresses of feeds, the sources that they belong to, and which of them are removed."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.sources import SourceOwners
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.crawl.news.feed_registry import FIRST_PLACES, WORTH, FeedRegistry
 from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
-from crawlers.items import FEED, Page, State, Target
+from crawlers.items import FEED, Page, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.news_tables import FoundFeed
 
@@ -16,21 +14,21 @@ HERE, THERE, OUT = "http://here.test", "http://there.test", "http://out.test"
 UNOWNED = "http://unowned.test"
 
 
-def places(*, known: dict[str, str] | None = None, removed: tuple[str, ...] = ()) -> FeedRegistry:
+def places(*, known=None, removed=()):
     """Return the feeds of two sources; a third one is excluded."""
     owners = SourceOwners([(site, []) for site in (HERE, THERE, OUT)])
     return FeedRegistry(resolve, [f"{HERE}/", f"{THERE}/"], known or {}, removed, [OUT], owners)
 
 
-def target(url: str) -> Target:
+def target(url):
     return resolve(url, "")
 
 
-def key(url: str) -> int:
+def key(url):
     return target(url).key
 
 
-def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
+def kept(feeds, url, kind=FEED):
     """Return the rows to store when a feed was read at *url*."""
     changes = ChangeSet()
     feeds.keep(Page(1, url, 1, State.DONE), key(url), kind, changes)
@@ -38,14 +36,14 @@ def kept(feeds: FeedRegistry, url: str, kind: str = FEED) -> list[FoundFeed]:
 
 
 @pytest.mark.parametrize(("stored", "further"), [(0, WORTH), (1, WORTH - 1), (WORTH - 1, 1), (WORTH + 7, 1)])
-def test_documents_of_an_earlier_run_count(stored: int, further: int) -> None:
+def test_documents_of_an_earlier_run_count(stored, further):
     feeds = places()
     feeds.recall([(HERE, stored), ("http://www.here.test", 0), (THERE, 2)])
     found = [feeds.of_document(f"{HERE}/{number}") for number in range(WORTH + 2)]
     assert [number for number, one in enumerate(found, 1) if one] == [further]
 
 
-def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
+def test_documents_of_a_site_that_is_opened_again_count_once():
     feeds = places()
     for number in range(WORTH - 2):
         feeds.of_document(f"{HERE}/{number}")
@@ -55,7 +53,7 @@ def test_documents_of_a_site_that_is_opened_again_count_once() -> None:
     assert len(feeds.of_document(f"{HERE}/{WORTH - 1}")) == len(USUAL_PLACES) - FIRST_PLACES
 
 
-def test_removed_feed_in_a_usual_place_is_not_tried() -> None:
+def test_removed_feed_in_a_usual_place_is_not_tried():
     feeds = places(removed=(HERE + USUAL_PLACES[0],))
     assert [one.url for one in feeds.of_home(f"{HERE}/", [])] == [
         HERE + place for place in USUAL_PLACES[1:FIRST_PLACES]
@@ -73,9 +71,7 @@ def test_removed_feed_in_a_usual_place_is_not_tried() -> None:
         (f"{UNOWNED}/rss", "http://stranger.test", None),
     ],
 )
-def test_feed_belongs_to_the_source_of_its_site_or_of_the_page_that_names_it(
-    url: str, named_by: str | None, owner: str | None
-) -> None:
+def test_feed_belongs_to_the_source_of_its_site_or_of_the_page_that_names_it(url, named_by, owner):
     feeds = places()
     if named_by:
         feeds.wanted(f"{named_by}/", [target(url)])
@@ -83,7 +79,7 @@ def test_feed_belongs_to_the_source_of_its_site_or_of_the_page_that_names_it(
     assert kept(feeds, url) == ([(owner, url, FEED)] if owner else [])
 
 
-def test_feed_of_two_sources_belongs_to_the_first_one_that_names_it() -> None:
+def test_feed_of_two_sources_belongs_to_the_first_one_that_names_it():
     feeds = places()
     for site in (THERE, HERE):
         feeds.wanted(f"{site}/", [target(f"{UNOWNED}/rss")])

@@ -1,7 +1,5 @@
 """What becomes of the pages of a news crawl: their links' places, their next visits; of one site, in a real store."""
 
-from __future__ import annotations
-
 from crawlers.algorithms.dedup.document_fingerprints import document_fingerprint
 from crawlers.algorithms.news.article_labels import ALTERNATE_URL, SURE, label
 from crawlers.algorithms.ranking.news_scores import BEFORE_ARTICLES, FIT, FRESH, LISTS
@@ -14,7 +12,7 @@ from crawlers.frontier.values import Candidate
 from crawlers.items import FEED, HOME, SITEMAP, Article, News, State
 from crawlers.reasons import Reason
 from crawlers.storage.schema.news_tables import FeedItemRow
-from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, Crawl, feed, target
+from tests.support.news_run import HOUR, NOW, OUT, RULE, SITE, feed, target
 
 
 def test_what_a_feed_announces_waits_fresh_and_what_may_be_a_feed_before_all(runs):
@@ -195,9 +193,7 @@ def test_page_that_was_read_before_it_was_announced_is_read_again(runs):
     assert crawl.policy.is_announced(due["/a1"])
 
 
-def read_article(
-    crawl: Crawl, path: str, canonical: str = "", words: tuple[str, ...] = ("word",), end: str = ""
-) -> float:
+def read_article(crawl, path, canonical="", words=("word",), end=""):
     """Let the page at *path* be fetched and have an article of *words*, that much speaks for; its label."""
     crawl.frontier.add([Candidate(crawl.site_id, target(path), slot=BEFORE_ARTICLES)], NOW)
     text = " ".join(f"{word}{n}" for n in range(80) for word in words) + end

@@ -1,7 +1,5 @@
 """Pages that come back."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.news.poll_plan import PollLimits, PollPlan
@@ -15,7 +13,7 @@ DAY_S = 86_400.0
 
 
 @pytest.fixture
-def polls() -> Polls:
+def polls():
     return Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
 
 
@@ -71,7 +69,7 @@ def test_clock_that_was_set_back_a_year_makes_no_poll_wait_for_a_year(polls, kin
         assert changes[PollRow][-1].newest_at <= polled_at
 
 
-def taken_up(*rows: PollRow) -> Polls:
+def taken_up(*rows):
     again = Polls(PollPlan(1.0, PollLimits(60.0, 21_600.0, 43_200.0)), most_pages=2)
     again.recall(rows, NOW + DAY_S)
     return again

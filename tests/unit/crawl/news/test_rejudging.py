@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,18 +13,13 @@ from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.frontier.values import Candidate
 from crawlers.items import News, State
 from crawlers.reasons import Reason
-from tests.support.news_run import NOW, SITE, Crawl, at_once, target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from crawlers.crawl.news.rejudging import Rejudging, Slice
+from tests.support.news_run import NOW, SITE, at_once, target
 
 RULE = UrlRule("/a[0-9]+", 1.0, HAND)
 HOUR = 3600.0
 
 
-def read(crawl: Crawl, *paths: str, reason: str = "") -> None:
+def read(crawl, *paths, reason=""):
     """Let the home page link to *paths*, and read them; they are no documents."""
     crawl.end(crawl.leases()["/"], *paths, now=NOW)
     for _ in paths:
@@ -34,7 +28,7 @@ def read(crawl: Crawl, *paths: str, reason: str = "") -> None:
             crawl.end(lease, state=State.DONE, reason=reason)
 
 
-def again(crawl: Crawl, *polls: float, most: int = 99) -> set[str]:
+def again(crawl, *polls, most=99):
     """Poll the home page at these times; return the pages that were fetched again. Their contents are lists.
 
     The run is killed after *most* of them.
@@ -60,27 +54,25 @@ def again(crawl: Crawl, *polls: float, most: int = 99) -> set[str]:
     return fetched
 
 
-def polls(first: int, last: int) -> list[float]:
+def polls(first, last):
     """Return some times at which the home page is due."""
     return [NOW + number * 9 * HOUR for number in range(first, last)]
 
 
 @pytest.mark.parametrize("reason", ["", Reason.UNSURE])
-def test_page_that_was_read_before_its_rule_is_fetched_again_once(runs: Callable[..., Crawl], reason: str) -> None:
+def test_page_that_was_read_before_its_rule_is_fetched_again_once(runs, reason):
     read(runs(), "/a1", "/b1", "/a2", reason=reason)
     assert again(runs(RULE), *polls(1, 5)) == {"/a1", "/a2"}
     other = runs(UrlRule("/[ab][0-9]+", 1.0, HAND))
     assert again(other, *polls(5, 9)) == {"/b1"}, "the others are known not to be articles"
 
 
-def test_page_whose_article_was_looked_for_is_not_fetched_again(runs: Callable[..., Crawl]) -> None:
+def test_page_whose_article_was_looked_for_is_not_fetched_again(runs):
     read(runs(), "/a1", reason="no_text")
     assert again(runs(RULE), *polls(1, 5)) == set()
 
 
-def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(
-    runs: Callable[..., Crawl], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(runs, monkeypatch):
     monkeypatch.setattr(rejudging, "SLICE_PAGES", 2)
     monkeypatch.setattr(rejudging, "MOST_AT_ONCE", 1)
     read(runs(), *(f"/a{n}" for n in range(5)))
@@ -89,7 +81,7 @@ def test_run_that_was_killed_goes_on_with_the_pages_that_are_left(
     assert again(runs(RULE), *polls(9, 20)) == {f"/a{n}" for n in range(5)} - some
 
 
-def test_pages_are_fetched_again_within_the_explore_share_while_others_wait(runs: Callable[..., Crawl]) -> None:
+def test_pages_are_fetched_again_within_the_explore_share_while_others_wait(runs):
     paths = [f"/a{n}" for n in range(30)]
     read(runs(), *paths)
     crawl = runs(RULE)
@@ -104,7 +96,7 @@ def test_pages_are_fetched_again_within_the_explore_share_while_others_wait(runs
     assert 3 <= fetched <= 8, "one in twenty, and one to begin with"
 
 
-def test_page_that_was_in_flight_when_its_rule_was_learnt_is_read_again(runs: Callable[..., Crawl]) -> None:
+def test_page_that_was_in_flight_when_its_rule_was_learnt_is_read_again(runs):
     crawl = runs()
     crawl.end(crawl.leases()["/"], "/a1")
     lease = crawl.leases()["/a1"]
@@ -113,22 +105,20 @@ def test_page_that_was_in_flight_when_its_rule_was_learnt_is_read_again(runs: Ca
     assert again(crawl, NOW + HOUR) == {"/a1"}
 
 
-def judging_of(crawl: Crawl) -> Rejudging:
+def judging_of(crawl):
     """Return the pages that are judged again; those of the site are to be judged."""
     judging = crawl.policy._requeue.rejudging
     assert judging.begin(crawl.site_id, SITE)
     return judging
 
 
-def looked_up(judging: Rejudging) -> Slice:
+def looked_up(judging):
     query = judging.look_up()
     assert query is not None
     return query()
 
 
-def test_slice_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_present_ones(
-    runs: Callable[..., Crawl], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slice_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_present_ones(runs, monkeypatch):
     monkeypatch.setattr(rejudging, "SLICE_PAGES", 2)
     read(runs(), "/b1", "/b2", "/a3", "/a4")
     crawl = runs(RULE)
@@ -142,7 +132,7 @@ def test_slice_that_was_read_for_earlier_rules_is_not_taken_for_one_of_the_prese
     assert [page.url for page in looked_up(judging).pages] == [crawl.url("/b1"), crawl.url("/b2")]
 
 
-def test_pages_in_flight_do_not_read_the_same_slice(runs: Callable[..., Crawl]) -> None:
+def test_pages_in_flight_do_not_read_the_same_slice(runs):
     read(runs(), "/a1")
     judging = judging_of(runs(RULE))
     found = looked_up(judging)
@@ -151,7 +141,7 @@ def test_pages_in_flight_do_not_read_the_same_slice(runs: Callable[..., Crawl]) 
     assert looked_up(judging).pages == found.pages, "the first query failed"
 
 
-def test_pages_are_judged_once_by_the_same_rules(runs: Callable[..., Crawl]) -> None:
+def test_pages_are_judged_once_by_the_same_rules(runs):
     read(runs(), "/b1")
     crawl = runs(RULE)
     judging = judging_of(crawl)
@@ -164,7 +154,7 @@ def test_pages_are_judged_once_by_the_same_rules(runs: Callable[..., Crawl]) -> 
     assert judging.begin(crawl.site_id, SITE)
 
 
-def test_pages_are_judged_again_although_nothing_is_in_flight(runs: Callable[..., Crawl]) -> None:
+def test_pages_are_judged_again_although_nothing_is_in_flight(runs):
     read(runs(), "/a1", "/b1")
     crawl = runs(RULE)
     assert crawl.policy.has_more
@@ -173,7 +163,7 @@ def test_pages_are_judged_again_although_nothing_is_in_flight(runs: Callable[...
     assert crawl.leases()["/a1"].is_revisit
 
 
-def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs: Callable[..., Crawl]) -> None:
+def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs):
     read(runs(), "/a1", "/a2", "/b1")
     crawl = runs(RULE)
     crawl.frontier.add([Candidate(crawl.site_id, target("/c1"))], NOW)
@@ -186,7 +176,7 @@ def test_pages_beyond_the_share_wait_for_downloads_of_their_site(runs: Callable[
     assert "/a2" in crawl.leases()
 
 
-def test_second_visit_that_fails_is_repeated_a_few_times(runs: Callable[..., Crawl]) -> None:
+def test_second_visit_that_fails_is_repeated_a_few_times(runs):
     read(runs(), "/a1")
     crawl, at = runs(RULE), NOW
     asyncio.run(crawl.policy.share(0, at_once, at))

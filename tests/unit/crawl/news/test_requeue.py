@@ -27,54 +27,54 @@ LESS = QueueSlot(OTHER, 0.01)
 class Rules:
     """A rulebook: articles of a site are all URLs with its *word*."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.word = "/old"
         self.calls = 0
 
-    def slot(self, site: str, url: str) -> QueueSlot:
+    def slot(self, site, url):
         self.calls += 1
         return QueueSlot(FIT, 1.0) if self.word in url else LESS
 
-    def has_rules(self, site: str) -> bool:
+    def has_rules(self, site):
         return False
 
-    def fingerprint(self, site: str) -> str:
+    def fingerprint(self, site):
         return self.word
 
 
 class Commits:
     """A writer that commits nothing by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.submitted = 7
         self.waited: list[int] = []
 
-    def wait_for(self, number: int) -> None:
+    def wait_for(self, number):
         self.waited.append(number)
 
 
-def frontier_of(order: str = "fit") -> MemoryFrontier:
+def frontier_of(order="fit"):
     one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
     one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
     return one
 
 
-def requeue_of(rules: Rules, frontier: MemoryFrontier) -> Requeue:
+def requeue_of(rules, frontier):
     """Return one that never judges pages again, as long as no rules are learnt."""
     return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), Commits())
 
 
-def add(frontier: MemoryFrontier, *paths: str, slot: QueueSlot = LESS) -> None:
+def add(frontier, *paths, slot=LESS):
     frontier.add([Candidate(1, resolve(NAME, path), slot=slot) for path in paths], NOW)
 
 
-def queues(frontier: MemoryFrontier, *pages: int) -> list[int]:
+def queues(frontier, *pages):
     places = [frontier.slot(page) for page in pages]
     return [place.queue for place in places if place is not None]
 
 
 @pytest.fixture
-def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_slices(monkeypatch):
     monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
 
 
@@ -98,7 +98,7 @@ def test_order_without_places_has_nothing_to_correct():
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
 
 
-def finished(requeue: Requeue, most: int = 99) -> list[SiteRules]:
+def finished(requeue, most=99):
     changes = ChangeSet()
     for _ in range(most):
         if (read := requeue.look_up()) is not None:

@@ -11,11 +11,10 @@ import pytest
 from crawlers.algorithms.url_rules.rule_learner import LEARNT, learn_rules
 from crawlers.items import News, Page, State
 from crawlers.storage.news.stored_rules import rules_by_domain
-from tests.support.news_run import NOW, SITE, Crawl, at_once
+from tests.support.news_run import NOW, SITE, at_once
 
 if TYPE_CHECKING:
     from crawlers.algorithms.url_rules.rule_learner import LearningTask, UrlRule
-    from crawlers.frontier.values import Lease
 
 
 def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
@@ -33,14 +32,14 @@ def test_rules_that_a_page_made_due_are_learnt_before_the_next_one_ends(runs):
     assert [rule.origin for rule in rules_by_domain(crawl.database)["one.test"]] == [LEARNT]
 
 
-def taught(crawl: Crawl, numbers: range) -> None:
+def taught(crawl, numbers):
     """Give the classifier labels, two for each number."""
     for number in numbers:
         for path, odds in ((f"/b/{number}", 3.0), (f"/tag/{number}", -3.0)):
             crawl.policy.classifier.label(SITE, SITE + path, odds)
 
 
-def ended_label(crawl: Crawl, lease: Lease) -> Page:
+def ended_label(crawl, lease):
     """Let a page end that is a label; return it."""
     page = Page(lease.id, lease.url, 1, State.DONE, 200, news=News(odds=-3.0), content_hash=lease.url.encode())
     crawl.frontier.acknowledge(lease, crawl.policy.decide(lease, page, NOW), NOW)

@@ -24,9 +24,6 @@ from tests.support.news_store import read
 from tests.support.opened_crawl import NOW, OpenedCrawl, quick_settings, target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from crawlers.crawl.session import CrawlSession
     from crawlers.frontier.values import Lease
 
 A, B = "http://a.test", "http://b.test"
@@ -36,11 +33,11 @@ SOURCES = [Source(SiteLimits(A), feeds=(f"{A}/feed",)), Source(SiteLimits(B))]
 class NewsWorker(OpenedCrawl):
     """A worker of the crawl of two sources, of which the first one has a feed."""
 
-    def __init__(self, url: str, sources: Sequence[Source] = SOURCES, **settings: object) -> None:
+    def __init__(self, url, sources=SOURCES, **settings):
         scope = Scope.of_hosts([source.domain for source in sources], [source.limits.site for source in sources])
         options = news_options(quick_settings(url, **settings))
 
-        def policy(session: CrawlSession) -> Any:
+        def policy(session):
             self.keys = DocumentKeys(session.database, session.writer)
             found = open_news_policy(
                 *(session.database, session.row.id, session.writer, session.frontier, self.keys),
@@ -60,13 +57,13 @@ class NewsWorker(OpenedCrawl):
         super().__init__(url, policy, mission, **{"ORDER": "fit", "EXPLORE_SHARE": 0, **settings})
 
     @property
-    def sites(self) -> set[str]:
+    def sites(self):
         return {row.site for row in self.crawl.sites.rows}
 
-    def due(self) -> dict[str, Lease]:
+    def due(self):
         return {lease.url: lease for lease in self.leases()}
 
-    def read(self, lease: Lease, *links: str, news: News | None = None) -> None:
+    def read(self, lease, *links, news=None):
         """Read the page of *lease*, with links to any site."""
         site = lease.url[: len(A)]
         targets = [(target(url), 1) for url in links]
@@ -81,7 +78,7 @@ class NewsWorker(OpenedCrawl):
         self.crawl.recording.record(page)
         self.crawl.session.writer.flush()
 
-    def read_all(self) -> dict[str, Lease]:
+    def read_all(self):
         """Read everything that is due; return the leases by URL."""
         found: dict[str, Lease] = {}
         while leases := self.due():
@@ -90,16 +87,16 @@ class NewsWorker(OpenedCrawl):
             found |= leases
         return found
 
-    def slot(self, url: str) -> tuple[int, float]:
+    def slot(self, url):
         """Return queue and value of a page."""
         return self.rows(f"SELECT queue, value FROM news_score JOIN page ON page.id = page_id WHERE url = '{url}'")[0]
 
 
 @pytest.fixture
-def begun(sqlite_url: str) -> Iterator[Callable[..., NewsWorker]]:
+def begun(sqlite_url):
     found: list[NewsWorker] = []
 
-    def begin(**settings: object) -> NewsWorker:
+    def begin(**settings):
         found.append(NewsWorker(sqlite_url, **settings))
         return found[-1]
 
@@ -108,7 +105,7 @@ def begun(sqlite_url: str) -> Iterator[Callable[..., NewsWorker]]:
         worker.kill()
 
 
-def shared(one: NewsWorker, two: NewsWorker) -> tuple[NewsWorker, NewsWorker]:
+def shared(one, two):
     """Let two workers hold a source each; return that of A and that of B."""
     for _ in range(3):
         for worker in (two, one, two):
@@ -118,7 +115,7 @@ def shared(one: NewsWorker, two: NewsWorker) -> tuple[NewsWorker, NewsWorker]:
     return first, second
 
 
-def opened_with(url: str, number: int) -> tuple[int, int]:
+def opened_with(url, number):
     """Return how many statements resume a crawl of so many sources, and how many another worker needs to open them."""
     sources = [Source(SiteLimits(f"http://s{n}.test"), feeds=(f"http://s{n}.test/feed",)) for n in range(number)]
     first = NewsWorker(url, sources)
@@ -127,7 +124,7 @@ def opened_with(url: str, number: int) -> tuple[int, int]:
     first.close(reason="shutdown")
     counted: list[str] = []
 
-    def count(connection: object, cursor: object, statement: str, *_: object) -> None:
+    def count(connection, cursor, statement, *_):
         counted.append(statement)
 
     event.listen(Engine, "before_cursor_execute", count)
@@ -152,7 +149,7 @@ def test_sources_are_opened_with_few_statements_for_all_of_them(tmp_path):
     assert max(more - less for less, more in zip(few, many, strict=True)) < 38, (few, many)
 
 
-def feed(*urls: str) -> News:
+def feed(*urls):
     return News(FEED, announces=True, items=[Announced(target(url), NOW - 60.0, url) for url in urls])
 
 

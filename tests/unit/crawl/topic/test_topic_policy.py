@@ -1,9 +1,6 @@
 """The topic of a crawl is settled once; later runs find it in the store."""
 
-from __future__ import annotations
-
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,15 +12,12 @@ from crawlers.storage.database import Database
 from crawlers.storage.topic.topics import terms_of
 from crawlers.storage.writer import Writer
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def settings(word: str) -> dict[str, dict[str, str]]:
+def settings(word):
     return {"settings": {"TOPIC": f'[{{"{word}": 1.0}}, [], [1.0, 0, 0, 0], "en"]'}}
 
 
-def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path: Path) -> None:
+def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp_path):
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
         crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
         with closing(Writer(database)) as writer:
@@ -39,7 +33,7 @@ def test_policy_is_ready_when_its_topic_is_settled_and_in_later_runs_at_once(tmp
             assert TopicPolicy(database, writer, crawl_id, Terms("en")).is_ready
 
 
-def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path: Path) -> None:
+def test_crawl_that_forgets_its_topic_continues_with_another(tmp_path):
     with closing(Database(f"sqlite:///{tmp_path / 'crawl.sqlite'}")) as database:
         crawl_id = crawls.begin(database, "topic", "topic", [], settings("one"), 1e9).id
         with closing(Writer(database)) as writer:

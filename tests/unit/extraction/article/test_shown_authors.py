@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from lxml import html
 
@@ -7,7 +5,7 @@ from crawlers.extraction.article.page_lines import page_lines
 from crawlers.extraction.article.shown_authors import looks_like_name, shown_authors
 
 
-def shown(body: str) -> list[str]:
+def shown(body):
     page = page_lines(html.document_fromstring(f"<body>{body}</body>"), "Storm")
     return [line for lines in shown_authors(page) for line in lines]
 

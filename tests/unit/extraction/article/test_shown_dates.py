@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from lxml import html
 
@@ -9,7 +7,7 @@ from crawlers.extraction.article.shown_dates import MAX_READ, shown_date
 TEXT = "<p>A storm came in from the sea.</p>"
 
 
-def shown(body: str, *languages: str, **options: bool) -> str:
+def shown(body, *languages, **options):
     return shown_date(page_lines(html.document_fromstring(f"<body>{body}</body>"), "Storm"), languages, **options)
 
 

@@ -1,7 +1,5 @@
 """Dates in the notations of feeds, and of people in the languages of CLDR."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from itertools import product
 
@@ -54,21 +52,21 @@ NOON = MIDNIGHT + 43_200
         "  Sat,\n 21 Nov 2026\t12:00:00 GMT ",
     ],
 )
-def test_noon_in_many_notations(text: str) -> None:
+def test_noon_in_many_notations(text):
     assert seconds_of(text) == NOON
 
 
 @pytest.mark.parametrize("text", ["2026-11-21", "21 Nov 2026", "Sat, 21 Nov 2026", "November 21, 2026", "20261121"])
-def test_date_without_a_time_is_midnight(text: str) -> None:
+def test_date_without_a_time_is_midnight(text):
     assert seconds_of(text) == MIDNIGHT
 
 
-def test_24_hours_and_leap_seconds_are_read() -> None:
+def test_24_hours_and_leap_seconds_are_read():
     assert seconds_of("2026-11-20T24:00:00Z") == MIDNIGHT
     assert seconds_of("2026-11-20T23:59:60Z") == MIDNIGHT
 
 
-def test_two_digit_years_belong_to_the_nearest_century() -> None:
+def test_two_digit_years_belong_to_the_nearest_century():
     assert seconds_of("01 Jan 70 00:00 GMT") == 0
     assert seconds_of("21 Nov 26 00:00 GMT") == MIDNIGHT
 
@@ -89,13 +87,13 @@ def test_two_digit_years_belong_to_the_nearest_century() -> None:
         "0000-00-00",
     ],
 )
-def test_invalid_and_ambiguous_dates_are_none(text: str) -> None:
+def test_invalid_and_ambiguous_dates_are_none(text):
     assert seconds_of(text) is None
 
 
 @given(st.text(max_size=60) | st.text("0123456789:-/. TZ+apm", max_size=40))
 @settings(max_examples=40)
-def test_texts_never_raise(text: str) -> None:
+def test_texts_never_raise(text):
     assert isinstance(seconds_of(text), float | None)
 
 
@@ -118,17 +116,17 @@ DAYS = [
 
 
 @pytest.fixture(autouse=True)
-def fresh_locales() -> None:
+def fresh_locales():
     forget_locales()
 
 
-def day(text: str, *languages: str) -> str | None:
+def day(text, *languages):
     found = read_date(text, languages)
     return None if found is None else found.when.date().isoformat()
 
 
 @pytest.mark.parametrize("locale", LOCALES.split())
-def test_long_dates_of_cldr_are_read_in_their_language(locale: str) -> None:
+def test_long_dates_of_cldr_are_read_in_their_language(locale):
     expected = [one.isoformat() for one in DAYS]
     for length in ("long", "full"):
         written = [format_date(one, length, locale) for one in DAYS]
@@ -164,7 +162,7 @@ def test_long_dates_of_cldr_are_read_in_their_language(locale: str) -> None:
         ("3/4/2026", ["fr", "en", "fr"], None),  # in Canada
     ],
 )
-def test_language_or_country_decides_what_an_ambiguous_date_means(text, languages, expected) -> None:
+def test_language_or_country_decides_what_an_ambiguous_date_means(text, languages, expected):
     assert day(text, *languages) == expected
 
 
@@ -206,11 +204,11 @@ def test_language_or_country_decides_what_an_ambiguous_date_means(text, language
         ("10 comments May 2024", "en", None),
     ],
 )
-def test_other_calendars_and_notations(text, language, expected) -> None:
+def test_other_calendars_and_notations(text, language, expected):
     assert day(text, language) == expected
 
 
-def test_persian_days_follow_each_other() -> None:
+def test_persian_days_follow_each_other():
     existing = []
     for year, month, number in product(range(1390, 1420), range(13, 25), range(1, 32)):
         try:

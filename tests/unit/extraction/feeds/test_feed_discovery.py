@@ -1,32 +1,30 @@
 """Discovery of feeds on pages, and of sitemaps in robots.txt."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlers.extraction.feeds.feed_discovery import MAX_SITEMAPS, feeds_of, sitemaps_of_robots
-from crawlers.extraction.html import ParsedPage, parse_page
+from crawlers.extraction.html import parse_page
 
 RSS = "rel=alternate type=application/rss+xml"
 
 
-def feeds(head: str) -> list[str]:
+def feeds(head):
     return feeds_of(parsed(f"<!DOCTYPE html><html><head>{head}</head><body></body></html>".encode()))
 
 
-def parsed(body: bytes) -> ParsedPage:
+def parsed(body):
     return parse_page(body, "text/html", frozenset({"a"}))
 
 
-def test_feeds_are_in_document_order_without_duplicates() -> None:
+def test_feeds_are_in_document_order_without_duplicates():
     head = f"""<link {RSS} href=/b>
         <link rel="Alternate home" type="application/atom+xml; charset=utf-8" href="a.atom#x">
         <link rel=alternate type=application/feed+json href=//cdn.example.net/f.json><link {RSS} href=/b>"""
     assert feeds(head) == ["/b", "a.atom#x", "//cdn.example.net/f.json"]
 
 
-def test_other_links_are_not_feeds() -> None:
+def test_other_links_are_not_feeds():
     head = """<link rel=stylesheet type=application/rss+xml href=/a><link rel=alternate hreflang=de href=/de>
         <link rel=alternate type=application/json href=/wp-json/wp/v2/pages/2>
         <link rel=alternate type=application/json+oembed href=/feed/oembed><link rel=alternate type=application/rss+xml>
@@ -34,14 +32,14 @@ def test_other_links_are_not_feeds() -> None:
     assert feeds(head) == []
 
 
-def test_feeds_of_comments_are_excluded() -> None:
+def test_feeds_of_comments_are_excluded():
     head = f"""<link {RSS} title="Site » Feed" href=/feed/><link {RSS} title="Site » Comments Feed" href=/x/>
         <link {RSS} title="Site » Kommentar-Feed" href=/comments/feed/><link {RSS} href="/?feed=comments-rss2">
         <link {RSS} title="Flux des commentaires" href=/y/>"""
     assert feeds(head) == ["/feed/"]
 
 
-def test_robots_names_sitemaps_anywhere_in_any_case() -> None:
+def test_robots_names_sitemaps_anywhere_in_any_case():
     text = """\ufeffSitemap: https://example.com/a.xml
 User-agent: *
 Disallow: /x
@@ -69,6 +67,6 @@ Sitemap: https://example.com/a.xml"""
 
 @given(st.binary(max_size=200))
 @settings(max_examples=40)
-def test_bytes_never_raise(body: bytes) -> None:
+def test_bytes_never_raise(body):
     for prefix in (b"", b"<link rel=alternate type=application/rss+xml href=", b"<link rel type=text/xml href="):
         assert feeds_of(parsed(prefix + body)) == feeds_of(parsed(prefix + body))

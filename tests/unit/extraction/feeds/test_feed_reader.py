@@ -1,7 +1,5 @@
 """Feeds of every format, intact and broken: their items, and never an exception."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -57,19 +55,19 @@ RSS_091 = """<?xml version="1.0"?><!DOCTYPE rss PUBLIC "-//Netscape Communicatio
 <item><title>A&nbsp;b</title><link>https://example.com/a</link></item></channel></rss>"""
 
 
-def read(body: str | bytes, content_type: str | None = None) -> FeedContent:
+def read(body, content_type=None):
     return read_feed(body if isinstance(body, bytes) else body.encode(), URL, content_type, NOW)
 
 
-def urls(body: str | bytes) -> list[str]:
+def urls(body):
     return [item.url for item in read(body).items]
 
 
-def rss(*items: str) -> str:
+def rss(*items):
     return f'<rss version="2.0"><channel>{"".join(f"<item>{item}</item>" for item in items)}</channel></rss>'
 
 
-def test_rss_gives_its_links_newest_first_and_undated_ones_last() -> None:
+def test_rss_gives_its_links_newest_first_and_undated_ones_last():
     content = read(RSS)
     assert (content.kind, content.problem) == ("rss", "")
     assert (content.title, content.language) == ("The & News", "en-US")
@@ -81,7 +79,7 @@ def test_rss_gives_its_links_newest_first_and_undated_ones_last() -> None:
     ]
 
 
-def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares() -> None:
+def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares():
     content = read(ATOM)
     assert (content.kind, content.problem) == ("atom", "")
     assert (content.title, content.language) == ("Blog & more", "de")
@@ -96,7 +94,7 @@ def test_atom_gives_alternate_links_resolved_by_the_bases_it_declares() -> None:
     ("body", "title", "published_at"),
     [(RDF, "A", NOON), (RSS_090, "A", None), (RSS_091, "A b", None)],
 )
-def test_older_formats_are_read(body: str, title: str, published_at: float | None) -> None:
+def test_older_formats_are_read(body, title, published_at):
     content = read(body)
     assert content.kind == "rss"
     assert [(item.url, item.published_at, item.title) for item in content.items] == [
@@ -106,14 +104,14 @@ def test_older_formats_are_read(body: str, title: str, published_at: float | Non
 
 @pytest.mark.parametrize("doctype", ["<!DOCTYPE html>", '<!doctype HTML PUBLIC "-//W3C//DTD XHTML 1.0//EN" "x.dtd">'])
 @pytest.mark.parametrize("between", ["", "\n\n", "<!-- a page --> <!-- -->\n", '<?xml version="1.0"?>'])
-def test_feed_behind_the_doctype_of_html_is_read(doctype: str, between: str) -> None:
+def test_feed_behind_the_doctype_of_html_is_read(doctype, between):
     for feed in (rss("<link>/x</link>"), ATOM, f"<urlset><url><loc>{URL}</loc></url></urlset>"):
         feed = feed[feed.index("<", feed.startswith("<?") and feed.index("?>")) :]
         assert read(doctype + between + feed).items == read(feed).items != ()
         assert looks_like_feed((doctype + between + feed).encode(), "text/html")
 
 
-def test_many_comments_behind_the_doctype_take_no_time() -> None:
+def test_many_comments_behind_the_doctype_take_no_time():
     assert read("<!DOCTYPE html>" + "<!-- -->" * 100_000 + "<p>").problem == "html_page"
 
 
@@ -132,7 +130,7 @@ def test_many_comments_behind_the_doctype_take_no_time() -> None:
         ('<enclosure url="https://example.com/a.mp3"/>', []),
     ],
 )
-def test_preferred_link_of_an_item(item: str, found: list[str]) -> None:
+def test_preferred_link_of_an_item(item, found):
     assert urls(rss(item)) == found
 
 
@@ -156,9 +154,7 @@ OWN, PROXY = "https://example.com/own", "http://proxy.example.net/x"
         (f'xmlns:feedburner="{FEEDBURNER}"', "<feedburner:origLink>urn:uuid:1</feedburner:origLink>", PROXY),
     ],
 )
-def test_own_url_of_an_article_stands_in_for_the_link_of_a_proxy(
-    declared: str, element: str, found: str, is_atom: bool
-) -> None:
+def test_own_url_of_an_article_stands_in_for_the_link_of_a_proxy(declared, element, found, is_atom):
     item = f'<link href="{PROXY}"/>' if is_atom else f"<link>{PROXY}</link>"
     atom = f'<feed xmlns="http://www.w3.org/2005/Atom" {declared}><entry>{item}{element}</entry></feed>'
     feed = f'<rss version="2.0" {declared}><channel><item>{item}{element}</item></channel></rss>'
@@ -173,12 +169,12 @@ def test_own_url_of_an_article_stands_in_for_the_link_of_a_proxy(
         ("<link uri='/a' > </link>", "/a"),
     ],
 )
-def test_link_of_rss_is_its_text_whatever_its_attributes_are(link: str, found: str) -> None:
+def test_link_of_rss_is_its_text_whatever_its_attributes_are(link, found):
     content = read(f"<rss><channel><item><title>t</title>{link}</item></channel></rss>")
     assert [item.url for item in content.items] == [f"https://example.com{found}"]
 
 
-def test_credentials_in_addresses_are_left_out() -> None:
+def test_credentials_in_addresses_are_left_out():
     body = "<rss><channel><item><link>http://me:secret@example.com/a</link></item></channel></rss>"
     sitemap = "<sitemapindex><sitemap><loc>http://me:secret@example.com/b</loc></sitemap></sitemapindex>"
     assert urls(body) == ["http://example.com/a"]
@@ -217,7 +213,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_feed_gives_its_readable_items(name: str) -> None:
+def test_broken_feed_gives_its_readable_items(name):
     body, found = BROKEN[name]
     assert urls(body) == (found or urls(RSS))
 
@@ -233,14 +229,14 @@ def test_broken_feed_gives_its_readable_items(name: str) -> None:
         ("koi8-r", "utf-8", "application/xml"),
     ],
 )
-def test_charset_is_detected_whatever_is_declared(charset: str, declared: str, content_type: str | None) -> None:
+def test_charset_is_detected_whatever_is_declared(charset, declared, content_type):
     title = "Сегодня в городе открыли новую станцию метро, первую за десять лет"
     body = f'<?xml version="1.0" encoding="{declared}"?>' + rss(f"<title>{title}</title><link>/x</link>")
     content = read(body.encode(charset), content_type)
     assert [(item.url, item.title) for item in content.items] == [("https://example.com/x", title)]
 
 
-def test_invalid_address_is_a_problem_and_not_an_exception() -> None:
+def test_invalid_address_is_a_problem_and_not_an_exception():
     assert read_feed(RSS.encode(), "no address", None, NOW).problem.startswith("feed_address ")
 
 
@@ -259,7 +255,7 @@ def test_invalid_address_is_a_problem_and_not_an_exception() -> None:
     ],
     ids=["categories", "author", "position", "nesting", "cdata", "comments", "attributes", "ampersands", "images"],
 )
-def test_elements_that_are_slow_in_feedparser_are_removed(item: str) -> None:
+def test_elements_that_are_slow_in_feedparser_are_removed(item):
     body = rss(f"<link>/x</link>{item}").replace("<rss", '<rss xmlns:gml="http://www.opengis.net/gml"')
     started = time.process_time()
     assert urls(body) == ["https://example.com/x"]
@@ -284,13 +280,13 @@ def test_elements_that_are_slow_in_feedparser_are_removed(item: str) -> None:
         ("https://example.com/a\n", "text/plain", False),
     ],
 )
-def test_feed_is_recognised_by_its_beginning(start: str, content_type: str | None, expected: bool) -> None:
+def test_feed_is_recognised_by_its_beginning(start, content_type, expected):
     assert looks_like_feed(start.encode(), content_type) is expected
 
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=20))
 @settings(max_examples=40)
-def test_bytes_never_raise(body: bytes, content_type: str | None) -> None:
+def test_bytes_never_raise(body, content_type):
     for prefix in (b"", b"<rss><channel><item>", b'{"items":[', b"\x1f\x8b\x08\0", b"http://", b"<urlset><url><loc>"):
         assert isinstance(read(prefix + body, content_type), FeedContent)
         assert looks_like_feed(prefix + body, content_type) in (True, False)
@@ -298,7 +294,7 @@ def test_bytes_never_raise(body: bytes, content_type: str | None) -> None:
 
 @given(st.sampled_from([RSS, ATOM, RDF]), st.data())
 @settings(max_examples=40)
-def test_damage_never_raises_or_invents_addresses(feed: str, data: st.DataObject) -> None:
+def test_damage_never_raises_or_invents_addresses(feed, data):
     body = bytearray(feed.encode())
     for _ in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(body) - 1))

@@ -1,7 +1,5 @@
 """JSON Feed, complete and truncated."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -40,15 +38,15 @@ FOUND = [
 ]
 
 
-def read(text: str) -> FeedContent:
+def read(text):
     return read_feed(text.encode(), "https://example.com/feed.json", "application/feed+json", 1795305600.0)
 
 
-def found(content: FeedContent) -> list[tuple[str, float | None, str]]:
+def found(content):
     return [(item.url, item.published_at, item.title) for item in content.items]
 
 
-def test_truncated_feed_gives_the_items_before_the_cut() -> None:
+def test_truncated_feed_gives_the_items_before_the_cut():
     text = json.dumps(FEED)
     content = read(text[: text.index("external_url") + 20])
     assert content.kind == "json"
@@ -56,25 +54,25 @@ def test_truncated_feed_gives_the_items_before_the_cut() -> None:
     assert found(content) == FOUND[:2]
 
 
-def test_line_breaks_within_texts_and_a_byte_order_mark_are_accepted() -> None:
+def test_line_breaks_within_texts_and_a_byte_order_mark_are_accepted():
     text = json.dumps(FEED).replace("My feed", "My\nfeed")
     assert read("\ufeff" + text).title == "My feed"
 
 
-def test_characters_that_databases_reject_are_removed() -> None:
+def test_characters_that_databases_reject_are_removed():
     (item,) = read(r'{"items": [{"url": "/\ud800", "title": "a\u0000b\ud800c&#0;"}]}').items
     assert (item.url, item.title) == ("https://example.com/%EF%BF%BD", "a b c\ufffd")
 
 
 @pytest.mark.parametrize("text", ["{}", '{"items": {}}', '{"items": 1, "version": 2}'])
-def test_other_json_is_not_a_feed(text: str) -> None:
+def test_other_json_is_not_a_feed(text):
     assert read(text) == FeedContent(problem="feed_without_items")
 
 
 @pytest.mark.parametrize(
     "text", ["{", '{"a": ' + "[" * 100_000, '{"items": [' + "[" * 100_000, '{"a": ' + "1" * 5000 + "}"]
 )
-def test_broken_json_is_a_problem_and_not_an_exception(text: str) -> None:
+def test_broken_json_is_a_problem_and_not_an_exception(text):
     content = read(text)
     assert content.kind == ""
     assert content.items == []
@@ -83,7 +81,7 @@ def test_broken_json_is_a_problem_and_not_an_exception(text: str) -> None:
 
 @given(st.data())
 @settings(max_examples=40)
-def test_damage_never_raises(data: st.DataObject) -> None:
+def test_damage_never_raises(data):
     text = json.dumps(FEED)
     at = data.draw(st.integers(1, len(text)))
     assert len(read(text[:at] + data.draw(st.text(max_size=5)) + text[at + data.draw(st.integers(0, 20)) :]).items) <= 6

@@ -1,9 +1,6 @@
 """Sitemaps, news sitemaps and sitemap indexes, intact and broken."""
 
-from __future__ import annotations
-
 import gzip
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +8,6 @@ from hypothesis import strategies as st
 
 from crawlers.extraction.feeds import feed_bytes
 from crawlers.extraction.feeds.feed_reader import read_feed
-
-if TYPE_CHECKING:
-    from crawlers.extraction.feeds.feed_items import FeedContent
 
 NOON = 1795262400.0
 NAMESPACES = (
@@ -40,20 +34,20 @@ INDEX = f"""<sitemapindex {NAMESPACES}>
 <sitemap><loc>https://example.com/sitemap.xml</loc></sitemap></sitemapindex>"""
 
 
-def read(body: str | bytes, content_type: str | None = None) -> FeedContent:
+def read(body, content_type=None):
     body = body if isinstance(body, bytes) else body.encode()
     return read_feed(body, "https://example.com/sitemap.xml", content_type, 1795305600.0)
 
 
-def urls(body: str) -> list[str]:
+def urls(body):
     return [item.url for item in read(body).items]
 
 
-def urlset(*locations: str) -> str:
+def urlset(*locations):
     return f"<urlset>{''.join(f'<url><loc>{one}</loc></url>' for one in locations)}</urlset>"
 
 
-def test_a_sitemap_gives_its_addresses_the_last_changed_first() -> None:
+def test_a_sitemap_gives_its_addresses_the_last_changed_first():
     content = read(URLSET)
     assert (content.kind, content.problem, content.further) == ("sitemap", "", [])
     assert [(item.url, item.published_at) for item in content.items] == [
@@ -63,12 +57,12 @@ def test_a_sitemap_gives_its_addresses_the_last_changed_first() -> None:
     ]
 
 
-def test_url_that_is_news_in_one_entry_is_news() -> None:
+def test_url_that_is_news_in_one_entry_is_news():
     again = "<url><loc>https://example.com/a</loc></url></urlset>"
     assert [item.is_article for item in read(NEWS.replace("</urlset>", again)).items] == [True]
 
 
-def test_text_of_addresses_is_a_sitemap() -> None:
+def test_text_of_addresses_is_a_sitemap():
     content = read(
         "\ufeffhttps://example.com/a\r\n\r\n https://example.com/b\nno address\nhttps://example.com/a\n", "text/plain"
     )
@@ -100,7 +94,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_sitemap_gives_its_readable_items(name: str) -> None:
+def test_broken_sitemap_gives_its_readable_items(name):
     body, found = BROKEN[name]
     if found is None:
         assert "https://example.com/b" in urls(body)
@@ -108,7 +102,7 @@ def test_broken_sitemap_gives_its_readable_items(name: str) -> None:
         assert urls(body) == [url if url.startswith("http") else f"https://example.com{url}" for url in found]
 
 
-def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled() -> None:
+def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled():
     body = urlset(*(f"/{i * i * 7919 % 100_003}" for i in range(2000))).encode()
     packed = gzip.compress(body)
     whole = read(body)
@@ -121,7 +115,7 @@ def test_gzip_is_inflated_even_if_truncated_damaged_or_doubled() -> None:
     assert 500 < len(cut.items) < len(damaged.items) <= len(whole.items)
 
 
-def test_gzip_bomb_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_bomb_is_limited(monkeypatch):
     bomb = gzip.compress(b"\0" * 5_000_000)
     text, problem = feed_bytes.inflated(bomb, 100_000)
     assert len(text) == 100_000
@@ -129,7 +123,7 @@ def test_gzip_bomb_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert feed_bytes.inflated(gzip.compress(bomb), 100_000) == (text, problem)
 
 
-def test_gzip_nested_three_times_is_not_inflated() -> None:
+def test_gzip_nested_three_times_is_not_inflated():
     body = gzip.compress(gzip.compress(gzip.compress(urlset("/a").encode())))
     assert read(body).items == []
 
@@ -148,12 +142,12 @@ def test_gzip_nested_three_times_is_not_inflated() -> None:
         ("<sitemap> </sitemap><sitemap/>", []),
     ],
 )
-def test_addresses_of_an_index_stand_where_programs_write_them(entries: str, further: list[str]) -> None:
+def test_addresses_of_an_index_stand_where_programs_write_them(entries, further):
     content = read(f"<sitemapindex>{entries}</sitemapindex>")
     assert content.further == [f"https://example.com{path}" for path in further]
 
 
-def test_each_address_of_an_entry_has_the_date_behind_it() -> None:
+def test_each_address_of_an_entry_has_the_date_behind_it():
     entry = "<loc>/1.xml</loc><lastmod>2026-11-20</lastmod><loc>/2.xml</loc><lastmod>2026-11-21</lastmod>"
     further = ["https://example.com/2.xml", "https://example.com/1.xml"]
     assert read(f"<sitemapindex><sitemap>{entry}</sitemap></sitemapindex>").further == further
@@ -174,26 +168,26 @@ def test_each_address_of_an_entry_has_the_date_behind_it() -> None:
         ("/&#97;", "/a"),
     ],
 )
-def test_address_with_an_undeclared_entity_is_unknown(loc: str, path: str | None) -> None:
+def test_address_with_an_undeclared_entity_is_unknown(loc, path):
     declared = '<!DOCTYPE urlset [<!ENTITY test SYSTEM "file:///etc/passwd"><!ENTITY nbsp "x">]>'
     body = f"<urlset><url><loc>{loc}</loc></url><url><loc>/b</loc></url></urlset>"
     assert urls(declared + body) == [f"https://example.com{one}" for one in (path, "/b") if one is not None]
 
 
-def test_undeclared_entities_of_titles_are_those_of_html() -> None:
+def test_undeclared_entities_of_titles_are_those_of_html():
     assert read(NEWS.replace("Q &amp; A", "Caf&eacute; &nosuch;")).items[0].title == "Café &nosuch;"
 
 
 @pytest.mark.parametrize(
     "junk", ["<a>", "<loc>", "<url>", "<!--", "<![CDATA[", "&a;", "<news:news>", "<url><loc>/b</loc>"]
 )
-def test_endless_junk_takes_linear_time(junk: str) -> None:
+def test_endless_junk_takes_linear_time(junk):
     assert "https://example.com/a" in urls(urlset("/a")[:-9] + junk * 10_000)
 
 
 @given(st.sampled_from([URLSET, NEWS, INDEX]), st.data())
 @settings(max_examples=40)
-def test_damage_never_raises(sitemap: str, data: st.DataObject) -> None:
+def test_damage_never_raises(sitemap, data):
     body = bytearray(sitemap.encode())
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(body) - 1))

@@ -1,41 +1,34 @@
 """A bounded queue keeps the nearest URLs in memory; the others stay behind the spill limit."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.values import QueueEntry
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 
 class Stored:
     """A frontier store that holds *entries*."""
 
-    def __init__(self, entries: list[QueueEntry]) -> None:
+    def __init__(self, entries):
         self._entries = sorted(entries)
 
-    def flush(self) -> None: ...
+    def flush(self): ...
 
-    def waiting(self, site_id: int, after: tuple[float, int], limit: int) -> list[QueueEntry]:
+    def waiting(self, site_id, after, limit):
         return [e for e in self._entries if (e.priority, e.id) > after][:limit]
 
 
-def entry(priority: float, page_id: int) -> QueueEntry:
+def entry(priority, page_id):
     return QueueEntry(priority, page_id, page_id, f"http://a.test/{page_id}", 0, 0, 0, None)
 
 
-def queue_of(entries: list[QueueEntry], held: Collection[int] = (), **more: Any) -> HeapQueue:
+def queue_of(entries, held=(), **more):
     return HeapQueue(1, 0, Stored(entries), held, **more)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.floats(0, 9), max_size=60), st.integers(1, 5), st.integers(1, 5))
-def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities: list[float], most: int, limit: int) -> None:
+def test_everything_comes_out_in_order_and_the_heap_stays_small(priorities, most, limit):
     entries = [entry(priority, number) for number, priority in enumerate(priorities, 1)]
     queue = queue_of(entries)
     for one in entries:

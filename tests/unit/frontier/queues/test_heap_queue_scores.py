@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,31 +29,31 @@ events = st.lists(
 class Queue:
     """A scored queue with the actions of the frontier: it writes risen pages, and refills when needed."""
 
-    def __init__(self, most: int, **more: Any) -> None:
+    def __init__(self, most, **more):
         self.most = most
         self.scores = FixedScores()
         self.store = WrittenScores(self.scores)
         self.held: set[int] = set()
         self.queue = HeapQueue(1, 0, self.store, self.held, scores=self.scores, write=self.store.write, **more)  # type: ignore[arg-type]
 
-    def push(self, page: int, amount: float) -> None:
+    def push(self, page, amount):
         if page not in self.scores.queues:
             self.scores.queues[page], self.scores.scores[page] = 0, amount
             self.queue.push(entry(page), self.most)
             self.store.write([page])
 
-    def rise(self, page: int, amount: float) -> None:
+    def rise(self, page, amount):
         if page in self.scores.queues:
             self.scores.scores[page] += amount
             if page in self.waiting:
                 self.queue.raise_page(page, self.most)
             self.store.write([page])
 
-    def fall(self, page: int, amount: float) -> None:
+    def fall(self, page, amount):
         if page in self.scores.queues:
             self.scores.scores[page] -= amount
 
-    def lease(self) -> int | None:
+    def lease(self):
         while self.queue.first is None and self.queue.has_more:
             self.queue.write_fallen()
             self.queue.refill(self.most)
@@ -69,29 +67,29 @@ class Queue:
         self.held.add(found)
         return found
 
-    def back(self, page: int) -> None:
+    def back(self, page):
         if page in self.held:
             self.held.discard(page)
             self.queue.push(entry(page), self.most)
 
-    def gone(self, page: int) -> None:
+    def gone(self, page):
         if page in self.scores.queues:
             self.scores.queues[page] = GONE
             self.held.discard(page)
             self.store.write([page])
 
-    def respell(self, page: int) -> None:
+    def respell(self, page):
         if page in self.waiting:
             self.queue.discard(page)
             self.queue.push(entry(page), self.most)
 
     @property
-    def waiting(self) -> list[int]:
+    def waiting(self):
         return [page for page, queue in self.scores.queues.items() if queue == 0 and page not in self.held]
 
 
 @given(events, st.integers(1, 4))
-def test_pop_returns_the_best_page_after_any_rise_fall_or_release(events: list[tuple[Any, ...]], most: int) -> None:
+def test_pop_returns_the_best_page_after_any_rise_fall_or_release(events, most):
     queue = Queue(most)
     for name, *arguments in events:
         getattr(queue, name)(*arguments)
@@ -105,7 +103,7 @@ def test_pop_returns_the_best_page_after_any_rise_fall_or_release(events: list[t
     assert len(out) == len(set(out))
 
 
-def test_few_pages_are_never_read_from_the_store() -> None:
+def test_few_pages_are_never_read_from_the_store():
     queue = Queue(10)
     for page in range(1, 6):
         queue.push(page, page)
@@ -115,7 +113,7 @@ def test_few_pages_are_never_read_from_the_store() -> None:
     assert (queue.store.reads, queue.store.looked_up) == (0, [])
 
 
-def test_page_that_rises_over_the_spill_limit_is_a_number_until_it_is_popped() -> None:
+def test_page_that_rises_over_the_spill_limit_is_a_number_until_it_is_popped():
     queue = Queue(1)
     for page, score in ((1, 9), (2, 8), (3, 7), (4, 1)):
         queue.push(page, score)
@@ -125,7 +123,7 @@ def test_page_that_rises_over_the_spill_limit_is_a_number_until_it_is_popped() -
     assert queue.store.looked_up == [4]
 
 
-def test_entries_of_many_risen_pages_are_read_at_once() -> None:
+def test_entries_of_many_risen_pages_are_read_at_once():
     queue = Queue(500, spill_limit=NONE)
     queue.queue.refill(1)  # nothing waits yet
     for page in range(1, 201):
@@ -136,7 +134,7 @@ def test_entries_of_many_risen_pages_are_read_at_once() -> None:
     assert len(queue.store.looked_up) <= 200 + LOADED
 
 
-def test_score_that_fell_below_the_spill_limit_requires_a_refill() -> None:
+def test_score_that_fell_below_the_spill_limit_requires_a_refill():
     queue = Queue(1)
     for page, score in ((1, 9), (2, 8), (3, 7)):
         queue.push(page, score)

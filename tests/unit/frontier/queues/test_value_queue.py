@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,26 +15,23 @@ from crawlers.frontier.queues.heap_queue import NONE
 from crawlers.items import LinkPlace
 from tests.support.frontier_scores import entry
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 SITE = "http://a.test"
 WORDS = {"old": -4.0, "poor": -2.0, "fair": 0.0, "good": 2.0, "news": 4.0}  # with weights that are far from each other
 
 
-def features(word: str, number: int = 0):
+def features(word, number=0):
     return np.array(link_features(SITE, f"{SITE}/{word}/{number}", 1, 1, LinkPlace("ul/li", "ul/li", "")), np.uint32)
 
 
 class WaitingRows:
     """A frontier store in memory: the waiting pages with their features."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.rows: dict[int, np.ndarray] = {}
         self.lookups = 0
         self.refills = 0
 
-    def flush(self) -> None: ...
+    def flush(self): ...
 
     def waiting(self, site_id, after, limit):
         self.refills += 1
@@ -53,7 +48,7 @@ class WaitingRows:
 class Queue:
     """A queue of links with words, with the actions of the frontier; *most* URLs are compared."""
 
-    def __init__(self, most: int = 10_000, words: Mapping[str, float] = WORDS) -> None:
+    def __init__(self, most=10_000, words=WORDS):
         self.most = most
         self.store = WaitingRows()
         self.held: set[int] = set()
@@ -62,28 +57,28 @@ class Queue:
         self.learning.compared = self.most
         self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held)
 
-    def push(self, page: int, word: str = "fair") -> None:
+    def push(self, page, word="fair"):
         self.store.rows[page] = features(word)
         self.again(page)
 
-    def again(self, page: int) -> None:
+    def again(self, page):
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
         self.learning.keep_features(page, self.store.rows[page])
         self.queue.push(entry(page), self.most)
 
-    def pop(self) -> int:
+    def pop(self):
         page = self.queue.pop().id
         self.held.add(page)
         return page
 
-    def end(self, page: int, reward: float = 0.0) -> None:
+    def end(self, page, reward=0.0):
         self.learning.learn_reward(page, reward)
         self.learning.forget([page])
         self.held.discard(page)
         del self.store.rows[page]
 
-    def all(self) -> list[int]:
+    def all(self):
         found = []
         while not self.queue.is_empty or self.queue.has_more:
             found.append(self.pop())

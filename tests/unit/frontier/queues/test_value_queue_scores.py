@@ -22,19 +22,19 @@ WORDS = ("old", "fair", "news")
 READ = 10**6  # the number of a page that was read, from which links raise scores
 
 
-def features(word: str) -> np.ndarray:
+def features(word):
     return np.array(link_features(SITE, f"{SITE}/{word}/x", 1, 1, LinkPlace("", "", word)), np.uint32)
 
 
 class WaitingRows:
     """A frontier store in memory: the waiting pages with their features, None for a home page."""
 
-    def __init__(self, scores: TopicScores) -> None:
+    def __init__(self, scores):
         self._scores = scores
         self.rows: dict[int, np.ndarray | None] = {}
         self.reads = 0
 
-    def flush(self) -> None: ...
+    def flush(self): ...
 
     def best(self, table, site_id, queue, limit):
         self.reads += 1
@@ -52,7 +52,7 @@ class WaitingRows:
 class Queue:
     """A queue of links with words, with the actions of the frontier; *most* URLs are compared."""
 
-    def __init__(self, most: int = 10_000) -> None:
+    def __init__(self, most=10_000):
         self.most = most
         self.scores = TopicScores(STRATEGIES["learnt"])
         self.store = WaitingRows(self.scores)
@@ -60,43 +60,43 @@ class Queue:
         self.relevance = LinkRelevance(self.scores)
         self.open(ALL)
 
-    def open(self, spill_limit: tuple[float, int]) -> None:
+    def open(self, spill_limit):
         self.learning = LinkLearning(self.relevance, self.store)
         self.learning.compared = self.most
         self.queue = value_queue.ValueQueue(1, 0, self.learning, self.store, self.held, spill_limit)
 
-    def push(self, page: int, word: str | None) -> None:
+    def push(self, page, word):
         self.store.rows[page] = None if word is None else features(word)
         self.scores.add_waiting(page, 1)
         self.again(page)
 
-    def again(self, page: int) -> None:
+    def again(self, page):
         """Push a page that waits again, e.g. after a failure."""
         self.held.discard(page)
         if (row := self.store.rows[page]) is not None:
             self.learning.keep_features(page, row)
         self.queue.push(entry(page), self.most)
 
-    def raise_to(self, page: int, worth: float) -> None:
+    def raise_to(self, page, worth):
         """Let a page that was read have a link to *page*."""
         self.scores.add_waiting(READ, 0)
         self.scores.fetched(READ, {page: worth})
         if page not in self.held:
             self.queue.raise_page(page, self.most)
 
-    def pop(self) -> int:
+    def pop(self):
         page = self.queue.pop().id
         self.held.add(page)
         return page
 
-    def end(self, page: int, similarity: float = 0.0) -> None:
+    def end(self, page, similarity=0.0):
         self.learning.learn_reward(page, similarity)
         self.learning.forget([page])
         self.held.discard(page)
         self.scores.remove_page(page)
         del self.store.rows[page]
 
-    def next(self) -> int:
+    def next(self):
         """The page that comes next, by the definition."""
         compared = sorted((-self.scores.score(page), page) for page in self.store.rows if page not in self.held)
         pages = [page for _, page in compared[: self.most]]

@@ -1,7 +1,5 @@
 """The lists of what changed between two crawls: counted as a whole, listed as far as is allowed."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.graphs.comparison.change_lists import change_lists, changed_links, changed_pages
@@ -16,13 +14,13 @@ def sites(sqlite):
     return compared_sites(sites_of(sqlite, before), sites_of(sqlite, after))
 
 
-def test_lists_are_cut_and_counts_are_not(sqlite, sites) -> None:
+def test_lists_are_cut_and_counts_are_not(sqlite, sites):
     whole, cut = change_lists(sqlite, sites), change_lists(sqlite, sites, most=3)
     assert (cut.pages, cut.links) == (whole.pages[:3], whole.links[:3])
     assert (cut.page_counts, cut.link_counts) == (whole.page_counts, whole.link_counts)
 
 
-def test_what_is_not_kept_is_read_again(sqlite, sites) -> None:
+def test_what_is_not_kept_is_read_again(sqlite, sites):
     lists = change_lists(sqlite, sites)
     assert list(changed_pages(sqlite, sites)) == lists.pages
     assert list(changed_links(sqlite, sites)) == lists.links

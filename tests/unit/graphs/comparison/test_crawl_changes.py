@@ -1,23 +1,15 @@
 """Two crawls of a site: what appeared, vanished and changed, as rows, as tables and as a graph."""
 
-from __future__ import annotations
-
 import csv
 import tracemalloc
-from typing import TYPE_CHECKING
 
 import pytest
 
 from crawlers.graphs.comparison import crawl_changes
 from crawlers.graphs.comparison.comparison_files import compared_sites, write_comparisons
-from crawlers.graphs.comparison.crawl_changes import PageChange, link_changes, page_changes
+from crawlers.graphs.comparison.crawl_changes import link_changes, page_changes
 from crawlers.storage.queries import CrawledSite
 from tests.support.stored_site import MOVED, REFUSED, Stored, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from crawlers.storage.database import Database
 
 A = "http://a.test"
 BEFORE = [
@@ -39,16 +31,16 @@ AFTER = [
 
 
 @pytest.fixture
-def sites(database: Database) -> tuple[int, int]:
+def sites(database):
     """The numbers of a site in two crawls; their rows have other numbers and another order."""
     return store(database, BEFORE, [3, 0, 5, 2, 4, 1]), store(database, AFTER)
 
 
-def by_url(rows) -> dict[str, PageChange]:
+def by_url(rows):
     return {row.url.removeprefix(A): row for row in rows}
 
 
-def test_pages_appear_vanish_change_and_stay(database: Database, sites: tuple[int, int]) -> None:
+def test_pages_appear_vanish_change_and_stay(database, sites):
     rows = by_url(page_changes(database, *sites))
     assert {url: (row.change, row.what, row.status_before, row.status_after) for url, row in rows.items()} == {
         "/": ("unchanged", "", 200, 200),
@@ -65,7 +57,7 @@ def test_pages_appear_vanish_change_and_stay(database: Database, sites: tuple[in
     assert (rows["/fresh"].level_before, rows["/fresh"].title_before) == (None, None)
 
 
-def test_links_are_compared_by_page_and_target(database: Database, sites: tuple[int, int]) -> None:
+def test_links_are_compared_by_page_and_target(database, sites):
     found = {
         (row.url.removeprefix(A), row.target.removeprefix(A)): (row.change, row.links_before, row.links_after)
         for row in link_changes(database, *sites)
@@ -85,15 +77,13 @@ def test_links_are_compared_by_page_and_target(database: Database, sites: tuple[
     assert {row.kind for row in link_changes(database, *sites) if "b.test" in row.target} == {"external"}
 
 
-def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(
-    database: Database, sites: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_do_not_depend_on_the_number_of_pages_read_at_once(database, sites, monkeypatch):
     expected = list(link_changes(database, *sites))
     monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 2)
     assert list(link_changes(database, *sites)) == expected
 
 
-def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple[int, int], tmp_path: Path) -> None:
+def test_files_hold_what_changed_and_no_formula(database, sites, tmp_path):
     crawls = [[CrawledSite(number, "http://a.test:80", None)] for number in sites]
     compared = compared_sites(*crawls)
     (found,) = write_comparisons(database, compared, ["http://a.test:80"], tmp_path, ("csv", "gexf"), "two crawls")
@@ -114,7 +104,7 @@ def test_files_hold_what_changed_and_no_formula(database: Database, sites: tuple
     assert found.paths[2].read_bytes() == again
 
 
-def test_memory_does_not_grow_with_the_site(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_does_not_grow_with_the_site(sqlite, monkeypatch):
     monkeypatch.setattr(crawl_changes, "PAGES_AT_ONCE", 16)
     peaks = []
     for size in (200, 2000):

@@ -116,7 +116,7 @@ def test_folded_graph_of_any_site_is_that_of_the_site(sqlite, tmp_path_factory, 
     size = data.draw(st.integers(1, 8))
     numbers = st.integers(0, size - 1)
 
-    def page(number: int) -> Stored:
+    def page(number):
         state = data.draw(st.sampled_from([DONE, DONE, MOVED, State.REFUSED, State.WAITING])) if number else DONE
         links = data.draw(st.dictionaries(numbers, st.integers(1, 3), max_size=4)) if state is DONE else {}
         body = data.draw(st.sampled_from([None, "x", "y"]))

@@ -31,7 +31,7 @@ class Stored(NamedTuple):
     duplicates: int = 0
 
 
-def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) -> int:
+def store(database, pages, sites=()):
     """Store a new crawl, and return its number."""
     crawl_id = next(_crawls)
     names = dict.fromkeys((*sites, *(one.site for one in pages)))
@@ -61,7 +61,7 @@ def store(database: Database, pages: list[Stored], sites: tuple[str, ...] = ()) 
 _keys: dict[tuple[str, str], int] = {}
 
 
-def hash_of(site: str, path: str) -> int:
+def hash_of(site, path):
     return _keys.setdefault((site, path), len(_keys) + 1)
 
 

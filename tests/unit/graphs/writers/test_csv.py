@@ -1,7 +1,5 @@
 """Tests of the CSV writer, by reading back with the csv module."""
 
-from __future__ import annotations
-
 import csv
 import io
 
@@ -14,7 +12,7 @@ from crawlers.graphs.writers.csv import write_csv
 from crawlers.storage.files.cells import clean
 
 
-def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
+def tables(graph):
     nodes, edges = io.BytesIO(), io.BytesIO()
     write_csv(graph, nodes, edges)
     read = [
@@ -24,19 +22,19 @@ def tables(graph: MemoryGraph) -> tuple[list[list[str]], list[list[str]]]:
 
 
 @pytest.mark.parametrize("start", list("=+-@\t\r\n＝＋－＠"))
-def test_no_text_begins_like_a_formula(start: str) -> None:
+def test_no_text_begins_like_a_formula(start):
     graph = MemoryGraph([(1, f"{start}1", f"{start}2")], [], (Column("title", "string"),))
     assert tables(graph)[0][1] == ["1", f"'{start}1", f"'{start}2"]
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_any_text_round_trips_without_the_guard(title: str) -> None:
+def test_any_text_round_trips_without_the_guard(title):
     graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
     (row,) = tables(graph)[0][1:]
     assert [text.removeprefix("'") for text in row[1:]] == [clean(title)] * 2
     assert not row[2].startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
-def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
+def test_a_row_that_does_not_fit_the_columns_is_refused():
     with pytest.raises(ValueError, match="shorter"):
         tables(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))

@@ -1,11 +1,8 @@
 """Tests of the GEXF writer: structure, round trips through readers, memory."""
 
-from __future__ import annotations
-
 import io
 import math
 import tracemalloc
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
@@ -18,11 +15,6 @@ from crawlers.graphs.model import PAGE_COLUMNS, Column, MemoryGraph
 from crawlers.graphs.writers.gexf import write_gexf
 from crawlers.items import Node
 from crawlers.storage.files.cells import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from crawlers.graphs.model import Row
 
 NS = "{http://gexf.net/1.3}"
 VIZ = "{http://gexf.net/1.3/viz}"
@@ -38,13 +30,13 @@ GRAPH = MemoryGraph(
 )
 
 
-def gexf(graph: MemoryGraph, look: Callable[[Row], Look] | None = None) -> bytes:
+def gexf(graph, look=None):
     out = io.BytesIO()
     write_gexf(graph, out, io.BytesIO(), look)
     return out.getvalue()
 
 
-def look(row: Row) -> Look:
+def look(row):
     return Look("#0a80ff", 4.5 * row[0], None if row[0] == 3 else (-1.25, 2.0))
 
 
@@ -87,11 +79,11 @@ ELEMENTS = {
 VALUES = {"integer": int, "long": int, "double": float, "boolean": ["true", "false"].index, "string": str}
 
 
-def short_name(element: etree._Element) -> str:
+def short_name(element):
     return element.tag.removeprefix(NS).replace(VIZ, "viz:")
 
 
-def problems(text: bytes) -> Iterator[str]:
+def problems(text):
     """Yield the violations of the schema, and the wrong references, in a GEXF file."""
     root = etree.fromstring(text)
     for element in root.iter():
@@ -120,7 +112,7 @@ def problems(text: bytes) -> Iterator[str]:
     yield from _wrong_references(root)
 
 
-def _wrong_children(name: str, found: list[str], wanted: list[str]) -> Iterator[str]:
+def _wrong_children(name, found, wanted):
     place = 0
     for want in wanted:
         count = 0
@@ -132,7 +124,7 @@ def _wrong_children(name: str, found: list[str], wanted: list[str]) -> Iterator[
         yield f"{name} has {found[place]} out of place"
 
 
-def _wrong_references(root: etree._Element) -> Iterator[str]:
+def _wrong_references(root):
     types = {element.get("id"): element.get("type") for element in root.iter(f"{NS}attribute")}
     for value in root.iter(f"{NS}attvalue"):
         try:
@@ -160,11 +152,11 @@ def _wrong_references(root: etree._Element) -> Iterator[str]:
     ],
     ids=["pages", "empty", "other columns", "no columns"],
 )  # fmt: skip
-def test_file_has_the_structure_of_the_schema(graph: MemoryGraph) -> None:
+def test_file_has_the_structure_of_the_schema(graph):
     assert list(problems(gexf(graph))) == []
 
 
-def test_file_with_looks_has_the_structure_of_the_schema() -> None:
+def test_file_with_looks_has_the_structure_of_the_schema():
     text = gexf(GRAPH, look=look)
     assert list(problems(text)) == []
     assert text.count(b"<viz:position ") == 2
@@ -183,13 +175,13 @@ def test_file_with_looks_has_the_structure_of_the_schema() -> None:
         ('type="integer"', 'type="int"'),
     ],
 )
-def test_the_structure_check_finds_mistakes(right: str, wrong: str) -> None:
+def test_the_structure_check_finds_mistakes(right, wrong):
     text = gexf(GRAPH).decode()
     assert right in text
     assert list(problems(text.replace(right, wrong).encode()))
 
 
-def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
+def test_networkx_reads_back_every_node_attribute_and_edge():
     network = nx.read_gexf(io.BytesIO(gexf(GRAPH)), node_type=int, version="1.3")
     assert network.is_directed()
     assert not network.is_multigraph()
@@ -199,13 +191,13 @@ def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
     assert set(network.edges(data="weight")) == {(1, 2, 3.0), (2, 1, 1.0), (3, 1, 2.0)}
 
 
-def test_a_row_that_does_not_fit_the_columns_is_refused() -> None:
+def test_a_row_that_does_not_fit_the_columns_is_refused():
     with pytest.raises(ValueError, match="argument"):
         gexf(MemoryGraph([(1, "a")], [], (Column("x", "string"),)))
 
 
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
-def test_any_text_round_trips_through_lxml_and_networkx(label: str, title: str) -> None:
+def test_any_text_round_trips_through_lxml_and_networkx(label, title):
     graph = MemoryGraph([(1, label, title)], [], (Column("title", "string"),), name=title, description=label)
     text = gexf(graph)
     root = etree.fromstring(text)
@@ -223,11 +215,11 @@ class EndlessGraph:
     name = description = ""
     columns = (Column("title", "string"),)
 
-    def edges(self) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    def edges(self):
         for source in range(2000):
             yield source, [(target, 1) for target in range(50)]
 
-    def nodes(self) -> Iterator[tuple[int, str, str]]:
+    def nodes(self):
         return ((number, f"http://a.test/{number}", "title" * 20) for number in range(20_000))
 
 
@@ -236,18 +228,18 @@ class Counter(io.RawIOBase):
 
     size = 0
 
-    def write(self, text: bytes) -> int:  # type: ignore[override]
+    def write(self, text):  # type: ignore[override]
         self.size += len(text)
         return len(text)
 
-    def readinto(self, _buffer: object) -> int:
+    def readinto(self, _buffer):
         return 0
 
-    def seek(self, *_place: int) -> int:
+    def seek(self, *_place):
         return 0
 
 
-def test_memory_does_not_grow_with_the_graph() -> None:
+def test_memory_does_not_grow_with_the_graph():
     out, edges = Counter(), Counter()
     tracemalloc.start()
     try:

@@ -1,7 +1,5 @@
 """Tests of the GraphML writer, by reading back."""
 
-from __future__ import annotations
-
 import io
 
 import networkx as nx
@@ -25,13 +23,13 @@ GRAPH = MemoryGraph(
 )
 
 
-def graphml(graph: MemoryGraph) -> bytes:
+def graphml(graph):
     out = io.BytesIO()
     write_graphml(graph, out, io.BytesIO())
     return out.getvalue()
 
 
-def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
+def test_networkx_reads_back_every_node_attribute_and_edge():
     network = nx.read_graphml(io.BytesIO(graphml(GRAPH)), node_type=int)
     assert type(network) is nx.DiGraph
     names = ["label", *(column.name for column in PAGE_COLUMNS)]
@@ -44,7 +42,7 @@ def test_networkx_reads_back_every_node_attribute_and_edge() -> None:
     ("type_", "value"),
     [("integer", -3), ("long", 1 << 40), ("double", 1e-9), ("boolean", False), ("string", "x")],
 )
-def test_every_type_keeps_its_values(type_: str, value: object) -> None:
+def test_every_type_keeps_its_values(type_, value):
     graph = MemoryGraph([(1, "a", value), (2, "b", None)], [], (Column("any name, even <this>", type_),))
     network = nx.read_graphml(io.BytesIO(graphml(graph)))
     assert network.nodes["1"]["any name, even <this>"] == value
@@ -53,7 +51,7 @@ def test_every_type_keeps_its_values(type_: str, value: object) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=()), min_size=1))
-def test_any_text_round_trips(title: str) -> None:
+def test_any_text_round_trips(title):
     graph = MemoryGraph([(1, title, title)], [], (Column("title", "string"),))
     read = nx.read_graphml(io.BytesIO(graphml(graph))).nodes["1"]
     assert (read["label"], read["title"]) == (clean(title), clean(title))

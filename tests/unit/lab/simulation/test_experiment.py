@@ -1,7 +1,5 @@
 """Results do not depend on the order of webs, and rows compare each rule with the baseline and the oracle."""
 
-from __future__ import annotations
-
 import pytest
 
 from crawlers.algorithms.bandits.site_rules import RuleOptions
@@ -20,7 +18,7 @@ from crawlers.lab.simulation.experiment import (
 FEW = RuleOptions(page_budget=60)
 
 
-def web(number: int, **found: int) -> Measured:
+def web(number, **found):
     return Measured("any", number, {rule: [0, links] for rule, links in found.items()})
 
 

@@ -1,7 +1,5 @@
 """Replays of orders on sites whose pages and links are known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -23,19 +21,19 @@ from crawlers.lab.simulation.order_replay import (
 SITE = "http://a.test"
 
 
-def features(word: str):
+def features(word):
     return np.array(link_features(SITE, f"{SITE}/{word}", 1, 9, LinkPlace("ul/li", "ul/li", word)), np.uint32)
 
 
-def page(*links: int, keys=(), downloads=1, moved_to=None, word="page") -> KnownPage:
+def page(*links, keys=(), downloads=1, moved_to=None, word="page"):
     return KnownPage(downloads, links, moved_to, (), frozenset(keys), features(word))
 
 
-def home(*links: int, keys=(), moved_to=None) -> KnownPage:
+def home(*links, keys=(), moved_to=None):
     return KnownPage(1, links, moved_to, (), frozenset(keys), None)
 
 
-def site(**pages: KnownPage) -> KnownSite:
+def site(**pages):
     return KnownSite(SITE, 0, {int(name[1:]): one for name, one in pages.items()})
 
 
@@ -50,7 +48,7 @@ TREE = site(
 ORDERS = [LevelByLevel, lambda: ByValue(LinkValues())]
 
 
-def read(known: KnownSite, order, budget: int = 500, **options):
+def read(known, order, budget=500, **options):
     course = replay([known], Sequential(), [order], budget, **options)
     return course.pages, course.found
 

@@ -1,7 +1,5 @@
 """A simulated rule finds the links of the pages it chose, and never more than the oracle."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest
@@ -15,7 +13,7 @@ webs = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=4)
 budgets = st.integers(0, 12)
 
 
-def rule(name: str, budget: int = 12):
+def rule(name, budget=12):
     return RULES[name](RuleOptions(page_budget=budget))
 
 

@@ -1,7 +1,5 @@
 """The synthetic webs have the sizes and means that their formulas promise."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 
@@ -19,15 +17,15 @@ from crawlers.lab.simulation.web_generator import (
 PLAIN = Shape(0.5, 1.0, 0.0, 50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # Heaps' law and nothing else
 
 
-def rng(*seed: int) -> np.random.Generator:
+def rng(*seed):
     return np.random.default_rng(seed)
 
 
-def mean_site(shape: Shape, pages: int = 400, links: float = 200.0, sites: int = 400) -> np.ndarray:
+def mean_site(shape, pages=400, links=200.0, sites=400):
     return np.mean([site(pages, links, shape, rng(1, number)) for number in range(sites)], axis=0)
 
 
-def changed(**of: float) -> Shape:
+def changed(**of):
     return dataclasses.replace(PLAIN, **of)
 
 

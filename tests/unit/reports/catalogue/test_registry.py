@@ -1,7 +1,5 @@
 """What holds for every report: its slices are its rows, in the same order, whatever the size and the time."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from itertools import pairwise
@@ -160,6 +158,6 @@ def test_report_of_unknown_name_is_an_error_that_names_the_others():
         report_named("x")
 
 
-def test_half_a_character_in_a_filter_is_refused() -> None:
+def test_half_a_character_in_a_filter_is_refused():
     with pytest.raises(ConfigError, match=r"site='\\udcff' is not valid text; write it in UTF-8"):
         parsed_filters({"site": "\udcff"}, {"site"})

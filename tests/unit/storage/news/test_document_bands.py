@@ -1,9 +1,6 @@
 """The candidates for a text are the documents with the same bands."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,17 +9,12 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.document_copies import DocumentBands
 from crawlers.storage.writer import Writer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.storage.database import Database
-
 pytestmark = pytest.mark.both_stores
 
 DOMAIN = "example.org"
 
 
-def made(seed: int, edits: int = 0, domain: str = DOMAIN) -> tuple[int, ...]:
+def made(seed, edits=0, domain=DOMAIN):
     """Return the bands of a text of 200 words, the first of which may be edited."""
     rng = random.Random(seed)
     words = [f"w{rng.randrange(500)}" for _ in range(200)]
@@ -30,18 +22,18 @@ def made(seed: int, edits: int = 0, domain: str = DOMAIN) -> tuple[int, ...]:
 
 
 @pytest.fixture
-def stored(database: Database) -> Iterator[tuple[Database, Writer]]:
+def stored(database):
     writer = Writer(database)
     yield database, writer
     writer.close()
 
 
 @pytest.fixture
-def bands(stored: tuple[Database, Writer]) -> DocumentBands:
+def bands(stored):
     return DocumentBands(*stored, most_uncommitted=5)
 
 
-def keep(bands: DocumentBands, stored: tuple[Database, Writer], page: int, kept: tuple[int, ...]) -> None:
+def keep(bands, stored, page, kept):
     changes = ChangeSet()
     bands.keep(kept, page, changes)
     stored[1].submit(changes)

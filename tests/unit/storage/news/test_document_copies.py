@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -26,9 +25,6 @@ from crawlers.storage.schema.news_tables import DocumentRow
 from crawlers.storage.writer import Writer
 from tests.support.executed_statements import statements
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.both_stores
 
 SITE = "https://www.example.org"
@@ -36,50 +32,50 @@ RNG = random.Random(1)
 WORDS = ["".join(RNG.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(RNG.randrange(3, 9))) for _ in range(600)]
 
 
-def prose(seed: int, count: int = 160) -> str:
+def prose(seed, count=160):
     return " ".join(random.Random(seed).choices(WORDS, k=count))
 
 
-def article(seed: int = 1, canonical: str = "", **changes: str) -> Article:
+def article(seed=1, canonical="", **changes):
     return replace(Article(f"Title {seed}", prose(seed), None, "", (), "", "en", canonical, "", "rule"), **changes)
 
 
-def body_hash(article: Article) -> bytes:
+def body_hash(article):
     return content_hash(f"{article.title} {article.text}".encode())
 
 
 class Crawl:
     """Pages that are judged and stored as in the pipeline."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self._database = database
         self._pages = 0
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self):
         """Start like a new process."""
         self._writer = Writer(self._database)
         self._keys = DocumentKeys(self._database, self._writer)
         self.duplicates = Duplicates(self._database, self._keys, self._writer)
 
-    def end(self) -> None:
+    def end(self):
         self._writer.close()
 
-    def flush(self) -> None:
+    def flush(self):
         self._writer.flush()
 
-    def begin_anew(self) -> None:
+    def begin_anew(self):
         """Forget all documents."""
         self.end()
         empty(self._database)
         self._pages = 0
         self.begin()
 
-    def resume(self) -> None:
+    def resume(self):
         self.end()
         self.begin()
 
-    def look_up(self, url: str, article: Article, page_id: int | None = None) -> StoredCopies:
+    def look_up(self, url, article, page_id=None):
         """Return the look-up for an article that is judged later."""
         query = self.duplicates.query(
             page_id or self._pages + 1, document_fingerprint(url, article), body_hash(article)
@@ -88,13 +84,13 @@ class Crawl:
 
     def judge(
         self,
-        url: str,
-        article: Article,
-        page_id: int | None = None,
+        url,
+        article,
+        page_id=None,
         *,
-        stored: bool = True,
-        copies: StoredCopies | None = None,
-    ) -> Copy | int:
+        stored=True,
+        copies=None,
+    ):
         """Return the copy, or the number of the new document; without *stored*, kill the process before the commit.
 
         *copies* is the result of an earlier look-up.
@@ -111,46 +107,46 @@ class Crawl:
             self._writer.submit(changes)
         return page if copy is None else copy._replace(url="")
 
-    def same_bytes(self, page: int, url: str, article: Article) -> int | None:
+    def same_bytes(self, page, url, article):
         copy = self.duplicates.same_bytes(page, url, body_hash(article))
         return None if copy is None else copy.page_id
 
-    def documents(self) -> list[int]:
+    def documents(self):
         self._writer.flush()
         with self._database.read() as connection:
             return [page for (page,) in connection.execute(text("SELECT page_id FROM document ORDER BY page_id"))]
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory) -> Iterator[Database]:
+def store(tmp_path_factory):
     """Created once, because creating its tables takes longer than a test."""
     database = Database(f"sqlite:///{tmp_path_factory.mktemp('copies') / 'crawl.sqlite'}")
     yield database
     database.close()
 
 
-def empty(store: Database) -> None:
+def empty(store):
     with store.write() as connection:
         for table in ("document", "document_key", "document_band"):
             connection.execute(text(f"DELETE FROM {table}"))
 
 
 @pytest.fixture
-def crawl(store: Database) -> Iterator[Crawl]:
+def crawl(store):
     empty(store)
     crawl = Crawl(store)
     yield crawl
     crawl.end()
 
 
-def reprinted(seed: int = 1) -> Article:
+def reprinted(seed=1):
     words = prose(seed).split()
     words[20], words[90] = "changed", "words"
     del words[140]
     return article(seed, text=" ".join(words), title="Another headline")
 
 
-def corrected(seed: int = 1) -> Article:
+def corrected(seed=1):
     """Return the article with a date line, another lead, without its end, and with a note."""
     words = prose(seed).split()
     text = f"Bern, 23 November 2026, 10:45 - {prose(99, 15)} {' '.join(words[15:130])} Correction: it was 300, not 45."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -14,11 +13,6 @@ from crawlers.storage.news.document_copies import DocumentKeys
 from crawlers.storage.writer import Writer
 from tests.support.services import fresh_database
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlers.items import Key128
-
 pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -27,31 +21,31 @@ LEAST, MOST = -(1 << 63), (1 << 63) - 1
 class Store:
     """Keys, and the writer of the change sets with their claims."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database):
         self._database = database
         self._writer = Writer(database)
         self.keys: DocumentKeys = self.open()
 
-    def open(self, most_uncommitted: int = 100) -> DocumentKeys:
+    def open(self, most_uncommitted=100):
         """Return the keys as a new process sees them."""
         return DocumentKeys(self._database, self._writer, most_uncommitted)
 
-    def claim(self, keys: list[Key128], owner: int, void: frozenset[int] = frozenset()) -> list[int]:
+    def claim(self, keys, owner, void=frozenset()):
         changes = ChangeSet()
         holders = self.keys.claim(keys, owner, changes, void)
         self._writer.submit(changes)
         return holders
 
-    def reopen(self) -> None:
+    def reopen(self):
         self._writer.flush()
         self.keys = self.open()
 
-    def close(self) -> None:
+    def close(self):
         self._writer.close()
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def database(request, tmp_path_factory):
     with ExitStack() as stack:
         url = f"sqlite:///{tmp_path_factory.mktemp('keys') / 'crawl.sqlite'}"
         if request.param == "postgresql":
@@ -62,7 +56,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture
-def store(database: Database) -> Iterator[Store]:
+def store(database):
     """Each engine in turn, empty."""
     with database.write() as connection:
         connection.execute(text("DELETE FROM document_key"))

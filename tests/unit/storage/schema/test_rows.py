@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, get_type_hints
+from typing import NamedTuple, get_type_hints
 
 import pytest
 from sqlalchemy import MetaData
@@ -28,7 +28,7 @@ class ToyRow(NamedTuple):
 toy = table("toy", toys, ToyRow, UPSERT, key=1)
 
 
-def test_field_without_a_column_is_refused() -> None:
+def test_field_without_a_column_is_refused():
     class Typo(NamedTuple):
         id: int
         wieght: float
@@ -37,7 +37,7 @@ def test_field_without_a_column_is_refused() -> None:
         writes(toy, UPDATE)(Typo)
 
 
-def test_update_without_the_key_first_is_refused() -> None:
+def test_update_without_the_key_first_is_refused():
     class Keyless(NamedTuple):
         weight: float
         id: int
@@ -50,7 +50,7 @@ OURS = [kind for kind in row_types() if write_of(kind).table in metadata.tables.
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OURS if write_of(kind).select.get("sqlite") == "{rows}"])
-def test_fields_have_the_types_of_their_columns(kind: type[Any]) -> None:
+def test_fields_have_the_types_of_their_columns(kind):
     write, hints = write_of(kind), get_type_hints(kind)
     for name in write.columns:
         column = write.table.c[name]

@@ -1,10 +1,7 @@
 """The final similarities of a topic crawl depend only on the set of its pages."""
 
-from __future__ import annotations
-
 import random
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select
@@ -14,13 +11,10 @@ from crawlers.storage.topic import topics
 from crawlers.storage.topic.topics import store_similarities
 from tests.support.topic_store import add_page, begin_topic
 
-if TYPE_CHECKING:
-    from crawlers.storage.database import Database
-
 PAGES = [{"unicod": 2, "font": 1}, {"unicod": 1}, {"font": 3}, {}, {"text": 1, "tabl": 5}]
 
 
-def similarities(database: Database) -> dict[int, float]:
+def similarities(database):
     with database.read() as connection:
         rows = connection.execute(select(topic_page.c.page_id, topic_page.c.similarity))
         return {number: similarity for number, similarity in rows}

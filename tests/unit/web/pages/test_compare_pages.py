@@ -1,7 +1,5 @@
 """The comparison of two crawls: the choice, the counts, the rows, the files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -25,7 +23,7 @@ def rows_of(response):
     return re.findall(r'<span class="chip (\w+)">.*?title="([^"]*)"', body, re.DOTALL)
 
 
-def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, later) -> None:
+def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, later):
     response = browser.get(f"/crawls/{later}/compare")
     assert response.status_code == 200
     assert f"spring #{crawl_id}" in response.text
@@ -36,7 +34,7 @@ def test_crawl_is_compared_with_the_earlier_one_of_its_sites(browser, crawl_id, 
     assert f'href="/crawls/{later}/explain?url=http%3A//a.test/a"' in response.text
 
 
-def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later) -> None:
+def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later):
     address = f"/crawls/{later}/compare?with={crawl_id}"
     assert "Their settings are the same, as far as they are recorded." in browser.get(address).text
     manifest = {
@@ -51,7 +49,7 @@ def test_settings_that_differ_are_told(browser, sqlite, crawl_id, later) -> None
     assert HOSTILE not in table
 
 
-def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later) -> None:
+def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later):
     address = f"/crawls/{later}/compare?with={crawl_id}"
     assert rows_of(browser.get(f"{address}&change=appeared")) == [("appeared", "http://a.test/fresh")]
     assert rows_of(browser.get(f"{address}&text=ALERT&change=changed")) == [("changed", "http://a.test/a")]
@@ -82,11 +80,11 @@ def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later) -> None:
         (f"text={'x' * 201}", 400),
     ],
 )
-def test_wrong_addresses_are_refused(browser, later, query, status) -> None:
+def test_wrong_addresses_are_refused(browser, later, query, status):
     assert browser.get(f"/crawls/{later}/compare?{query}").status_code == status
 
 
-def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later) -> None:
+def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later):
     query = f"with={crawl_id}&change=changed"
     pages = browser.get(f"/crawls/{later}/compare/pages.csv?{query}")
     assert pages.headers["content-disposition"] == 'attachment; filename="changed-pages-1-2.csv"'
@@ -100,7 +98,7 @@ def test_files_have_all_rows_that_the_filters_show(browser, crawl_id, later) -> 
     assert browser.get(f"/crawls/{later}/compare/sites.csv?{query}").status_code == 404
 
 
-def test_graph_of_both_crawls_has_a_status_for_each_page(browser, crawl_id, later) -> None:
+def test_graph_of_both_crawls_has_a_status_for_each_page(browser, crawl_id, later):
     gexf = browser.get(f"/crawls/{later}/compare/changes.gexf?with={crawl_id}&site=http://a.test")
     network = nx.read_gexf(io.BytesIO(gexf.content), version="1.3")
     changes = {data["label"]: data["change"] for _, data in network.nodes(data=True)}
@@ -109,14 +107,14 @@ def test_graph_of_both_crawls_has_a_status_for_each_page(browser, crawl_id, late
     assert missing.status_code == 404
 
 
-def test_single_crawl_says_what_to_do(browser, crawl_id) -> None:
+def test_single_crawl_says_what_to_do(browser, crawl_id):
     response = browser.get(f"/crawls/{crawl_id}/compare")
     assert "There is no other crawl of these sites" in response.text
     assert f'href="/start?like={crawl_id}"' in response.text
     assert browser.get(f"/crawls/{crawl_id}/compare/pages.csv").status_code == 404
 
 
-def test_crawls_without_a_site_in_common_are_not_compared(browser, sqlite, crawl_id) -> None:
+def test_crawls_without_a_site_in_common_are_not_compared(browser, sqlite, crawl_id):
     row = {"id": 7, "name": "x", "mission": "sitegraph", "state": "finished", "started_at": 0.0, "manifest": "{}"}
     with sqlite.write() as connection:
         connection.execute(insert(crawl), row)

@@ -1,7 +1,5 @@
 """The page of a graph and its files, as a browser without scripts sees them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -19,7 +17,7 @@ def data_of(response):
     )
 
 
-def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id) -> None:
+def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_is_there(open_panel, crawl_id):
     browser = open_panel(wait_s=0, threads=0)
     assert "Being computed since" in browser.get(f"/crawls/{crawl_id}/graph").text  # the sites are counted first
     waiting = browser.get(f"/crawls/{crawl_id}/graph?graph=pages")
@@ -30,7 +28,7 @@ def test_page_says_that_the_graph_is_being_computed_and_is_loaded_again_when_it_
     assert ready.headers["hx-refresh"] == "true"
 
 
-def test_neighbourhood_of_a_url_is_that_of_its_site(browser, crawl_id) -> None:
+def test_neighbourhood_of_a_url_is_that_of_its_site(browser, crawl_id):
     response = browser.get(f"/crawls/{crawl_id}/graph?url=a.test/untitled&hops=1")
     assert {node[0] for node in data_of(response)["nodes"]} == {"http://a.test/untitled", "http://a.test/"}
     assert '<option value="http://a.test" selected>' in response.text
@@ -43,14 +41,14 @@ def test_neighbourhood_of_a_url_is_that_of_its_site(browser, crawl_id) -> None:
         ("graph=http://z.test", "is not a site of the crawl"),
     ],
 )
-def test_what_can_not_be_drawn_is_said(browser, crawl_id, query, said) -> None:
+def test_what_can_not_be_drawn_is_said(browser, crawl_id, query, said):
     response = browser.get(f"/crawls/{crawl_id}/graph?{query}")
     assert said in response.text
     assert response.status_code == 200
     assert browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}").status_code == 400
 
 
-def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id) -> None:
+def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id):
     query = "graph=http://a.test"
     nodes = browser.get(f"/crawls/{crawl_id}/graph/nodes.csv?{query}")
     assert nodes.headers["content-disposition"] == f'attachment; filename="spring-{crawl_id}-nodes.csv"'
