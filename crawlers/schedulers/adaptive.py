@@ -2,9 +2,7 @@
 
 The frontier decides which site, which page, and when. A `SiteSpider` names its sites (`crawl_spec`) and yields one
 `Page` per response, which the store pipeline records. The requests of plain Scrapy spiders wait in the frontier as text
-(see `foreign`). `Wakeup` is the only private access to Scrapy: after `next_request` returned None, the engine calls it
-again only when a download ends, or after five seconds, and there is no public way to schedule an earlier call.
-`tests/unit/schedulers/test_wakeup.py` fails if this one breaks.
+(see `foreign`).
 """
 
 from __future__ import annotations
@@ -12,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
 
 from crawlers.extensions.crawl_owner import owner_of
 from crawlers.extensions.pending_callbacks import pending_callbacks
-from crawlers.schedulers.request_flow import RequestFlow
+from crawlers.schedulers.request_flow import RequestFlow, Wakeup
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,40 +21,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.spiders import Spider
-    from scrapy.utils.asyncio import CallLaterResult
 
     from crawlers.extensions.crawl_owner import CrawlOwner
     from crawlers.extensions.pending_callbacks import PendingCallbacks
-
-
-class Wakeup:
-    """At most one pending timer: the earliest wins."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._at = float("inf")
-        self._timer: CallLaterResult | None = None
-
-    def at(self, when: float, now: float) -> None:
-        """Let the engine call `next_request` at *when* (seconds of the clock of *now*)."""
-        if when >= self._at:
-            return
-        self.cancel()
-        self._at = when
-        self._timer = call_later(max(0.0, when - now), self._ring)
-
-    def _ring(self) -> None:
-        self._timer = None
-        self._at = float("inf")
-        slot = self._crawler.engine._slot
-        if slot is not None:
-            slot.nextcall.schedule()
-
-    def cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._at = float("inf")
 
 
 class AdaptiveScheduler(BaseScheduler):

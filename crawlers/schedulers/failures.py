@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
-    from crawlers.schedulers.robots_fetch import RobotsFetch
-    from crawlers.schedulers.sitemap_fetch import SitemapFetch
 
 
 class DownloadFailure(NamedTuple):
@@ -63,6 +61,11 @@ def failure_of(error: BaseException | None) -> DownloadFailure:
     return DownloadFailure(Reason.ERROR.of(type(error).__name__, text), State.FAILED, False)
 
 
+def failed_callback(error: BaseException | None) -> str:
+    """Return the reason that is stored if a callback raises *error*."""
+    return Reason.SPIDER_FAILED.of(failure_of(error).reason)
+
+
 def failed_page(lease: Lease, error: BaseException | None) -> Page:
     """Return the page of a failed lease."""
     failure = failure_of(error)
@@ -77,19 +80,10 @@ def failed_page(lease: Lease, error: BaseException | None) -> Page:
 
 
 class ErrorHandlers:
-    """Records failed pages in *crawl*. Errors of callbacks at work, *robots* and *sitemaps* are passed on to these."""
+    """Records failed pages in *crawl*. Errors of callbacks at work are passed on to *callbacks*."""
 
-    def __init__(
-        self,
-        crawl: Crawl,
-        robots: RobotsFetch,
-        sitemaps: SitemapFetch,
-        callbacks: PendingCallbacks,
-        manager: SignalManager,
-    ) -> None:
+    def __init__(self, crawl: Crawl, callbacks: PendingCallbacks, manager: SignalManager) -> None:
         self._crawl = crawl
-        self._robots = robots
-        self._sitemaps = sitemaps
         self._callbacks = callbacks
         manager.connect(self._spider_error, signals.spider_error)
         manager.connect(self._item_error, signals.item_error)
@@ -107,13 +101,10 @@ class ErrorHandlers:
         return lease if is_open else None
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
-        reason = Reason.SPIDER_FAILED.of(failure_of(failure.value).reason)
+        reason = failed_callback(failure.value)
         if response is None or self._callbacks.record_failure(response, reason):
             return  # without a response, it is an error of `start`
-        request = _request_of(response)
-        if self._robots.failed_to_parse(request, reason) or self._sitemaps.failed_to_read(request, reason):
-            return
-        if (lease := self._open_lease(request)) is not None:
+        if (lease := self._open_lease(_request_of(response))) is not None:
             self._crawl.recording.record(Page(lease.id, lease.url, lease.level, State.FAILED, reason=reason))
 
     def _item_error(self, item: object, failure: Failure) -> None:

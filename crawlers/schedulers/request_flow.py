@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from scrapy import signals
+from scrapy.utils.asyncio import call_later
 
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.crawl.site_policies import RobotsNeeded
@@ -26,14 +27,49 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.spiders import Spider
+    from scrapy.utils.asyncio import CallLaterResult
 
     from crawlers.crawl.running_crawl import Crawl
     from crawlers.extensions.pending_callbacks import PendingCallbacks
     from crawlers.frontier.values import Lease
-    from crawlers.schedulers.adaptive import Wakeup
 
 LAST_WAIT_S = 60.0  # until the last request for robots.txt, if only sites without one are left: a crawl ends soon
 MAX_STEPS = 500  # sites whose robots.txt is requested, or requests that can't be recreated, in one call
+
+
+class Wakeup:
+    """At most one pending timer: the earliest wins.
+
+    This is the only private access to Scrapy: after `next_request` returned None, the engine calls it again only when a
+    download ends, or after five seconds, and there is no public way to schedule an earlier call.
+    `tests/unit/schedulers/test_wakeup.py` fails if this one breaks.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._at = float("inf")
+        self._timer: CallLaterResult | None = None
+
+    def at(self, when: float, now: float) -> None:
+        """Let the engine call `next_request` at *when* (seconds of the clock of *now*)."""
+        if when >= self._at:
+            return
+        self.cancel()
+        self._at = when
+        self._timer = call_later(max(0.0, when - now), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._at = float("inf")
+        slot = self._crawler.engine._slot
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._at = float("inf")
 
 
 class RequestFlow:
@@ -57,7 +93,7 @@ class RequestFlow:
             crawler.signals.connect(self._sent, signal)
         self._are_verified = settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         crawler.signals.connect(self._received, signals.response_downloaded)
-        errors = ErrorHandlers(crawl, self._robots, self._sitemaps, callbacks, crawler.signals)
+        errors = ErrorHandlers(crawl, callbacks, crawler.signals)
         self._failed = errors.download_failed
         self._foreign = ForeignRequests(spider, normalization(settings), crawl, callbacks, crawler.signals)
 

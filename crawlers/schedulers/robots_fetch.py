@@ -17,7 +17,7 @@ from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS, robots_te
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
 from crawlers.reasons import Reason, sentence
-from crawlers.schedulers.failures import failure_of
+from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
@@ -142,6 +142,14 @@ class RobotsFetch:
         assert response.request is not None
         self.in_flight -= 1
         attempt: RobotsAttempt = response.request.meta["robots"]
+        try:
+            self._apply(attempt, response)
+        except Exception as error:
+            logger.exception("%s: its robots.txt can't be used", attempt.site)
+            self._crawl.record_robots(attempt.site_id, UNREACHABLE, failed_callback(error), None)
+
+    def _apply(self, attempt: RobotsAttempt, response: Response) -> None:
+        assert response.request is not None
         redirect: Redirect | None = response.request.meta.get(REDIRECT)
         if redirect is not None and redirect.target is not None and attempt.hops < MAX_REDIRECTS:
             self._enqueue(attempt._replace(url=redirect.target.url, hops=attempt.hops + 1))
@@ -154,14 +162,6 @@ class RobotsFetch:
             return
         text = robots_text(response.body) if response.status == 200 else None
         self._crawl.record_robots(attempt.site_id, response.status, text, None)
-
-    def failed_to_parse(self, request: Request, reason: str) -> bool:
-        """Handle a robots.txt that could not be parsed; return whether *request* is one for robots.txt."""
-        if "robots" not in request.meta:
-            return False
-        self.in_flight -= 1
-        self._crawl.record_robots(request.meta["robots"].site_id, UNREACHABLE, reason, None)
-        return True
 
     def _failed(self, failure: Failure) -> None:
         self.in_flight -= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -14,7 +15,7 @@ from crawlers.extraction.response import WebResponse
 from crawlers.extraction.robots_rules import MAX_REDIRECTS
 from crawlers.items import REDIRECT
 from crawlers.reasons import Reason
-from crawlers.schedulers.failures import failure_of
+from crawlers.schedulers.failures import failed_callback, failure_of
 from crawlers.schedulers.page_requests import PLAIN
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.urls.redirect_targets import Redirect
     from crawlers.crawl.running_crawl import Crawl
+
+logger = logging.getLogger(__name__)
 
 SITEMAP = "sitemap"  # the key of an attempt in the meta of its request
 
@@ -101,8 +104,13 @@ class SitemapFetch:
                 content_type.decode("latin-1") if content_type is not None else None,
                 is_truncated="dataloss" in response.flags,
             )
-            content = await self._crawl.sitemaps.content(attempt.site_id, found)
-            self._end(attempt, response.status, content=content)
+            try:
+                content = await self._crawl.sitemaps.content(attempt.site_id, found)
+            except Exception as error:
+                logger.exception("%s can't be read", response.url)
+                self._end(attempt, response.status, failed_callback(error))
+            else:
+                self._end(attempt, response.status, content=content)
 
     def _redirected(self, attempt: SitemapAttempt, status: int, redirect: Redirect) -> None:
         if redirect.target is None:
@@ -135,13 +143,6 @@ class SitemapFetch:
             self._enqueue_next(attempt._replace(attempt=attempt.attempt + 1), delay_s)
         else:
             self._end(attempt, status, reason)
-
-    def failed_to_read(self, request: Request, reason: str) -> bool:
-        """Handle a sitemap that could not be read; return whether *request* is one for a sitemap."""
-        attempt = request.meta.get(SITEMAP)
-        if attempt is not None:
-            self._end(attempt, 200, reason)
-        return attempt is not None
 
     def _end(
         self, attempt: SitemapAttempt, status: int, reason: str = "", content: SitemapContent | None = None

@@ -9,35 +9,40 @@ from pathlib import Path
 
 import grimp
 import networkx
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "crawlers"
 
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 TEXTS = {name: path.read_text("utf-8") for name, path in FILES.items()}
-TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 
 PACKAGE_DOCSTRING_LINES = 10  # at most: purpose, rules, where to begin
 
 
-def test_modules_have_docstrings():
-    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
+@pytest.fixture(scope="module")
+def trees():
+    return {name: ast.parse(text) for name, text in TEXTS.items()}
 
 
-def test_docstrings_of_packages_have_few_lines():
+def test_modules_have_docstrings(trees):
+    assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []
+
+
+def test_docstrings_of_packages_have_few_lines(trees):
     lines = {
         name: len((ast.get_docstring(tree) or "").splitlines())
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         if FILES[name].name == "__init__.py"
     }
     assert lines
     assert {name: number for name, number in lines.items() if number > PACKAGE_DOCSTRING_LINES} == {}
 
 
-def test_public_functions_and_classes_have_docstrings():
+def test_public_functions_and_classes_have_docstrings(trees):
     bare = [
         f"{name}: {node.name}"
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
         for node in tree.body
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         and not node.name.startswith("_")
@@ -83,10 +88,10 @@ def _getattr_on_spiders(tree, *, is_in_spider=False):
     ]
 
 
-def test_attributes_of_spiders_are_typed():
+def test_attributes_of_spiders_are_typed(trees):
     lines = {
         name: _getattr_on_spiders(tree, is_in_spider=FILES[name].parent.name == "spiders")
-        for name, tree in TREES.items()
+        for name, tree in trees.items()
     }
     found = {name: numbers for name, numbers in lines.items() if numbers}
     assert found == {}, "use a method of SiteSpider, or isinstance, in place of getattr and hasattr"

@@ -39,11 +39,15 @@ NO_SETTINGS = {
     *("SCRAPY_SETTINGS_MODULE", "CRAWLERS_CRAWL", "CRAWLERS_SUMMARY", "CRAWLERS_WORKER"),
     *("MAX_URL", "FRONTIER_URL", "TOPIC_TERMS", "LINK_WEIGHTS", "DELETED_LINKS", "DELTA_BINARY_PACKED", "RAW_UCB_C"),
 }
-CODE = {
-    path: ast.parse(path.read_text("utf-8"))
-    for path in sorted((ROOT / "crawlers").rglob("*.py"))
-    if path.name not in ("settings.py", "removed.py")
-}
+
+
+@pytest.fixture(scope="module")
+def code():
+    """The syntax trees of the modules that may name settings, by path."""
+    paths = (
+        path for path in sorted((ROOT / "crawlers").rglob("*.py")) if path.name not in ("settings.py", "removed.py")
+    )
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def _sections(path):
@@ -71,18 +75,15 @@ def _setting_names(tree):
     return found
 
 
-NAMED = {path.relative_to(ROOT).as_posix(): _setting_names(tree) for path, tree in CODE.items()}
-
-
-def test_no_setting_is_mistyped_in_code():
+def test_no_setting_is_mistyped_in_code(code):
     """Scrapy returns 0, 0.0 or False for an unknown name, so only this test detects a typo."""
-    unknown = {path: names - OURS.keys() - SCRAPYS - NO_SETTINGS for path, names in NAMED.items()}
+    unknown = {path: _setting_names(tree) - OURS.keys() - SCRAPYS - NO_SETTINGS for path, tree in code.items()}
     assert {path: names for path, names in unknown.items() if names} == {}
 
 
-def test_every_project_setting_is_read():
-    texts = {node.value for tree in CODE.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    read = texts.union(*NAMED.values())
+def test_every_project_setting_is_read(code):
+    texts = {node.value for tree in code.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    read = texts.union(*map(_setting_names, code.values()))
     assert OURS.keys() - SCRAPYS - read == set()
 
 
@@ -129,10 +130,10 @@ def _stats(trees):
     return found
 
 
-def test_documented_stats_are_those_of_the_code():
+def test_documented_stats_are_those_of_the_code(code):
     text = (ROOT / "docs" / "reference" / "stats.md").read_text("utf-8")
     documented = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
-    assert sorted(documented) == sorted(_stats(list(CODE.values())))
+    assert sorted(documented) == sorted(_stats(list(code.values())))
 
 
 # Links and paths ------------------------------------------------------------------------------------

@@ -9,12 +9,9 @@ from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 from twisted.python.failure import Failure
 
-from crawlers.algorithms.robots_groups import UNREACHABLE
 from crawlers.extensions.pending_callbacks import PendingCallbacks
 from crawlers.items import LEASE, Page, State
 from crawlers.schedulers.failures import ErrorHandlers
-from crawlers.schedulers.robots_fetch import RobotsFetch
-from crawlers.schedulers.sitemap_fetch import SitemapFetch
 from tests.support.opened_crawl import OpenedCrawl
 
 SPIDER = Spider("test")
@@ -28,17 +25,8 @@ class Handled:
         self.opened = OpenedCrawl(url, RETRY_TIMES=1)
         self.manager = SignalManager()
         self.callbacks = PendingCallbacks(self.opened.crawl.recording.record)
-        self.rules: list[tuple[int, int, str | None]] = []  # site id, status and text
-        crawl = self.opened.crawl
-        crawl.record_robots = self._known
-        crawl.sites.begin_robots = lambda site_id: True
-        self.robots = RobotsFetch(crawl, last_wait_s=0.0, most=1, timeout_s=20.0)
-        self.sitemaps = SitemapFetch(crawl)
-        self.handlers = ErrorHandlers(crawl, self.robots, self.sitemaps, self.callbacks, self.manager)
+        self.handlers = ErrorHandlers(self.opened.crawl, self.callbacks, self.manager)
         self.lease = self.opened.lease()
-
-    def _known(self, site_id, status, text, rest_s):
-        self.rules.append((site_id, status, text))
 
     def request(self, lease=None):
         return Request(self.lease.url, meta={LEASE: lease or self.lease})
@@ -104,14 +92,6 @@ def test_failing_callback_at_work_ends_its_lease_after_everything_that_it_yielde
     assert handled.page() == (State.WAITING, "")
     handled.callbacks.record_request(yielded)
     assert handled.page() == (State.FAILED, "spider_failed error ValueError a bug")
-
-
-def test_robots_txt_that_can_not_be_parsed_makes_its_site_unreachable(handled):
-    handled.robots.enqueue(handled.lease.site_id, "http://a.test")
-    request = handled.robots.next_request(handled.opened.now)
-    handled.spider_error(request)
-    assert handled.rules == [(handled.lease.site_id, UNREACHABLE, "spider_failed error ValueError a bug")]
-    assert handled.robots.in_flight == 0
 
 
 def test_page_that_a_pipeline_loses_has_failed_with_the_reason(handled):

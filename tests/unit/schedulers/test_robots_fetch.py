@@ -19,6 +19,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_REDIRECTS
 from crawlers.frontier.politeness import MAX_REST_S
 from crawlers.items import REDIRECT
+from crawlers.schedulers import robots_fetch
 from crawlers.schedulers.robots_fetch import MAX_DECOMPRESSED, MAX_TIMEOUT_S, UNKNOWN_HOST_WAIT_S, RobotsFetch
 
 SITE, NOW = "http://a.test", 1000.0
@@ -162,10 +163,17 @@ def test_unresponsive_hosts_leave_room_for_others(fetch):
     second = [one.next_request(), one.next_request()][1]
     assert one.robots.next_request(NOW) is None
     assert one.robots.next_due(NOW) is None
-    assert one.robots.failed_to_parse(second, "no such host")
-    assert one.known == [(0, UNREACHABLE, "no such host")]
+    second.callback(Response(second.url, 404, request=second))
+    assert one.known == [(0, 404, None)]
     assert one.robots.next_due(NOW) == 0.0
     assert one.next_request().url == "http://s1.test/robots.txt"
+
+
+def test_robots_txt_that_can_not_be_used_makes_its_site_unreachable(fetch, monkeypatch):
+    monkeypatch.setattr(robots_fetch, "robots_text", lambda body: 1 / 0)
+    one = fetch()
+    one.respond(200, b"User-agent: *")
+    assert one.result() == (UNREACHABLE, "spider_failed error ZeroDivisionError division by zero")
 
 
 # Rests

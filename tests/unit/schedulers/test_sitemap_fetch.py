@@ -148,9 +148,8 @@ def test_delay_of_the_site_is_kept(fetch):
     assert one.opened.lease().url == f"{SITE}/"
 
 
-def test_internal_error_of_the_reader_ends_the_attempt(fetch):
+def test_internal_error_of_the_reader_ends_the_attempt(fetch, monkeypatch):
     one = fetch()
-    request = one.next_request()
-    assert one.fetch.failed_to_read(request, "spider_failed timeout")
-    assert not one.fetch.failed_to_read(request.replace(meta={}), "of a page")
-    assert one.stored() == ("/sitemap.xml", 200, "spider_failed timeout")
+    monkeypatch.setattr(one.crawl.sitemaps, "content", lambda site_id, found: 1 / 0)
+    one.respond()
+    assert one.stored() == ("/sitemap.xml", 200, "spider_failed error ZeroDivisionError division by zero")

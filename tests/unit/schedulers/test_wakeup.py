@@ -9,7 +9,7 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import AsyncCrawlerRunner
 
-from crawlers.schedulers.adaptive import Wakeup
+from crawlers.schedulers.request_flow import Wakeup
 
 DUE_S = 0.2
 HEARTBEAT_S = 3600  # after which the engine would ask by itself; 5 in Scrapy
