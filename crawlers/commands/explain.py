@@ -11,6 +11,7 @@ from crawlers.cli.project_command import StoreCommand, opened_store, read_crawl,
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_name import named_by
 from crawlers.inputs.text_file import shortened
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.files.cells import clean
 
 if TYPE_CHECKING:
@@ -63,10 +64,8 @@ class Command(StoreCommand):
         from crawlers.storage.crawl_settings import settings_of
 
         rules = crawl_rules(settings_of(database, crawl.id))
-        until = time.monotonic() + REPLAY_S
-        found = url_history(database, crawl, text, rules, time.time(), lambda: time.monotonic() > until)
-        until = time.monotonic() + SEARCH_S
-        links = linking_facts(database, crawl.id, found.subject, lambda: time.monotonic() > until)
+        found = url_history(database, crawl, text, rules, time.time(), TimeLimit(REPLAY_S))
+        links = linking_facts(database, crawl.id, found.subject, TimeLimit(SEARCH_S))
         if found.state == BAD_LINK and not links:
             raise ConfigError(
                 f"{shortened(text)}: not the address of a page, and no page links to it; write a full URL, http://…"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlers.storage.worker_queries import crawl_begun_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from crawlers.storage.database import Database
@@ -49,13 +48,16 @@ class JobRecord:
         with self._lock:
             self._write(job)
 
-    def set_crawl(self, job: str, crawl_id: int) -> None:
-        """Record the crawl of a *job* that is known by its `Job.job`."""
-        self._change(job, lambda known: known._replace(crawl_id=crawl_id))
-
-    def set_end(self, job: str, at: float, status: int | None, why: str) -> None:
-        """Record the end of a *job* that is known by its `Job.job`."""
-        self._change(job, lambda known: known._replace(ended_at=at, status=status, why=why))
+    def change(self, job: str, **values: Any) -> None:
+        """Record *values* of a *job* that is known by its `Job.job`: its crawl, or its end."""
+        with self._lock:
+            known = next((one for one in self._read() if one.job == job), None)
+            if known is None:
+                return
+            try:
+                self._write(known._replace(**values))
+            except OSError as error:
+                logger.warning("%s can't be written: %s; what became of %s is lost", self._path, error.strerror, job)
 
     def find_crawls(self, database: Database) -> None:
         """Record the crawls of jobs that needed long to begin them. Raises `StoreError`."""
@@ -63,7 +65,7 @@ class JobRecord:
             if job.crawl_id is None and job.ended_at is None and job.since is not None:
                 crawl_id = crawl_begun_since(database, job.crawl, job.since)
                 if crawl_id is not None:
-                    self.set_crawl(job.job, crawl_id)
+                    self.change(job.job, crawl_id=crawl_id)
 
     def latest(self) -> list[Job]:
         """Return the last job of each name of a crawl, the latest first."""
@@ -76,16 +78,6 @@ class JobRecord:
         """Return all jobs, the latest first; lines that are damaged are left out."""
         with self._lock:
             return self._read()
-
-    def _change(self, job: str, changed: Callable[[Job], Job]) -> None:
-        with self._lock:
-            known = next((one for one in self._read() if one.job == job), None)
-            if known is None:
-                return
-            try:
-                self._write(changed(known))
-            except OSError as error:
-                logger.warning("%s can't be written: %s; what became of %s is lost", self._path, error.strerror, job)
 
     def _write(self, job: Job) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from crawlers.errors import CrawlersError
+from crawlers.reports.time_limit import TimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -35,40 +36,17 @@ MAX_READERS = 20  # that wait at the same time: half of the threads that answer 
 T = TypeVar("T")
 
 
-class Kept(NamedTuple, Generic[T]):
-    """A result, when it was computed, in seconds since 1970, and how long that took."""
+class Outcome(NamedTuple, Generic[T]):
+    """A result that was computed at the time *at*, in seconds since 1970; or its *value* is None, and it *is_missing*.
 
-    value: T
-    at: float
-    seconds: float = 0.0
-
-
-class Unfinished(NamedTuple):
-    """A result that is not there.
-
-    It is being computed since *at*, in seconds since 1970; or the computation failed at that time because of *problem*.
+    Then it is being computed since that time, or the computation failed at that time because of *problem*.
     """
 
     at: float
+    value: T | None = None
+    is_missing: bool = True
+    seconds: float = 0.0  # that the computation took
     problem: str = ""
-    seconds: float = 0.0  # that the failure took
-
-
-def value_of(outcome: Kept[T] | Unfinished) -> T | None:
-    """Return the value of a result; None while it is not there."""
-    return outcome.value if isinstance(outcome, Kept) else None
-
-
-class Patience:
-    """The time for which a page waits, for all of its results together."""
-
-    def __init__(self, wait_s: float) -> None:
-        self._until = time.monotonic() + wait_s
-
-    @property
-    def left_s(self) -> float:
-        """What is left of it, in seconds."""
-        return max(0.0, self._until - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +77,7 @@ class KeptResults:
         self._most_waiting = most_waiting
         self._most_readers = most_readers
         self._readers = 0  # that wait
-        self._ended: OrderedDict[Hashable, Kept[Any] | Unfinished] = OrderedDict()
+        self._ended: OrderedDict[Hashable, Outcome[Any]] = OrderedDict()
         self._bytes = 0  # of those
         self._jobs: dict[Hashable, _Job] = {}  # that wait, or are being computed
         self._waiting: deque[_Job] = deque()
@@ -108,7 +86,7 @@ class KeptResults:
 
     def get(
         self, key: Hashable, compute: Callable[[], T], wait_s: float | None = None, *, share: float = 0.0
-    ) -> Kept[T] | Unfinished:
+    ) -> Outcome[T]:
         """Return the result of *key*, which *compute* returns, or why it is not there.
 
         *compute* is called in another thread unless the result is known, and goes on when the reader has waited for
@@ -125,15 +103,15 @@ class KeptResults:
             job = self._job(key, compute)
         return self._awaited(job, wait_s if known is None or known.seconds < wait_s else 0.0)
 
-    def patience(self, *, is_small: bool = False) -> Patience:
-        """Return what a page passes on as *wait_s* if it needs several results, or those of a small crawl."""
-        return Patience(self.wait_s * (SMALL_WAITS if is_small else 1))
+    def patience(self, *, is_small: bool = False) -> TimeLimit:
+        """Return for how long a page waits for all of its results together, or for those of a small crawl."""
+        return TimeLimit(self.wait_s * (SMALL_WAITS if is_small else 1))
 
-    def known(self, key: Hashable) -> Kept[Any] | None:
-        """Return the result of *key* if it was computed before."""
+    def known(self, key: Hashable) -> Any:
+        """Return the value of *key* if it was computed before."""
         with self._lock:
             ended = self._known(key)
-        return ended if isinstance(ended, Kept) else None
+        return ended and ended.value
 
     def forget(self, key: Hashable) -> None:
         """Let the result of *key* be computed again when somebody asks for it."""
@@ -144,7 +122,7 @@ class KeptResults:
         if (ended := self._ended.pop(key, None)) is not None:
             self._bytes -= _size(ended)
 
-    def _known(self, key: Hashable) -> Kept[Any] | Unfinished | None:
+    def _known(self, key: Hashable) -> Outcome[Any] | None:
         if key in self._ended:
             self._ended.move_to_end(key)
         return self._ended.get(key)
@@ -161,7 +139,7 @@ class KeptResults:
                     threading.Thread(target=self._work, name="computation", daemon=True).start()
         return job
 
-    def _awaited(self, job: _Job, wait_s: float) -> Kept[Any] | Unfinished:
+    def _awaited(self, job: _Job, wait_s: float) -> Outcome[Any]:
         """Return what became of *job* after *wait_s* seconds, or at once if nobody computes it, or too many wait."""
         with self._lock:
             may_wait = self._readers < self._most_readers and self._jobs.get(job.key) is job
@@ -171,7 +149,7 @@ class KeptResults:
         with self._lock:
             self._readers -= may_wait
             ended = self._known(job.key)
-        return Unfinished(job.at) if ended is None else ended
+        return ended or Outcome(job.at)
 
     def _work(self) -> None:
         """Compute what waits; a thread lives as long as there is something."""
@@ -189,7 +167,7 @@ class KeptResults:
                 del self._jobs[job.key]
             job.has_ended.set()
 
-    def _keep(self, key: Hashable, outcome: Kept[Any] | Unfinished) -> None:
+    def _keep(self, key: Hashable, outcome: Outcome[Any]) -> None:
         self._drop(key)
         self._ended[key] = outcome
         self._bytes += _size(outcome)
@@ -197,27 +175,27 @@ class KeptResults:
             self._drop(next(iter(self._ended)))
 
 
-def _outcome(job: _Job) -> Kept[Any] | Unfinished:
-    began = time.monotonic()
+def _outcome(job: _Job) -> Outcome[Any]:
+    began, value, problem = time.monotonic(), None, ""
     try:
-        return Kept(job.compute(), time.time(), time.monotonic() - began)
+        value = job.compute()
     except CrawlersError as error:
-        return Unfinished(time.time(), str(error), time.monotonic() - began)
+        problem = str(error)
     except Exception:
         logger.exception("The computation of %s failed", job.key)
         problem = "Internal error; the details are in the log of scrapy web."
-        return Unfinished(time.time(), problem, time.monotonic() - began)
+    return Outcome(time.time(), value, bool(problem), time.monotonic() - began, problem)
 
 
-def _pause_s(ended: Kept[Any] | Unfinished, share: float) -> float:
+def _pause_s(ended: Outcome[Any], share: float) -> float:
     if not share:
         return float("inf")
     pause_s = ended.seconds / share
-    return pause_s if isinstance(ended, Kept) else min(pause_s, PAUSE_S)
+    return min(pause_s, PAUSE_S) if ended.is_missing else pause_s
 
 
-def _size(outcome: Kept[Any] | Unfinished) -> int:
-    return ENTRY_BYTES + (memory_of(outcome.value) if isinstance(outcome, Kept) else 0)
+def _size(outcome: Outcome[Any]) -> int:
+    return ENTRY_BYTES + memory_of(outcome.value)
 
 
 def memory_of(value: object) -> int:

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.algorithms.crawl_rules import CrawlRules
+    from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
     from crawlers.web.guard import Access
-    from crawlers.web.kept_results import KeptResults, Patience
+    from crawlers.web.kept_results import KeptResults
     from crawlers.web.starting import Starter
 
 SMALL = 2_000  # pages and links of a crawl, together, whose results take less than a second
@@ -55,7 +56,7 @@ def crawl_of(request: Request) -> NamedCrawl:
     return numbered_crawl(panel_of(request).database, request.path_params["crawl"])
 
 
-def patience_for(request: Request, crawl: NamedCrawl) -> Patience:
+def patience_for(request: Request, crawl: NamedCrawl) -> TimeLimit:
     """Return for how long a page waits for results about *crawl*: for those of a small one, until they are there."""
     panel = panel_of(request)
     return panel.results.patience(is_small=is_small(panel.database, crawl.id, SMALL))

@@ -19,9 +19,10 @@ from urllib.parse import urlencode, urlsplit
 import pycurl
 
 from crawlers.errors import ConfigError
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Begun, Pending, said_in
+from crawlers.web.starting import MAX_SAID_BYTES, RECORD, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from crawlers.inputs.crawl_command import CrawlCommand
     from crawlers.storage.database import Database
-    from crawlers.web.starting import Outcome
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class ScrapydStarter:
         self._timeout_s = timeout_s
         self._record = JobRecord(folder / RECORD)
 
-    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
+    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> int | str:
         """Schedule a job; sites are part of it, because the files of this machine are not on that of scrapyd."""
         arguments = {**command.arguments, **{argument: _inline(argument, text) for argument, text in files.items()}}
         settings = [f"{setting}={value}" for setting, value in {**command.settings, "CRAWL": name}.items()]
@@ -74,13 +74,13 @@ class ScrapydStarter:
             self._record.add(job)
         except OSError as error:
             logger.warning("The job %s of the crawl %s is not recorded: %s", job.job, name, error)
-        deadline = time.monotonic() + self._timeout_s
-        while time.monotonic() < deadline:
+        is_over = TimeLimit(self._timeout_s)
+        while not is_over():
             if (crawl_id := crawl_begun_since(self._database, name, since)) is not None:
-                self._record.set_crawl(job.job, crawl_id)
-                return Begun(crawl_id)
+                self._record.change(job.job, crawl_id=crawl_id)
+                return crawl_id
             time.sleep(LOOK_EVERY_S)
-        return Pending(
+        return (
             f"scrapyd has the job {job.job.rpartition('/')[2]}, and the crawl {name} has not begun yet; its log is "
             f"{self._shown}/{self._log(job)}."
         )
@@ -98,7 +98,8 @@ class ScrapydStarter:
             for job in jobs:
                 number = job.job.rpartition("/")[2]
                 if job.ended_at is None and number in ended:
-                    self._record.set_end(job.job, _seconds(ended[number]), *self._end(job))
+                    status, why = self._end(job)
+                    self._record.change(job.job, ended_at=_seconds(ended[number]), status=status, why=why)
             jobs = self._record.latest()
         return [job for job in jobs if job.ended_at is not None]
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from crawlers.errors import ConfigError
 from crawlers.extraction.pool import environment
 from crawlers.inputs.program import suggested
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
 from crawlers.web.job_record import Job, JobRecord
@@ -45,35 +46,14 @@ MAX_LINES = 200
 _ERROR = re.compile(r"^Error: ", re.MULTILINE)
 
 
-class Begun(NamedTuple):
-    """The crawl is in the store."""
-
-    crawl_id: int
-
-
-class Refused(NamedTuple):
-    """The crawl can't begin, and why: one sentence a line."""
-
-    message: str
-
-
-class Pending(NamedTuple):
-    """Nothing is known yet, but where to look."""
-
-    message: str
-
-
-Outcome = Begun | Refused | Pending
-
-
 class Starter(Protocol):
     """Runs commands somewhere."""
 
-    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
-        """Start the crawl *name*, and wait a little for its beginning.
+    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> int | str:
+        """Start the crawl *name*, and return its number; or, if it has not begun after a while, where its log is.
 
-        *files* are the arguments of *command* that are files, with their content. Raises `ConfigError` if it can't be
-        started at all.
+        *files* are the arguments of *command* that are files, with their content. Raises `ConfigError` if it can't
+        begin: one sentence a line.
         """
 
     def endings(self) -> list[Job]:
@@ -86,16 +66,7 @@ class _Start:
 
     command: CrawlCommand
     files: Mapping[str, bytes]
-    outcome: Future[Outcome] = field(default_factory=Future)
-
-
-@dataclass
-class _Job:
-    name: str
-    process: subprocess.Popen[bytes]
-    log: Path
-    ended_at: float | None = None
-    is_told: threading.Event = field(default_factory=threading.Event)
+    outcome: Future[int | str] = field(default_factory=Future)
 
 
 def crawl_folder(folder: Path, name: str) -> Path | None:
@@ -124,10 +95,10 @@ class LocalStarter:
         self._clock = clock
         self._lock = threading.Lock()
         self._starts: dict[str, _Start] = {}  # by the name of the crawl
-        self._jobs: list[_Job] = []  # that this panel has started
+        self._ends: dict[str, threading.Event] = {}  # of the latest process of each crawl: it is set at its end
         self._record = JobRecord(folder / RECORD)
 
-    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
+    def start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> int | str:
         """Start a process, whose output goes to a log of its own; see `Starter`.
 
         Whoever starts the same again meanwhile, as a double click does, gets the same outcome.
@@ -147,28 +118,26 @@ class LocalStarter:
             del self._starts[name]
         return wanted.outcome.result()
 
-    def _start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> Outcome:
+    def _start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> int | str:
         own = crawl_folder(self._folder, name)
         if own is None:
             raise ConfigError(f"CRAWL={name} can't name a folder; begin with a letter or a digit, then . + - _ as well")
         since = time_of_server(self._database)
-        for job in self._running(name):  # a crawl has ended in the store a little before its process has
-            job.is_told.wait(CLOSING_S)
-        with self._lock:
-            if self._running(name):
-                raise ConfigError(f"the crawl {name} is running; stop it first, or choose another name")
-            job = self._run(name, own, command, files, since)
-            self._jobs.append(job)
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            has_ended = job.is_told.wait(LOOK_EVERY_S)
+        # A crawl has ended in the store a little before its process has.
+        if name in self._ends and not self._ends[name].wait(CLOSING_S):
+            raise ConfigError(f"the crawl {name} is running; stop it first, or choose another name")
+        log = own / time.strftime("%Y-%m-%dT%H-%M-%SZ.log", time.gmtime(self._clock()))
+        end = self._run(name, log, command, files, since)
+        is_over = TimeLimit(PATIENCE_S)
+        while not is_over():
+            has_ended = end.wait(LOOK_EVERY_S)
             if (crawl_id := crawl_begun_since(self._database, name, since)) is not None:
-                self._record.set_crawl(self._path(job.log), crawl_id)
-                return Begun(crawl_id)
+                self._record.change(self._path(log), crawl_id=crawl_id)
+                return crawl_id
             if has_ended:
-                said = _end_of(job.log)
-                return Refused(said_in(said) or said.strip() or "The command has ended without a word.")
-        return Pending(f"The crawl {name} has not begun yet; its log is {job.log.relative_to(self._folder)}.")
+                said = _end_of(log)
+                raise ConfigError(said_in(said) or said.strip() or "The command has ended without a word.")
+        return f"The crawl {name} has not begun yet; its log is {log.relative_to(self._folder)}."
 
     def endings(self) -> list[Job]:
         """Return the ends of the latest processes that were started here, also by an earlier panel.
@@ -177,8 +146,7 @@ class LocalStarter:
         became of it; else its log does.
         """
         self._record.find_crawls(self._database)
-        with self._lock:
-            running = {job.name for job in self._jobs if job.ended_at is None}
+        running = {name for name, end in list(self._ends.items()) if not end.is_set()}
         jobs = (self._as_logged(job) for job in self._record.latest() if job.crawl not in running)
         return [job for job in jobs if job.ended_at is not None]
 
@@ -188,13 +156,12 @@ class LocalStarter:
             return job._replace(ended_at=_changed_at(log), why=why)
         return job
 
-    def _running(self, name: str) -> list[_Job]:
-        return [job for job in self._jobs if job.name == name and not job.is_told.is_set()]
-
-    def _run(self, name: str, own: Path, command: CrawlCommand, files: Mapping[str, bytes], since: float) -> _Job:
-        log = own / time.strftime("%Y-%m-%dT%H-%M-%SZ.log", time.gmtime(self._clock()))
+    def _run(
+        self, name: str, log: Path, command: CrawlCommand, files: Mapping[str, bytes], since: float
+    ) -> threading.Event:
+        """Run a process with that *log*, and return what is set at its end."""
         try:
-            own.mkdir(parents=True, exist_ok=True)
+            log.parent.mkdir(parents=True, exist_ok=True)
             for argument, content in files.items():
                 with replacing(self._folder / command.arguments[argument]) as file:
                     file.write(content)
@@ -209,25 +176,23 @@ class LocalStarter:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # Ctrl-C ends the panel only
                 )
-            job = _Job(name, process, log)
         except OSError as error:
-            why = f"{error.filename or own} can't be used: {error.strerror}; check its folder"
-            self._record.set_end(self._path(log), self._clock(), None, why)  # if it was recorded before it failed
+            why = f"{error.filename or log.parent} can't be used: {error.strerror}; check its folder"
+            self._record.change(self._path(log), ended_at=self._clock(), why=why)  # if it was recorded before it failed
             raise ConfigError(why) from error
-        threading.Thread(target=self._watch, args=(job,), daemon=True).start()
-        return job
+        end = self._ends[name] = threading.Event()
+        threading.Thread(target=self._watch, args=(name, process, log, end), daemon=True).start()
+        return end
 
     def _path(self, log: Path) -> str:
         return log.relative_to(self._folder).as_posix()
 
-    def _watch(self, job: _Job) -> None:
-        status = job.process.wait()
-        ended_at = self._clock()
-        self._record.set_end(self._path(job.log), ended_at, status, said_in(_end_of(job.log)) if status else "")
-        with self._lock:
-            job.ended_at = ended_at
-        job.is_told.set()
-        logger.info("The process of the crawl %s has ended with status %d; its log is %s", job.name, status, job.log)
+    def _watch(self, name: str, process: subprocess.Popen[bytes], log: Path, end: threading.Event) -> None:
+        status = process.wait()
+        why = said_in(_end_of(log)) if status else ""
+        self._record.change(self._path(log), ended_at=self._clock(), status=status, why=why)
+        end.set()
+        logger.info("The process of the crawl %s has ended with status %d; its log is %s", name, status, log)
 
 
 def _end_of(log: Path) -> str:

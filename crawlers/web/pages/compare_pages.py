@@ -22,7 +22,6 @@ from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.storage.queries import related_crawls, sites_of
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
-from crawlers.web.kept_results import Unfinished
 from crawlers.web.pages.crawl_pages import with_counts
 from crawlers.web.pages.report_pages import ROWS, order_of
 from crawlers.web.panel import again, crawl_of, numbered_crawl, panel_of
@@ -99,9 +98,8 @@ def compare(request: Request) -> Response:
         return response
     patience = panel.results.patience()
     outcome = panel.results.get(key, partial(change_lists, panel.database, compared.sites), patience.left_s)
-    kept = None if isinstance(outcome, Unfinished) else outcome
     given = {"with": str(chosen.id), **{name: value for name, value in shown._asdict().items() if value}}
-    rows = _rows(kept.value, shown) if kept is not None else ()
+    rows = _rows(outcome.value, shown) if outcome.value is not None else ()
     columns = COLUMNS[shown.rows]
     first = _first(request)
     return render(
@@ -119,8 +117,7 @@ def compare(request: Request) -> Response:
             *(manifest_of(panel.database, one.id) for one in (compared.before, compared.after))
         ),
         shown=shown,
-        kept=kept,
-        unfinished=outcome if kept is None else None,
+        outcome=outcome,
         changes=[change for change in CHANGES if change != UNCHANGED],
         columns=columns,
         rows=rows[first : first + ROWS],

@@ -35,12 +35,11 @@ from crawlers.storage.worker_queries import dead_workers, set_control, sites_wit
 from crawlers.storage.workers import ACTIVE, PAUSE, STOP
 from crawlers.web.downloads import file_name, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import Kept, Unfinished, value_of
 from crawlers.web.pages.file_pages import result_folder
 from crawlers.web.pages.picture_pages import stored_pictures
 from crawlers.web.pages.start_pages import typed_command
 from crawlers.web.panel import crawl_of, number_in, panel_of
-from crawlers.web.starting import Begun, end_of_log
+from crawlers.web.starting import end_of_log
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -50,10 +49,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from crawlers.reports.crawl_overview import CrawlOverview
+    from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import SiteLine
     from crawlers.web.job_record import Job
-    from crawlers.web.kept_results import Patience
+    from crawlers.web.kept_results import Outcome
     from crawlers.web.panel import Panel
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
@@ -94,7 +94,7 @@ def work(request: Request) -> Response:
     deadline = Deadline(SETTINGS["WORKER_DEADLINE_SECONDS"].default, dead)
     patience = panel.results.patience()
     outcome = _sites(panel, found.id, patience)
-    now, sites, number = value_of(outcome) or (0.0, [], 0)
+    now, sites, number = outcome.value or (0.0, [], 0)
     shown = sorted(workers.workers, key=lambda one: (one.state != ACTIVE, -one.number))
     return render(
         request,
@@ -107,18 +107,18 @@ def work(request: Request) -> Response:
         site_columns=SITES,
         sites=site_rows(sites, now, dead),
         more_sites=number - len(sites),
-        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        outcome=outcome,
         ending=next((ending for ending in _endings(panel, patience) if ending.crawl_id == found.id), None),
         log=end_of_log(panel.folder, found.id),
     )
 
 
-def _endings(panel: Panel, patience: Patience) -> Sequence[Job]:
+def _endings(panel: Panel, patience: TimeLimit) -> Sequence[Job]:
     """Return how the latest processes of crawls ended, as was known lately: scrapyd may need seconds to tell."""
-    return value_of(panel.results.get("endings", panel.starter.endings, patience.left_s, share=BUSY_SHARE)) or ()
+    return panel.results.get("endings", panel.starter.endings, patience.left_s, share=BUSY_SHARE).value or ()
 
 
-def _sites(panel: Panel, crawl_id: int, patience: Patience) -> Kept[tuple[float, list[SiteLine], int]] | Unfinished:
+def _sites(panel: Panel, crawl_id: int, patience: TimeLimit) -> Outcome[tuple[float, list[SiteLine], int]]:
     """Return the time of the server, what the busiest sites of a crawl waited for then, and the number of all.
 
     This was so lately, if there are many URLs.
@@ -199,9 +199,9 @@ def _resume(request: Request, panel: Panel, found: NamedCrawl) -> Response:
         outcome = panel.starter.start(found.name, command, {})
     except ConfigError as error:
         return _page(request, found, str(error), 422)
-    if not isinstance(outcome, Begun):
-        return _page(request, found, outcome.message, 422)
-    return RedirectResponse(f"/crawls/{outcome.crawl_id}", 303)
+    if isinstance(outcome, str):
+        return _page(request, found, outcome, 422)
+    return RedirectResponse(f"/crawls/{outcome}", 303)
 
 
 def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) -> Response:
@@ -216,7 +216,7 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
     results = None
     if folder is not None:  # which may have the graphs of 100,000 sites
         key = ("files", found.id, found.state)
-        results = panel.results.get(key, folder.files, patience.left_s, share=FILES_SHARE)
+        results = panel.results.get(key, folder.files, patience.left_s, share=FILES_SHARE).value
     with panel.database.read() as connection:
         problems = unavailable_sites(connection, found.id, with_certificates=True)
     return render(
@@ -230,11 +230,11 @@ def _page(request: Request, found: NamedCrawl, problem: str, status: int = 200) 
         names_left_out=names,
         pictures=() if is_part else stored_pictures(request)[:SHOWN_PICTURES],
         folder=folder,
-        results=results.value if isinstance(results, Kept) else None,
+        results=results,
     )
 
 
-def with_counts(panel: Panel, overview: CrawlOverview, patience: Patience) -> CrawlOverview:
+def with_counts(panel: Panel, overview: CrawlOverview, patience: TimeLimit) -> CrawlOverview:
     """Return *overview* with its counts, which may be some moments old; without them while they are computed."""
     is_idle = not overview.workers
     counts = panel.results.get(
@@ -243,7 +243,7 @@ def with_counts(panel: Panel, overview: CrawlOverview, patience: Patience) -> Cr
         patience.left_s,
         share=IDLE_SHARE if is_idle else BUSY_SHARE,
     )
-    return overview._replace(counts=counts.value) if isinstance(counts, Kept) else overview
+    return overview._replace(counts=counts.value)
 
 
 ROUTES = [

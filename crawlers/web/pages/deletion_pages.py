@@ -14,10 +14,10 @@ from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filte
 from crawlers.reports.catalogue.page_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.link_removal import crawls_with_workers, deleted_links, remove_links
 from crawlers.storage.schema.tables import crawl as crawls
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import Unfinished
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.catalogue.report import Cursor, Report, Row, Slice
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Kept
+    from crawlers.web.kept_results import Outcome
 
 ROW = "row"  # the name of the check boxes
 CHOSEN = "chosen"  # the form with the check boxes was sent
@@ -57,7 +57,7 @@ def confirm(request: Request) -> Response:
             request, crawl, report, given, chosen, number=len(chosen), sample=_rows_at(request, crawl, report, chosen)
         )
     outcome = _count(request, crawl, report, filters)
-    if isinstance(outcome, Unfinished):
+    if outcome.value is None:
         return _page(request, crawl, report, given, (), unfinished=outcome)
     number, is_more, sample = outcome.value
     return _page(request, crawl, report, given, (), number=number, is_more=is_more, sample=sample)
@@ -78,12 +78,12 @@ def delete(request: Request, form: FormData) -> Response:
         if chosen:
             deleted, cursor = _remove(request, crawl, report, chosen), None
         else:
-            until = time.monotonic() + DELETE_S
+            is_over = TimeLimit(DELETE_S)
             while True:
                 part = _search(request, crawl, report, filters, after, BATCH, SEARCH_S)
                 deleted += _remove(request, crawl, report, [row.cursor for row in part.rows])
                 after = cursor = part.cursor
-                if cursor is None or time.monotonic() > until:
+                if cursor is None or is_over():
                     break
     except ConfigError as error:
         return _page(request, crawl, report, given, chosen, 409, problem=str(error), deleted=deleted)
@@ -101,9 +101,8 @@ def _search(
     limit_s: float,
 ) -> Slice:
     """Return the next links, at most *most*, as far as they are found within *limit_s* seconds."""
-    until = time.monotonic() + limit_s
     with panel_of(request).database.read() as connection:
-        return slice_of(report.steps(connection, crawl.id, filters, after), most, lambda: time.monotonic() > until)
+        return slice_of(report.steps(connection, crawl.id, filters, after), most, TimeLimit(limit_s))
 
 
 def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequence[Cursor]) -> int:
@@ -115,7 +114,7 @@ def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequen
 
 def _count(
     request: Request, crawl: NamedCrawl, report: Report, filters: Filters
-) -> Kept[tuple[int, bool, list[Row]]] | Unfinished:
+) -> Outcome[tuple[int, bool, list[Row]]]:
     """Return how many links the filters show, whether there may be more, and the first of them, as of lately.
 
     Their pages may be many, with few such links.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,6 +11,7 @@ from starlette.routing import Route
 from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
 from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.document_reader import read_document
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
 
@@ -33,11 +33,7 @@ def document(request: Request) -> Response:
     version = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
     if number >= 2**63 or (text and version is None):
         raise HTTPException(404, "There is no such document.")
-    until = time.monotonic() + SEARCH_S
-
-    def is_over() -> bool:
-        return time.monotonic() > until
-
+    is_over = TimeLimit(SEARCH_S)
     with panel_of(request).database.read() as connection:
         found = read_document(connection, crawl.id, number, version, is_over)
         if found is None:

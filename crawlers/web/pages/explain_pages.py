@@ -14,8 +14,8 @@ from crawlers.reports.catalogue.page_walk import POSITIONS, Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import Holder, linking_place, linking_steps
 from crawlers.reports.histories.url_history import subject_of, url_history
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.link_removal import deleted_links
-from crawlers.web.kept_results import Kept, Patience, Unfinished
 from crawlers.web.panel import crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import render
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from crawlers.reports.histories.history import History, Subject
     from crawlers.storage.queries import NamedCrawl
+    from crawlers.web.kept_results import Outcome
 
 ROWS = 50
 SEARCH_S = 0.1  # then the page shows what was found, and the browser searches on by itself
@@ -41,9 +42,8 @@ def explain(request: Request) -> Response:
         return render(request, "explain.html", crawl=crawl, url="")
     patience = patience_for(request, crawl)
     outcome = _history(request, crawl, url, patience)
-    if isinstance(outcome, Unfinished):
+    if (found := outcome.value) is None:
         return render(request, "explain.html", crawl=crawl, url=url, unfinished=outcome)
-    found = outcome.value
     links = _links(request, crawl, url, found.subject, None) if found.subject.is_anything else None
     groups = [(topic, list(facts)) for topic, facts in groupby(found.facts, key=lambda fact: fact.topic)]
     return render(
@@ -71,14 +71,13 @@ def linking(request: Request) -> Response:
     return render(request, template, crawl=crawl, url=url, links=links)
 
 
-def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) -> Kept[History] | Unfinished:
+def _history(request: Request, crawl: NamedCrawl, url: str, patience: TimeLimit) -> Outcome[History]:
     """Return the history of a URL as it was lately: replaying the rule takes long for a page that was read late."""
     panel = panel_of(request)
 
     def compute() -> History:
-        until = time.monotonic() + REPLAY_S
         rules = rules_of(panel.database, crawl.id)
-        return url_history(panel.database, crawl, url, rules, time.time(), lambda: time.monotonic() > until)
+        return url_history(panel.database, crawl, url, rules, time.time(), TimeLimit(REPLAY_S))
 
     with panel.database.read() as connection:
         deleted = tuple(deleted_links(connection, crawl.id))
@@ -87,10 +86,9 @@ def _history(request: Request, crawl: NamedCrawl, url: str, patience: Patience) 
 
 
 def _links(request: Request, crawl: NamedCrawl, url: str, subject: Subject, after: Position | None) -> dict[str, Any]:
-    until = time.monotonic() + SEARCH_S
     with panel_of(request).database.read() as connection:
         steps = linking_steps(connection, crawl.id, subject, after)
-        part = slice_of(steps, ROWS, lambda: time.monotonic() > until)
+        part = slice_of(steps, ROWS, TimeLimit(SEARCH_S))
         cursor = Position(*part.cursor) if part.cursor is not None else None
         return {
             "holders": [Holder(*row.cells) for row in part.rows],  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -34,7 +34,6 @@ from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.figures import draw_map
 from crawlers.reports.histories.url_history import possible_targets
 from crawlers.web.downloads import GRAPH_TYPES, file_name, graph_file, saved_as, sends_file, table_file
-from crawlers.web.kept_results import Unfinished, value_of
 from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.standalone_graph import graph_json
 from crawlers.web.templating import render
@@ -45,8 +44,9 @@ if TYPE_CHECKING:
     from crawlers.algorithms.maps.graph_map import GraphMap
     from crawlers.items import Target
     from crawlers.reports.catalogue.table import Cells
+    from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Kept, Patience
+    from crawlers.web.kept_results import Outcome
 
 LISTED_SITES = 200  # other sites are found by a URL
 SITES_SHARE = 0.1  # of the time, in which the sites of a crawl are listed anew
@@ -75,43 +75,37 @@ def graph(request: Request) -> Response:
     crawl = crawl_of(request)
     patience = patience_for(request, crawl)
     found = _sites(request, crawl, patience)
-    if isinstance(found, Unfinished):
-        if not request.query_params.get("graph"):  # which site has most pages is not known yet
-            return render(request, "unfinished.html", crawl=crawl, title="Graph", unfinished=found)
-        listed = []
-    elif not found.value:
-        return render(request, "graph.html", crawl=crawl, wanted=None, kept=None)
-    else:
-        listed = found.value
-    values: dict[str, Any] = {
-        "crawl": crawl,
-        "sites": listed,
-        "graphs": (ALL_PAGES, *GROUPS),
-        "all_hops": HOPS,
-        "all_nodes": NODES,
-        "sizes": SIZES,
-        "columns": NODE_COLUMNS,
-        "listed_nodes": LISTED_NODES,
-    }
+    if found.is_missing and not request.query_params.get("graph"):  # which site has most pages is not known yet
+        return render(request, "unfinished.html", crawl=crawl, title="Graph", unfinished=found)
+    if not found.is_missing and not found.value:
+        return render(request, "graph.html", crawl=crawl, wanted=None, drawn=None)
+    listed = found.value or []
     wanted, targets = _wanted(request, crawl, listed)
     if (response := again(request, _key(crawl, wanted))) is not None:
         return response
     outcome = _outcome(request, crawl, wanted, targets, patience.left_s)
-    kept = None if isinstance(outcome, Unfinished) else outcome
+    drawn = outcome.value
     query = urlencode({name: value for name, value in wanted._asdict().items() if value})
     page = render(
         request,
         "graph.html",
-        **values,
+        crawl=crawl,
+        sites=listed,
+        graphs=(ALL_PAGES, *GROUPS),
+        all_hops=HOPS,
+        all_nodes=NODES,
+        sizes=SIZES,
+        columns=NODE_COLUMNS,
+        listed_nodes=LISTED_NODES,
         wanted=wanted,
         colours=colours_of(wanted.graph),
-        kept=kept,
-        unfinished=outcome if kept is None else None,
-        rows=_listed(kept.value) if kept is not None else [],
-        data=Markup(graph_json(kept.value)) if kept is not None else "",  # noqa: S704 - escaped there
+        outcome=outcome,
+        drawn=drawn,
+        rows=_listed(drawn) if drawn is not None else [],
+        data=Markup(graph_json(drawn)) if drawn is not None else "",  # noqa: S704 - escaped there
         query=query,
     )
-    if kept is not None and "hx-request" in request.headers:
+    if drawn is not None and "hx-request" in request.headers:
         page.headers["hx-refresh"] = "true"  # the page that waits is replaced by one with scripts
     return page
 
@@ -158,7 +152,7 @@ def full_graph(request: Request) -> Response:
     )
 
 
-def _sites(request: Request, crawl: NamedCrawl, patience: Patience) -> Kept[list[str]] | Unfinished:
+def _sites(request: Request, crawl: NamedCrawl, patience: TimeLimit) -> Outcome[list[str]]:
     """Return the sites that the page lists, those with most pages first."""
     panel = panel_of(request)
     compute = partial(sites_by_pages, panel.database, crawl.id, LISTED_SITES)
@@ -166,7 +160,7 @@ def _sites(request: Request, crawl: NamedCrawl, patience: Patience) -> Kept[list
 
 
 def _listed_sites(request: Request, crawl: NamedCrawl) -> list[str]:
-    return value_of(_sites(request, crawl, panel_of(request).results.patience())) or []
+    return _sites(request, crawl, panel_of(request).results.patience()).value or []
 
 
 def _wanted(request: Request, crawl: NamedCrawl, sites: list[str]) -> tuple[MapRequest, list[Target]]:
@@ -192,7 +186,7 @@ def _key(crawl: NamedCrawl, wanted: MapRequest) -> tuple[int, str, MapRequest]:
 
 def _outcome(
     request: Request, crawl: NamedCrawl, wanted: MapRequest, targets: list[Target], wait_s: float
-) -> Kept[GraphMap] | Unfinished:
+) -> Outcome[GraphMap]:
     panel = panel_of(request)
 
     def compute() -> GraphMap:
@@ -205,9 +199,9 @@ def _map_of(request: Request) -> tuple[NamedCrawl, GraphMap]:
     """Return the crawl and the map that the files of a page are made of."""
     crawl = crawl_of(request)
     outcome = _outcome(request, crawl, *_wanted(request, crawl, _listed_sites(request, crawl)), FILE_WAIT_S)
-    if isinstance(outcome, Unfinished):
-        if outcome.problem:
-            raise ConfigError(outcome.problem)
+    if outcome.problem:
+        raise ConfigError(outcome.problem)
+    if outcome.value is None:
         raise HTTPException(503, "The graph is still being computed; load the file again.")
     return crawl, outcome.value
 

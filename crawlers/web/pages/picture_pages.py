@@ -15,7 +15,6 @@ from crawlers.reports.pictures.picture import Wanted, table_of
 from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.crawls import RUNNING
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.kept_results import Kept, Unfinished
 from crawlers.web.panel import again, crawl_of, panel_of, patience_for, rules_of
 from crawlers.web.templating import language_of, plain_text, render, translated
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from crawlers.reports.pictures.picture import Axis, Drawing, Picture
+    from crawlers.web.kept_results import Outcome
 
 SHARE = 0.01  # of the time, for drawing a picture of a running crawl again: it leaves the crawl its processor
 EXPORT_WAIT_S = 20.0  # for a picture that is being computed: browsers wait longer
@@ -50,7 +50,7 @@ def picture(request: Request) -> Response:
     if (response := again(request, _key(shown, wanted))) is not None:
         return response
     outcome = _outcome(request, shown, wanted)
-    columns, rows = table_of(outcome.value) if isinstance(outcome, Kept) else ((), [])
+    columns, rows = table_of(outcome.value) if outcome.value is not None else ((), [])
     language = language_of(request)
     # Not in the template: what its _() returns is not escaped, and series have names of crawls.
     titled = [column._replace(title=translated(column.title, language)) for column in columns]
@@ -67,8 +67,7 @@ def picture(request: Request) -> Response:
         query=urlencode({name: value for name, value in (("site", wanted.site), ("axis", wanted.axis)) if value}),
         columns=titled,
         rows=rows,
-        notes=outcome.value.notes if isinstance(outcome, Kept) else (),
-        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        outcome=outcome,
         file_name=file_name(wanted.crawl, shown.name),
     )
 
@@ -77,9 +76,8 @@ def values(request: Request) -> Response:
     """Send the values of a picture to the script that draws it; status 202 while they are being computed."""
     shown, wanted, language = _picture_of(request), _wanted(request), language_of(request)
     outcome = _outcome(request, shown, wanted)
-    if isinstance(outcome, Unfinished):
+    if (drawing := outcome.value) is None:
         return JSONResponse({"problem": outcome.problem}, 500 if outcome.problem else 202)
-    drawing = outcome.value
 
     def axis(one: Axis) -> dict[str, str]:
         return {"title": translated(one.title, language), "kind": one.kind.value}
@@ -105,7 +103,7 @@ def data(request: Request) -> Response:
     """Send the values of a picture as a CSV file."""
     shown, wanted = _picture_of(request), _wanted(request)
     outcome = _outcome(request, shown, wanted, EXPORT_WAIT_S)
-    if isinstance(outcome, Unfinished):
+    if outcome.value is None:
         raise HTTPException(503, outcome.problem or "This picture is still being computed; load the file again.")
     columns, rows = table_of(outcome.value)
     return table_file(request, columns, rows, "csv", file_name(wanted.crawl, shown.name))
@@ -129,9 +127,7 @@ def _wanted(request: Request) -> Wanted:
     return Wanted(crawl, rules_of(database, crawl.id), name, axis)
 
 
-def _outcome(
-    request: Request, shown: Picture, wanted: Wanted, wait_s: float | None = None
-) -> Kept[Drawing] | Unfinished:
+def _outcome(request: Request, shown: Picture, wanted: Wanted, wait_s: float | None = None) -> Outcome[Drawing]:
     """Return a picture, of a running crawl as it was lately; with *wait_s*, the one that is shown."""
     panel = panel_of(request)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
@@ -29,9 +27,10 @@ from crawlers.reports.catalogue.report import (
     slice_of,
     total,
 )
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.url_counts import UrlKind
 from crawlers.web.downloads import file_name, sends_file, table_file
-from crawlers.web.kept_results import Unfinished, value_of
+from crawlers.web.kept_results import Outcome
 from crawlers.web.panel import AGAIN, again, crawl_of, number_in, panel_of, patience_for
 from crawlers.web.templating import render
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
-    from crawlers.web.kept_results import Kept
     from crawlers.web.panel import Panel
 
 ROWS = 50
@@ -75,7 +73,7 @@ def reports(request: Request) -> Response:
     for one in reports_about(crawl.mission):
         count = counts.get(one.name)
         if isinstance(one, ComputedReport) and (known := panel.results.known(_key(crawl, one, Filters()))) is not None:
-            count = Total(len(known.value.rows), (), known.value.is_cut)
+            count = Total(len(known.rows), (), known.is_cut)
         groups.setdefault(one.group, []).append((one, count))
     return render(request, "reports.html", crawl=crawl, groups=list(groups.items()))
 
@@ -88,18 +86,13 @@ def _counts(panel: Panel, crawl: NamedCrawl) -> Mapping[str, Total]:
         with panel.database.read() as connection:
             for one in reports_about(crawl.mission):
                 if not isinstance(one, ComputedReport):
-                    until = time.monotonic() + COUNT_S
                     steps = one.steps(connection, crawl.id, Filters(), None)
-                    part = slice_of(steps, COUNTED_ROWS, partial(_is_over, until))
+                    part = slice_of(steps, COUNTED_ROWS, TimeLimit(COUNT_S))
                     if not part.is_partial:
                         counts[one.name] = Total(len(part.rows), (), part.cursor is not None)
         return counts
 
-    return value_of(panel.results.get(("rows of reports", crawl.id, crawl.state), compute, share=COUNT_SHARE)) or {}
-
-
-def _is_over(until: float) -> bool:
-    return time.monotonic() > until
+    return panel.results.get(("rows of reports", crawl.id, crawl.state), compute, share=COUNT_SHARE).value or {}
 
 
 def report(request: Request) -> Response:
@@ -118,18 +111,17 @@ def report(request: Request) -> Response:
     is_first = after is None or FIRST in request.query_params
     if (response := again(request, _key(crawl, shown, filters))) is not None:
         return response
-    kept = unfinished = place = None
+    outcome: Outcome[Result] | None = None
+    place = None
     if is_whole:
         outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
-        if isinstance(outcome, Unfinished):
-            part, unfinished = Slice([], None), outcome
-        else:
-            part, kept = _part(in_order(shown, outcome.value, sort), after), outcome
+        part = Slice([], None)
+        if outcome.value is not None:
+            part = _part(in_order(shown, outcome.value, sort), after)
     else:
-        until = time.monotonic() + SEARCH_S
         with panel_of(request).database.read() as connection:
             steps = shown.steps(connection, crawl.id, filters, after)
-            part = slice_of(steps, ROWS - found, partial(_is_over, until))
+            part = slice_of(steps, ROWS - found, TimeLimit(SEARCH_S))
             if part.is_partial and part.cursor is not None and shown.cursor_ranges[: len(POSITIONS)] == POSITIONS:
                 position = Position(*part.cursor[: len(POSITIONS)])
                 place = search_place(connection, crawl.id, filters, shown.states, position)
@@ -153,11 +145,10 @@ def report(request: Request) -> Response:
         states=list(UrlKind),
         siblings=[one for one in reports_about(crawl.mission) if one.group is shown.group],
         query=urlencode(values),
-        kept=kept,
-        unfinished=unfinished,
+        outcome=outcome,
         sort=sort,
         renewal=urlencode({**values, AGAIN: "1"}),
-        total=_total(request, crawl, shown, filters, kept) if "total" in request.query_params else None,
+        total=_total(request, crawl, shown, filters, outcome) if "total" in request.query_params else None,
         counting=urlencode({**values, "total": "1"}),
         orders=[order_of(column.name, values) for column in shown.columns],
         related=[_related_address(shown.related(row.cells)) for row in part.rows] if shown.has_related else [],
@@ -170,15 +161,12 @@ def _is_whole(shown: Report, sort: str) -> bool:
     return isinstance(shown, ComputedReport) or sort not in ("", shown.order)
 
 
-def _outcome(
-    request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, wait_s: float
-) -> Kept[Result] | Unfinished:
+def _outcome(request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, wait_s: float) -> Outcome[Result]:
     panel = panel_of(request)
 
     def compute() -> Result:
-        until = time.monotonic() + SORT_S
         with panel.database.read() as connection:
-            result = shown.result(connection, crawl.id, filters, partial(_is_over, until))
+            result = shown.result(connection, crawl.id, filters, TimeLimit(SORT_S))
         if result.is_cut and len(result.rows) < shown.most:
             raise ConfigError(f"It takes too long to find all rows of {shown.name} and to sort them; set filters.")
         return result
@@ -193,23 +181,22 @@ def _part(rows: Sequence[Cells], after: Cursor | None) -> Slice:
 
 
 def _total(
-    request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, kept: Kept[Result] | None
-) -> Total | Unfinished:
-    """Return the number of rows and the sums of their columns."""
-    if kept is not None:
-        return total(shown.columns, kept.value.rows, is_cut=kept.value.is_cut)
+    request: Request, crawl: NamedCrawl, shown: Report, filters: Filters, whole: Outcome[Result] | None
+) -> Outcome[Total]:
+    """Return the number of rows and the sums of their columns, of the *whole* report if that is computed."""
+    if whole is not None and whole.value is not None:
+        return Outcome(whole.at, total(shown.columns, whole.value.rows, is_cut=whole.value.is_cut), is_missing=False)
     panel = panel_of(request)
 
     def compute() -> Total:
-        until = time.monotonic() + TOTAL_S
+        is_over = TimeLimit(TOTAL_S)
         with panel.database.read() as connection:
             steps = shown.steps(connection, crawl.id, filters, None)
-            rows = takewhile(lambda _: not _is_over(until), rows_of(steps))
+            rows = takewhile(lambda _: not is_over(), rows_of(steps))
             found = total(shown.columns, (row.cells for row in rows))
-        return found._replace(is_cut=_is_over(until))
+        return found._replace(is_cut=is_over())
 
-    outcome = panel.results.get(("total", *_key(crawl, shown, filters)), compute, share=COUNT_SHARE)
-    return outcome if isinstance(outcome, Unfinished) else outcome.value
+    return panel.results.get(("total", *_key(crawl, shown, filters)), compute, share=COUNT_SHARE)
 
 
 def _key(crawl: NamedCrawl, shown: Report, filters: Filters) -> tuple[int, str, str, Filters]:
@@ -236,7 +223,7 @@ def export(request: Request) -> Response:
     cells: Iterator[Cells] = (row.cells for row in all_rows(panel_of(request).database, crawl.id, shown, filters))
     if _is_whole(shown, sort):
         outcome = _outcome(request, crawl, shown, filters, EXPORT_WAIT_S)
-        if isinstance(outcome, Unfinished):
+        if outcome.value is None:
             raise HTTPException(503, outcome.problem or "This report is still being computed; load the file again.")
         cells = iter(in_order(shown, outcome.value, sort))
     return table_file(request, shown.columns, cells, request.path_params["format"], file_name(crawl, shown.name))

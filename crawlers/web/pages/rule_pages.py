@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.routing import Route
@@ -15,6 +14,7 @@ from crawlers.errors import BadUrl, ConfigError
 from crawlers.inputs.program import program
 from crawlers.inputs.source_fields import check_rule
 from crawlers.reports.catalogue.conditions import Filters, wanted_sites
+from crawlers.reports.time_limit import TimeLimit
 from crawlers.reports.url_rule_trial import by_prior, decision, rules_at, trial
 from crawlers.web.panel import crawl_of, panel_of
 from crawlers.web.templating import render
@@ -67,9 +67,8 @@ def rules(request: Request) -> Response:
         elif name:
             known = rules_at(connection, next(iter(chosen.values())))
         if expressions is not None and chosen:
-            until = time.monotonic() + TRIAL_S
             try:
-                tried = trial(connection, list(chosen), expressions, TRIED_URLS, lambda: time.monotonic() > until)
+                tried = trial(connection, list(chosen), expressions, TRIED_URLS, TimeLimit(TRIAL_S))
             except MemoryError as error:
                 problems["rule"] = f"{error}; simplify the rule."
     return render(

@@ -22,7 +22,6 @@ from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_nu
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.kept_results import Kept, Unfinished, value_of
 from crawlers.web.panel import panel_of
 from crawlers.web.templating import render
 
@@ -151,7 +150,7 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
         raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(query['text'])}")
     by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
     outcome = panel.results.get(FIGURES, partial(seed_figures, panel.database), share=FIGURES_SHARE)
-    figures = outcome.value if isinstance(outcome, Kept) else None
+    figures = outcome.value
     page = given.get("page", "1")
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 and int(page) else 1
     first = (number - 1) * ROWS
@@ -167,8 +166,7 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
         lines=part.lines,
         total=part.total,
         figures=figures,
-        as_of=outcome.at,
-        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        outcome=outcome,
         given=shown,
         by=by if by in SORTED_BY else SORTED_BY[0],
         is_down=is_down,
@@ -203,8 +201,7 @@ def _site(request: Request, seed: Seed, status: int = 200, **values: object) -> 
         "site.html",
         status,
         seed=seed,
-        details=value_of(outcome),
-        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        outcome=outcome,
         **{"errors": {}, "typed": typed, **values},
     )
 
@@ -218,8 +215,7 @@ def _confirm(request: Request, seed: Seed, status: int = 200, problem: str = "")
         "site_delete.html",
         status,
         seed=seed,
-        rows=value_of(outcome),
-        unfinished=outcome if isinstance(outcome, Unfinished) else None,
+        outcome=outcome,
         most=MOST_COUNTED,
         working=crawls_at_work(panel.database, seed.site),
         problem=problem,

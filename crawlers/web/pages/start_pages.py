@@ -24,7 +24,7 @@ from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.storage.seeds import crawl_seeds
 from crawlers.web.forms import changes
 from crawlers.web.panel import number_in, numbered_crawl, panel_of
-from crawlers.web.starting import FOLDER, NAME, Begun, Refused
+from crawlers.web.starting import FOLDER, NAME
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -65,11 +65,9 @@ def start_crawl(request: Request, typed: FormData) -> Response:
         outcome = panel.starter.start(wanted.name, wanted.command, wanted.files)
     except ConfigError as error:
         return _page(request, replace(form, errors=errors_of(str(error))), 422)
-    if isinstance(outcome, Begun):
-        return RedirectResponse(f"/crawls/{outcome.crawl_id}", 303)
-    if isinstance(outcome, Refused):
-        return _page(request, replace(form, errors=errors_of(outcome.message)), 422)
-    return render(request, "pending.html", message=outcome.message)
+    if isinstance(outcome, str):
+        return render(request, "pending.html", message=outcome)
+    return RedirectResponse(f"/crawls/{outcome}", 303)
 
 
 def _form(typed: FormData) -> tuple[StartForm, dict[str, str]]:

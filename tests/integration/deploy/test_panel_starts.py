@@ -8,7 +8,6 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.reports.crawl_manifest import manifest_of
 from crawlers.web.scrapyd_starter import ScrapydStarter
-from crawlers.web.starting import Begun, Pending
 from tests.support.processes import PATIENCE_S, until
 from tests.support.sites.server import Web, links, pages
 
@@ -25,7 +24,7 @@ def test_crawl_is_a_job_of_scrapyd_that_gets_its_sites(node, sqlite, sqlite_url,
             "sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, given | {"DATABASE_URL": sqlite_url}
         )
         starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{node.port}/", tmp_path, PATIENCE_S)
-        assert starter.start("spring", command, {"hosts": hosts}) == Begun(1)
+        assert starter.start("spring", command, {"hosts": hosts}) == 1
         until(lambda: bool(list((tmp_path / "result").glob("*.gexf"))), "the end of the crawl")
         assert manifest_of(sqlite, 1)["command"]["arguments"] == {"hosts": f"{web['site'].origin};2"}
         until(lambda: bool(starter.endings()), "the end of the job")
@@ -38,7 +37,7 @@ def test_crawl_is_a_job_of_scrapyd_that_gets_its_sites(node, sqlite, sqlite_url,
 def test_job_that_fails_is_told_with_what_it_has_said(node, sqlite, sqlite_url, tmp_path):
     command = CrawlCommand("sitegraph", {}, {"DATABASE_URL": sqlite_url, "RULE": "wrong"})
     starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{node.port}", tmp_path, 0.0)
-    assert isinstance(starter.start("spring", command, {"hosts": b"a.test"}), Pending)
+    assert isinstance(starter.start("spring", command, {"hosts": b"a.test"}), str)
     until(lambda: bool(starter.endings()), "the end of the job")
     [ending] = starter.endings()
     assert (ending.crawl, ending.status) == ("spring", None)

@@ -19,18 +19,15 @@ from crawlers.web.app import panel
 from crawlers.web.kept_results import THREADS, KeptResults
 from crawlers.web.pages import deletion_pages, document_pages, explain_pages, report_pages
 from crawlers.web.serving import access_on
-from crawlers.web.starting import Pending
 from tests.support.processes import PATIENCE_S
 from tests.support.stored_crawl import CRAWL, stored_crawl
 
 if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlCommand
     from crawlers.web.job_record import Job
-    from crawlers.web.starting import Outcome
 
 PORT = 8060
 HOST = f"127.0.0.1:{PORT}"
-NOT_BEGUN = Pending("It has not begun yet.")
 FORM = re.compile(r'name="csrf" value="([^"]+)"')
 
 
@@ -101,7 +98,7 @@ def running_id(sqlite, crawl_id):
 class Started:
     """A starter that remembers what it was asked for; each test says what comes of it."""
 
-    outcome: Outcome | Exception = NOT_BEGUN
+    outcome: int | str | Exception = "It has not begun yet."
     ended: list[Job] = field(default_factory=list)
     commands: list[tuple[str, CrawlCommand, dict[str, bytes]]] = field(default_factory=list)
 

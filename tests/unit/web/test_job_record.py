@@ -9,9 +9,9 @@ def test_what_becomes_of_a_job_is_added_to_what_is_known(tmp_path):
     record = JobRecord(tmp_path / "jobs.jsonl")
     for log in ("1.log", "2.log"):
         record.add(Job("spring", log, since=3.0))
-    record.set_crawl("1.log", 7)
-    record.set_end("1.log", 5.0, 2, "why")
-    record.set_end("3.log", 5.0, 2, "nobody has begun it")
+    record.change("1.log", crawl_id=7)
+    record.change("1.log", ended_at=5.0, status=2, why="why")
+    record.change("3.log", why="nobody has begun it")
     assert record.jobs() == [Job("spring", "1.log", 5.0, 2, "why", 3.0, 7), Job("spring", "2.log", since=3.0)]
 
 

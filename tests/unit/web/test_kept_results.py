@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from crawlers.errors import StoreError
-from crawlers.web.kept_results import ENTRY_BYTES, Kept, KeptResults, Unfinished
+from crawlers.web.kept_results import ENTRY_BYTES, KeptResults
 from tests.support.processes import PATIENCE_S
 
 
@@ -38,14 +38,14 @@ def slow():
 
 def value_of(results, key, compute):
     outcome = results.get(key, compute, PATIENCE_S)
-    assert isinstance(outcome, Kept)
+    assert not outcome.is_missing
     return outcome.value
 
 
 def test_result_is_computed_once(slow):
     results, one = KeptResults(), slow()
     first = results.get("a", one, 0)
-    assert isinstance(first, Unfinished)
+    assert first.is_missing
     assert first.problem == ""
     assert results.get("a", one, 0) == first  # the same computation, for another reader
     one.may_end.set()
@@ -116,4 +116,4 @@ def test_nobody_waits_for_what_has_no_turn(slow):
     results.get("a", one, 0)
     assert one.has_begun.wait(PATIENCE_S)
     results.get("b", other, 0)
-    assert isinstance(results.get("c", other, PATIENCE_S), Unfinished)
+    assert results.get("c", other, PATIENCE_S).is_missing

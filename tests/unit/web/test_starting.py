@@ -10,7 +10,7 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.web import starting
 from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import RECORD, Begun, LocalStarter, Pending, Refused, crawl_folder
+from crawlers.web.starting import RECORD, LocalStarter, crawl_folder
 from tests.support.processes import until
 
 COMMAND = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"RULE": "a b; touch x"})
@@ -44,21 +44,22 @@ def told(starter):
 
 
 def test_crawl_that_has_begun_is_returned(run):
-    assert run(BEGIN).start("spring", COMMAND, FILES) == Begun(1)
+    assert run(BEGIN).start("spring", COMMAND, FILES) == 1
 
 
 def test_module_in_the_folder_of_the_panel_hides_none_of_python(run, tmp_path):
     for name in ("json", "scrapy", "crawlers"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('Error: ours')", "utf-8")
     say = "import json, scrapy, crawlers, sys; sys.exit(f'Error: {sys.flags.safe_path}')"
-    assert run(say).start("spring", COMMAND, FILES) == Refused("True")
+    with pytest.raises(ConfigError, match=r"^True$"):
+        run(say).start("spring", COMMAND, FILES)
 
 
 def test_crawl_that_begins_late_is_found(run, monkeypatch, tmp_path):
     monkeypatch.setattr(starting, "PATIENCE_S", 0.0)
     wait = "import pathlib, time\nwhile not pathlib.Path('{}').exists(): time.sleep(0.01)"
     starter = run(wait.format("begin"), BEGIN, wait.format("end"))
-    assert isinstance(starter.start("spring", COMMAND, FILES), Pending)
+    assert isinstance(starter.start("spring", COMMAND, FILES), str)
     (tmp_path / "begin").touch()
     try:
         until(lambda: not starter.endings() and JobRecord(tmp_path / RECORD).jobs()[0].crawl_id == 1, "its crawl")
@@ -71,7 +72,8 @@ def test_crawl_that_begins_late_is_found(run, monkeypatch, tmp_path):
 def test_command_that_can_not_begin_says_why(run, tmp_path):
     code = "print('INFO: Error: x')\nimport sys\nprint('Error: RULE=x is wrong\\nhosts=y too')\nsys.exit(2)"
     starter = run(code)
-    assert starter.start("spring", COMMAND, FILES) == Refused("RULE=x is wrong\nhosts=y too")
+    with pytest.raises(ConfigError, match=r"^RULE=x is wrong\nhosts=y too$"):
+        starter.start("spring", COMMAND, FILES)
     ending = ("spring", 1e9, 2, "RULE=x is wrong\nhosts=y too", None)
     assert told(starter) == [ending]
     assert told(run("")) == [ending]  # of a later panel
@@ -97,14 +99,14 @@ def test_second_process_of_a_crawl_is_refused_while_the_first_runs(run, monkeypa
     wait = "import pathlib, time\nwhile not pathlib.Path('end').exists(): time.sleep(0.01)"
     starter = run(wait)
     log = "logs/panel/spring/2001-09-09T01-46-40Z.log"
-    assert starter.start("spring", COMMAND, FILES) == Pending(f"The crawl spring has not begun yet; its log is {log}.")
+    assert starter.start("spring", COMMAND, FILES) == f"The crawl spring has not begun yet; its log is {log}."
     try:
         with pytest.raises(ConfigError, match="the crawl spring is running; stop it first"):
             starter.start("spring", COMMAND, FILES)
     finally:
         (tmp_path / "end").touch()
     until(lambda: bool(starter.endings()), "the end of the process")
-    assert isinstance(starter.start("spring", COMMAND, FILES), Pending)
+    assert isinstance(starter.start("spring", COMMAND, FILES), str)
 
 
 def test_process_that_is_about_to_end_is_waited_for(run, monkeypatch, tmp_path):
@@ -115,7 +117,7 @@ def test_process_that_is_about_to_end_is_waited_for(run, monkeypatch, tmp_path):
     with ThreadPoolExecutor() as threads:
         second = threads.submit(starter.start, "spring", COMMAND, FILES)
         (tmp_path / "end").touch()
-        assert isinstance(second.result(), Pending)
+        assert isinstance(second.result(), str)
 
 
 def test_start_that_is_asked_for_twice_at_once_is_one(run, monkeypatch, tmp_path):
@@ -129,7 +131,7 @@ def test_start_that_is_asked_for_twice_at_once_is_one(run, monkeypatch, tmp_path
         with pytest.raises(ConfigError, match="the crawl spring is being started"):
             starter.start("spring", COMMAND, {})
         (tmp_path / "begin").touch()
-        assert [one.result() for one in outcomes] == [Begun(1)] * 4
+        assert [one.result() for one in outcomes] == [1] * 4
     assert len(list(tmp_path.glob("*.pid"))) == 1
 
 
@@ -138,7 +140,7 @@ def test_start_that_fails_for_both_can_be_repeated(run):
     for _ in range(2):
         with pytest.raises(ConfigError, match="can't name a folder"):
             starter.start("..", COMMAND, FILES)
-    assert starter.start("spring", COMMAND, FILES) == Begun(1)
+    assert starter.start("spring", COMMAND, FILES) == 1
 
 
 def test_process_that_can_not_be_recorded_is_not_started(run, tmp_path):

@@ -13,7 +13,6 @@ from crawlers.storage.seeds import save_seeds
 from crawlers.web.job_record import Job
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
-from crawlers.web.starting import Begun
 from tests.support.stored_crawl import MANIFEST
 
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}, "left_out": []}
@@ -143,7 +142,7 @@ def test_crawl_whose_processes_have_died_can_be_resumed_but_not_stopped(browser,
 
 
 def test_stopped_crawl_goes_on_by_the_same_command(browser, stopped_id, starter):
-    starter.outcome = Begun(stopped_id)
+    starter.outcome = stopped_id
     assert browser.post("/crawls/1/go-on").headers["location"] == "/crawls/1"
     expected = CrawlCommand("extlinks", {"hosts": "hosts.txt"}, {"PAGE_BUDGET": "9", "WORKERS": "2"}, [])
     assert starter.commands == [("spring", expected, {})]

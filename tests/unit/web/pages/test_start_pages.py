@@ -6,12 +6,13 @@ import sys
 import pytest
 from sqlalchemy import update
 
+from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.options import OFFERED, OUTPUTS
 from crawlers.storage.schema.tables import crawl
 from crawlers.storage.seeds import save_seeds
 from crawlers.web.pages.start_pages import MISSIONS
-from crawlers.web.starting import Begun, LocalStarter, Refused
+from crawlers.web.starting import LocalStarter
 from tests.support.stored_crawl import HOSTILE
 
 SITES = {"spider": "sitegraph", "source": "lines", "text": "a.test;2"}
@@ -36,7 +37,7 @@ def test_every_setting_has_a_field_with_its_documentation(browser):
 
 
 def test_crawl_is_started_and_shown(browser, starter):
-    starter.outcome = Begun(7)
+    starter.outcome = 7
     response = browser.post("/start", name="spring", PAGE_BUDGET="50", WORKERS="", EXTENSIONS="x", **SITES)
     assert (response.status_code, response.headers["location"]) == (303, "/crawls/7")
     command = CrawlCommand("sitegraph", {"hosts": stored_as("spring", b"a.test;2")}, {"PAGE_BUDGET": "50"})
@@ -44,7 +45,7 @@ def test_crawl_is_started_and_shown(browser, starter):
 
 
 def test_file_is_uploaded(browser, starter):
-    starter.outcome = Begun(7)
+    starter.outcome = 7
     form = {**SITES, "source": "file"}
     browser.upload("/start", {"file": ("../../x.txt", b"b.test\n")}, **form)
     [(name, command, files)] = starter.commands
@@ -87,7 +88,7 @@ def test_form_has_no_field_for_a_path_and_one_that_is_sent_is_refused(browser, s
 
 
 def test_what_the_command_says_stands_next_to_its_fields(browser, starter):
-    starter.outcome = Refused(f"MAX_LEVEL='x' is not a whole number\nSITE_DELAY_SECONDS={HOSTILE}\nhosts: none")
+    starter.outcome = ConfigError(f"MAX_LEVEL='x' is not a whole number\nSITE_DELAY_SECONDS={HOSTILE}\nhosts: none")
     response = browser.post("/start", MAX_LEVEL="x", **SITES)
     assert response.status_code == 422
     assert error_at(response.text, "MAX_LEVEL") == "MAX_LEVEL='x' is not a whole number"
