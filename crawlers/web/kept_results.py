@@ -7,9 +7,9 @@ import os
 import sys
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -29,7 +29,7 @@ WEIGHED = 100  # members of a collection, by which all of them are judged
 NICENESS = 5  # of a computation: crawls of this machine get three times as much of a processor
 THREADS = 2  # computations at the same time: the database and the crawls of this machine need the other cores
 PAUSE_S = 60.0  # at most, after a failure: a store may be back, although it took long to find out that it was away
-MAX_WAITING = 50  # computations that have not begun; a page that asks again later gets its turn
+MAX_JOBS = 50  # computations that have begun or wait; a page that asks again later gets its turn
 MAX_READERS = 20  # that wait at the same time: half of the threads that answer requests
 
 
@@ -49,14 +49,6 @@ class Outcome(NamedTuple, Generic[T]):
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    key: Hashable
-    compute: Callable[[], object]
-    at: float  # when it was asked for
-    has_ended: threading.Event = field(default_factory=threading.Event)
-
-
 class KeptResults:
     """The results that were used last, by key; each is computed once, however many readers ask for it.
 
@@ -68,20 +60,16 @@ class KeptResults:
         wait_s: float = WAIT_S,
         most_bytes: int = MAX_BYTES,
         threads: int = THREADS,
-        most_waiting: int = MAX_WAITING,
-        most_readers: int = MAX_READERS,
+        most_jobs: int = MAX_JOBS,
     ) -> None:
         self.wait_s = wait_s
         self._most_bytes = most_bytes
-        self._threads = threads
-        self._most_waiting = most_waiting
-        self._most_readers = most_readers
+        self._most_jobs = most_jobs
         self._readers = 0  # that wait
         self._ended: OrderedDict[Hashable, Outcome[Any]] = OrderedDict()
         self._bytes = 0  # of those
-        self._jobs: dict[Hashable, _Job] = {}  # that wait, or are being computed
-        self._waiting: deque[_Job] = deque()
-        self._at_work = 0  # threads
+        self._jobs: dict[Hashable, tuple[float, threading.Event]] = {}  # since when, and what is set at their end
+        self._turns = threading.Semaphore(threads)
         self._lock = threading.Lock()
 
     def get(
@@ -93,15 +81,24 @@ class KeptResults:
         *wait_s* seconds, by default those of this object; whoever asks again later gets the result.
         It is computed again so seldom that this takes at most *share* of the time, from 0 (only after `forget`) to 1.
         Readers wait for a later result only if it takes less time than that. With a *share*, that is so after a
-        failure, too, but it is computed again after at most `PAUSE_S` seconds.
+        failure, too, but it is computed again after at most `PAUSE_S` seconds. Nobody waits if too many wait already.
         """
         wait_s = self.wait_s if wait_s is None else wait_s
         with self._lock:
             known = self._known(key)
             if known is not None and time.time() - known.at < _pause_s(known, share):
                 return known
-            job = self._job(key, compute)
-        return self._awaited(job, wait_s if known is None or known.seconds < wait_s else 0.0)
+            if key not in self._jobs and len(self._jobs) < self._most_jobs:
+                self._jobs[key] = time.time(), threading.Event()
+                threading.Thread(target=self._work, args=(key, compute), name="computation", daemon=True).start()
+            at, has_ended = self._jobs.get(key, (time.time(), None))
+            may_wait = has_ended is not None and self._readers < MAX_READERS
+            self._readers += may_wait
+        if has_ended is not None and may_wait:
+            has_ended.wait(wait_s if known is None or known.seconds < wait_s else 0.0)
+        with self._lock:
+            self._readers -= may_wait
+            return self._known(key) or Outcome(at)
 
     def patience(self, *, is_small: bool = False) -> TimeLimit:
         """Return for how long a page waits for all of its results together, or for those of a small crawl."""
@@ -127,45 +124,16 @@ class KeptResults:
             self._ended.move_to_end(key)
         return self._ended.get(key)
 
-    def _job(self, key: Hashable, compute: Callable[[], object]) -> _Job:
-        """Return the computation of *key*, which begins now unless it is under way, or too many wait."""
-        if (job := self._jobs.get(key)) is None:
-            job = _Job(key, compute, time.time())
-            if len(self._waiting) < self._most_waiting:
-                self._jobs[key] = job
-                self._waiting.append(job)
-                if self._at_work < self._threads:
-                    self._at_work += 1
-                    threading.Thread(target=self._work, name="computation", daemon=True).start()
-        return job
-
-    def _awaited(self, job: _Job, wait_s: float) -> Outcome[Any]:
-        """Return what became of *job* after *wait_s* seconds, or at once if nobody computes it, or too many wait."""
-        with self._lock:
-            may_wait = self._readers < self._most_readers and self._jobs.get(job.key) is job
-            self._readers += may_wait
-        if may_wait:
-            job.has_ended.wait(wait_s)
-        with self._lock:
-            self._readers -= may_wait
-            ended = self._known(job.key)
-        return ended or Outcome(job.at)
-
-    def _work(self) -> None:
-        """Compute what waits; a thread lives as long as there is something."""
+    def _work(self, key: Hashable, compute: Callable[[], object]) -> None:
+        """Compute a result when it is its turn."""
         if sys.platform == "linux":  # where each thread has a priority of its own
             os.nice(NICENESS)
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    self._at_work -= 1
-                    return
-                job = self._waiting.popleft()
-            outcome = _outcome(job)
-            with self._lock:
-                self._keep(job.key, outcome)
-                del self._jobs[job.key]
-            job.has_ended.set()
+        with self._turns:
+            outcome = _outcome(key, compute)
+        with self._lock:
+            self._keep(key, outcome)
+            _, has_ended = self._jobs.pop(key)
+        has_ended.set()
 
     def _keep(self, key: Hashable, outcome: Outcome[Any]) -> None:
         self._drop(key)
@@ -175,14 +143,14 @@ class KeptResults:
             self._drop(next(iter(self._ended)))
 
 
-def _outcome(job: _Job) -> Outcome[Any]:
+def _outcome(key: Hashable, compute: Callable[[], object]) -> Outcome[Any]:
     began, value, problem = time.monotonic(), None, ""
     try:
-        value = job.compute()
+        value = compute()
     except CrawlersError as error:
         problem = str(error)
     except Exception:
-        logger.exception("The computation of %s failed", job.key)
+        logger.exception("The computation of %s failed", key)
         problem = "Internal error; the details are in the log of scrapy web."
     return Outcome(time.time(), value, bool(problem), time.monotonic() - began, problem)
 

@@ -112,7 +112,7 @@ def test_latest_result_is_computed_again_when_it_is_old(monkeypatch):
 
 
 def test_nobody_waits_for_what_has_no_turn(slow):
-    results, one, other = KeptResults(threads=1, most_waiting=1), slow(), slow()
+    results, one, other = KeptResults(threads=1, most_jobs=2), slow(), slow()
     results.get("a", one, 0)
     assert one.has_begun.wait(PATIENCE_S)
     results.get("b", other, 0)

@@ -63,7 +63,12 @@ def test_data_of_the_picture_is_saved_as_csv_without_formulas(browser, crawl_id)
 @pytest.mark.parametrize("path", ["graph", "reports/same-titles", "pictures/levels.json", "explain?url=http://a.test/"])
 def test_page_waits_for_a_result_about_a_small_crawl_until_it_is_there(sqlite, crawl_id, open_panel, path, monkeypatch):
     waits = []
-    monkeypatch.setattr(KeptResults, "_awaited", lambda _, job, wait_s: waits.append(wait_s) or Outcome(0.0))
+
+    def get(self, key, compute, wait_s=None, share=0.0):
+        waits.append(self.wait_s if wait_s is None else wait_s)
+        return Outcome(0.0)
+
+    monkeypatch.setattr(KeptResults, "get", get)
     browser = open_panel(wait_s=1.0, threads=0)
     browser.get(f"/crawls/{crawl_id}/{path}")
     assert 0.9 * SMALL_WAITS < waits.pop() <= SMALL_WAITS
