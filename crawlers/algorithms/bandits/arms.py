@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 class Arm:
     """Pulls and rewards of one site; a pull in flight counts with reward 0."""
 
-    __slots__ = ("is_awake", "name", "number", "pending", "pulls", "total")
+    __slots__ = ("is_awake", "is_resting", "name", "number", "pending", "pulls", "total")
 
     def __init__(self, name: Hashable, number: int) -> None:
         self.name = name
         self.number = number  # in the order of discovery
         self.is_awake = False
+        self.is_resting = False  # asleep for a short time
         self.pulls = 0
         self.pending = 0  # pulls in flight, included in `pulls`
         self.total = 0.0  # sum of the rewards
@@ -43,8 +44,8 @@ A = TypeVar("A", bound=Arm)
 class ArmRule(ABC, Generic[A]):
     """A rule that chooses the arm to pull next; *make* creates an arm from its name and number.
 
-    A rule overrides `select`, and any of `_add_awake`, `_remove_awake`, `_record_pull`, `_record_reward` and
-    `_cancel_pull`, which are called after the arm is updated.
+    A rule overrides `select`, and any of `_record_pull`, `_record_reward`, `_cancel_pull`, which are called after the
+    arm is updated, and `_changed`, which is called after these, and when an arm wakes or sleeps.
     """
 
     #: Whether `set_arm_value` must be called with the score of the best page of each site that wakes.
@@ -56,7 +57,6 @@ class ArmRule(ABC, Generic[A]):
         self._make = make
         self._known: dict[Hashable, A] = {}
         self._arms: list[A] = []  # by number
-        self._awake: dict[int, A] = {}
 
     def _arm(self, name: Hashable) -> A:
         arm = self._known.get(name)
@@ -75,23 +75,20 @@ class ArmRule(ABC, Generic[A]):
 
     def wake(self, arm: Hashable) -> None:
         """Make *arm* available; the first call registers it."""
-        found = self._arm(arm)
-        if not found.is_awake:
-            found.is_awake = True
-            self._awake[found.number] = found
-            self._add_awake(found)
+        self._set(arm, is_awake=True)
 
     def sleep(self, arm: Hashable) -> None:
         """Make *arm* unavailable; the first call registers it."""
-        found = self._arm(arm)
-        if found.is_awake:
-            found.is_awake = False
-            del self._awake[found.number]
-            self._remove_awake(found)
+        self._set(arm, is_awake=False)
 
     def pause(self, arm: Hashable) -> None:
-        """Make *arm* unavailable for a short time; the same as `sleep` for rules that never wait for a site."""
-        self.sleep(arm)
+        """Make *arm* unavailable for a short time: it still counts in `is_close_to_best`."""
+        self._set(arm, is_awake=False, is_resting=True)
+
+    def _set(self, arm: Hashable, *, is_awake: bool, is_resting: bool = False) -> None:
+        found = self._arm(arm)
+        found.is_awake, found.is_resting = is_awake, is_resting
+        self._changed(found)
 
     def is_close_to_best(self, arm: Hashable, share: float) -> bool:
         """Return whether the value of *arm* is at least *share*, in [0, 1], of the greatest one of all other sites.
@@ -114,6 +111,7 @@ class ArmRule(ABC, Generic[A]):
         found.pulls += 1
         found.pending += 1
         self._record_pull(found)
+        self._changed(found)
 
     def record_reward(self, arm: Hashable, reward: float) -> None:
         """Record the *reward* >= 0 of a pull of *arm*, which is started first if that was not recorded."""
@@ -122,6 +120,7 @@ class ArmRule(ABC, Generic[A]):
             self.record_pull(arm)
         found.earn(reward)
         self._record_reward(found, reward)
+        self._changed(found)
 
     def cancel_pull(self, arm: Hashable) -> None:
         """Undo a pull of *arm* that is in flight; ignored if none is."""
@@ -130,6 +129,7 @@ class ArmRule(ABC, Generic[A]):
             found.pulls -= 1
             found.pending -= 1
             self._cancel_pull(found)
+            self._changed(found)
 
     def _compare(self, arm: A) -> tuple[float, float] | None:
         """Return the value of *arm* and the greatest one of other sites that are awake or rest.
@@ -138,9 +138,7 @@ class ArmRule(ABC, Generic[A]):
         """
         return None
 
-    def _add_awake(self, arm: A) -> None: ...
-
-    def _remove_awake(self, arm: A) -> None: ...
+    def _changed(self, arm: A) -> None: ...
 
     def _record_pull(self, arm: A) -> None: ...
 
@@ -164,12 +162,8 @@ class HeapRule(ArmRule[A]):
         first = self._heap.first()
         return None if first is None else self._arms[first].name
 
-    def _add_awake(self, arm: A) -> None:
-        self._requeue(arm)
-
-    def _remove_awake(self, arm: A) -> None:
-        self._heap.remove(arm.number)
-
-    def _requeue(self, arm: A) -> None:
+    def _changed(self, arm: A) -> None:
         if arm.is_awake:
             self._heap.put(arm.number, self._priority(arm))
+        else:
+            self._heap.remove(arm.number)

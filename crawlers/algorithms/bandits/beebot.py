@@ -10,14 +10,13 @@ References
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from crawlers.algorithms.bandits.arms import Arm
 from crawlers.algorithms.bandits.index_rule import IndexRule, Pool
-from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from crawlers.algorithms.bandits.indexed_heap import Priority
 
 
 class UCB1(IndexRule[Arm]):
@@ -26,8 +25,10 @@ class UCB1(IndexRule[Arm]):
         I_i = X_i/Xmax + sqrt(2 ln n / t_i)
 
     X_i is the mean reward of site i, Xmax the largest reward of any page, t_i the number of pulls of i, n that of all;
-    while all rewards are 0 (Xmax = 0), the first term is 0. O(K) per choice among K sites; see `IndexRule` for many.
+    while all rewards are 0 (Xmax = 0), the first term is 0.
     """
+
+    pools = True
 
     def __init__(self, initial: int = 5) -> None:
         super().__init__(Arm, initial)
@@ -47,15 +48,11 @@ class BatchGreedy(IndexRule[Arm]):
 
     A batch that was interrupted, because its site became unavailable, is continued before another one begins. Despite
     its published name, the rule uses no Gittins index but is greedy: a site whose first batch earned nothing is never
-    read again while another site has earned anything. O(K) per choice for few sites, O(log K) for many, exact for any
-    number.
+    read again while another site has earned anything. O(log K) per choice among K sites.
     """
-
-    pools: ClassVar[bool] = False
 
     def __init__(self, batch: int = 10) -> None:
         super().__init__(Arm, batch)
-        self._begun = IndexedHeap()  # awake arms whose batch is not complete, by mean
 
     def _value(self, arm: Arm) -> float:
         return arm.total / arm.pulls
@@ -63,22 +60,10 @@ class BatchGreedy(IndexRule[Arm]):
     def _is_started(self, arm: Arm) -> bool:
         return arm.pulls > self._initial and arm.pulls % self._initial > 0
 
-    def select(self, now: float) -> Hashable | None:
-        """Return the arm of a batch that has begun, else the one with the largest mean; None if all sleep."""
-        begun = None if self._young else self._begun.first()
-        return super().select(now) if begun is None else self._arms[begun].name
+    def _priority(self, arm: Arm) -> Priority:
+        """Return the priority of *arm*: after sites with initial pages left, batches that have begun come first."""
+        return (arm.pulls >= self._initial, not self._is_started(arm), *super()._priority(arm))
 
     def _compare(self, arm: Arm) -> tuple[float, float] | None:
         """Return the means that are compared; None if the batch of *arm* has begun."""
         return None if self._is_started(arm) else super()._compare(arm)
-
-    def _remove_awake(self, arm: Arm) -> None:
-        super()._remove_awake(arm)
-        self._begun.remove(arm.number)
-
-    def _changed(self, arm: Arm) -> None:
-        super()._changed(arm)
-        if arm.is_awake and self._is_started(arm):
-            self._begun.put(arm.number, (-self._value(arm), arm.pulls))
-        else:
-            self._begun.remove(arm.number)

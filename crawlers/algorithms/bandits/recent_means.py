@@ -84,8 +84,10 @@ class RecentUCB(IndexRule[RecentArm]):
     .. [1] Garivier, Kaufmann (2016), Optimal Best Arm Identification with Fixed Confidence: forced exploration.
     """
 
+    pools = True
+
     def __init__(self, optimism: float = OPTIMISM, reward_cap: float = REWARD_CAP) -> None:
-        super().__init__(RecentArm)
+        super().__init__(RecentArm, 1)
         self._optimism = optimism
         self._reward_cap = reward_cap
         self._good_pages = 0  # pulls with a reward above 0

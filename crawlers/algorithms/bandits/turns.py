@@ -7,13 +7,14 @@ References
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from crawlers.algorithms.bandits.arms import Arm, ArmRule, HeapRule
-from crawlers.algorithms.bandits.indexed_heap import IndexedHeap
+from crawlers.algorithms.bandits.arms import Arm, HeapRule
+from crawlers.algorithms.bandits.index_rule import IndexRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from crawlers.algorithms.bandits.indexed_heap import Priority
 
@@ -61,7 +62,6 @@ class RoundRobin(HeapRule[_TurnArm]):
         self._starts += 1
         if arm.pulls % self._quantum == 0:
             arm.ends.append(self._starts)
-            self._requeue(arm)
 
     def _record_reward(self, arm: _TurnArm, reward: float) -> None:
         arm.forget()
@@ -69,7 +69,6 @@ class RoundRobin(HeapRule[_TurnArm]):
     def _cancel_pull(self, arm: _TurnArm) -> None:
         if (arm.pulls + 1) % self._quantum == 0:
             arm.ends.pop()
-            self._requeue(arm)
 
 
 class TimedRoundRobin(RoundRobin):
@@ -100,7 +99,7 @@ class TimedRoundRobin(RoundRobin):
         arm.in_turn.clear()
         arm.began = None
         arm.forget()
-        self._requeue(arm)
+        self._changed(arm)
 
     def _record_pull(self, arm: _TurnArm) -> None:
         self._starts += 1
@@ -114,7 +113,6 @@ class TimedRoundRobin(RoundRobin):
         (arm.in_turn or arm.ends).pop()
         if not arm.in_turn:
             arm.began = None
-        self._requeue(arm)
 
 
 class Sequential(HeapRule[Arm]):
@@ -137,7 +135,7 @@ class _ShareArm(Arm):
         self.share_total = 0.0
 
 
-class EqualShares(ArmRule[_ShareArm]):
+class EqualShares(IndexRule[_ShareArm]):
     """R1: q = floor(N/K) pages of every site, the rest of the N pages on the site whose q pages earned most.
 
     *page_budget* is N; K is the number of sites known when the first pull starts. q is at least 1: if N < K, the first
@@ -150,69 +148,33 @@ class EqualShares(ArmRule[_ShareArm]):
     .. [1] BeeBot, rule R1 ("trivial"). If K divides N, it is a uniform allocation.
     """
 
-    has_index = True
-
     def __init__(self, page_budget: int) -> None:
         super().__init__(_ShareArm)
         self._page_budget = page_budget
         self._pulls = 0
         self._share = 0  # q; unknown before the first pull
-        self._unspent = IndexedHeap()  # awake arms with unspent shares
-        self._best = IndexedHeap()  # awake arms by the rewards of their shares
-        self._by_worth = IndexedHeap()  # arms by index, whether they are awake or not
 
-    def select(self, now: float) -> Hashable | None:
-        """Return the least pulled arm with an unspent share, else the best one; None if all sleep."""
-        first = self._unspent.first()
-        if first is None:
-            first = self._best.first()
-        return None if first is None else self._arms[first].name
-
-    def index(self, arm: Hashable) -> float:
+    def _value(self, arm: _ShareArm) -> float:
         """Return the total reward of the share of *arm*; infinity while some of the share is unspent."""
-        found = self._known.get(arm)
-        return found.share_total if found is not None and self._has_used_share(found) else float("inf")
+        return arm.share_total if arm.pulls >= self._share > 0 else math.inf
 
-    def best_index(self, is_wanted: Callable[[Hashable], bool]) -> float | None:
-        """Return the largest index of the arms for which *is_wanted* returns True; None if it does for none.
+    def _priority(self, arm: _ShareArm) -> Priority:
+        index = self._value(arm)
+        return (-index, arm.pulls if index == math.inf else 0)
 
-        O(log K), amortised: an unwanted arm is left out from then on until it changes or wakes.
-        """
-        first = self._by_worth.first_wanted(lambda number: is_wanted(self._arms[number].name))
-        return None if first is None else self.index(self._arms[first].name)
-
-    def _has_used_share(self, arm: _ShareArm) -> bool:
-        return arm.pulls >= self._share > 0
-
-    def _add_awake(self, arm: _ShareArm) -> None:
-        self._requeue(arm)
-
-    def _remove_awake(self, arm: _ShareArm) -> None:
-        self._unspent.remove(arm.number)
-        self._best.remove(arm.number)
+    def _compare(self, arm: _ShareArm) -> None:
+        """Return None: no site is waited for."""
 
     def _record_pull(self, arm: _ShareArm) -> None:
         self._pulls += 1
         if not self._share:
             self._share = max(1, self._page_budget // len(self._arms))
-        self._requeue(arm)
 
     def _record_reward(self, arm: _ShareArm, reward: float) -> None:
         if arm.pulls - arm.pending <= self._share:
             arm.share_total += reward
-            self._requeue(arm)
 
     def _cancel_pull(self, arm: _ShareArm) -> None:
         self._pulls -= 1
         if not self._pulls:
             self._share = 0
-        self._requeue(arm)
-
-    def _requeue(self, arm: _ShareArm) -> None:
-        self._by_worth.put(arm.number, (-self.index(arm.name),))
-        if arm.is_awake:
-            self._best.put(arm.number, (-arm.share_total,))
-            if self._has_used_share(arm):
-                self._unspent.remove(arm.number)
-            else:
-                self._unspent.put(arm.number, (arm.pulls,))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import exists, func, select
 
-from crawlers.algorithms.bandits.index_rule import IndexRule
 from crawlers.items import State
 from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, event, line, said
 from crawlers.reports.histories.history_text import SHOWN
@@ -124,7 +123,7 @@ def replayed(
         pulls[site_id] += 1
         if rule is not None:
             rule.record_pull(site_id)
-    index = {number: rule.index(number) if isinstance(rule, IndexRule) else 0.0 for number in names}
+    index = {number: (rule.index(number) if rule is not None else None) or 0.0 for number in names}
     sites = [
         SiteThen(site_id, text, index[site_id], pulls[site_id], rewards.get(site_id, 0.0))
         for site_id, text in names.items()
@@ -146,7 +145,7 @@ def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: st
         number=made.number,
         flight=Count(made.in_flight, "%(number)s other", "%(number)s others"),
     )
-    if not isinstance(rule, IndexRule):
+    if rule is None or not rule.has_index or name in _HOW:
         return Line(sentence, (line("this rule has no index: %(how)s", how=_HOW.get(name, "it takes sites in turns")),))
     rank = next(place for place, one in enumerate(made.sites) if one.site_id == site_id)
     shown = made.sites[:SHOWN] + ([made.sites[rank]] if rank >= SHOWN else [])

@@ -78,7 +78,7 @@ def test_memory_stays_bounded_when_values_change_often():
     for turn in range(5_000):
         rule.set_arm_value(turn % 10, float(turn))
     assert rule.select(0.0) == 9
-    assert len(rule._heap) <= 8 * 10 + 65
+    assert len(rule._by_index._heap._heap) <= 8 * 10 + 65
 
 
 @given(events, arms)

@@ -89,7 +89,7 @@ def test_pulls_in_flight_lower_the_index_without_changing_the_scale():
     rule.record_pull("a")
     assert scale(rule) == 2.0
     mean, root = 10 / 3, math.sqrt(3)
-    assert rule.index("a") == pytest.approx(mean + mean / root + OPTIMISM * 2.0 * math.sqrt(math.log(3)) / root)
+    assert rule.index("a") == pytest.approx(mean + mean / root + OPTIMISM * 2.0 * math.sqrt(math.log(2)) / root)
     assert rule.index("a") < before
 
 
