@@ -74,7 +74,7 @@ SOON_S = 10.0  # a site that is due within this time can use a part of the budge
 
 
 class QueuedFrontier:
-    """A frontier of one process; its engines pass the test suite tests/contracts.
+    """A frontier of one process; tests/contracts has its contract.
 
     *reason_against* returns why a new URL must not be fetched, or None; it is called once per URL. *cache_urls* bounds
     the known URLs in memory, *head_urls* the waiting ones; *page_budget* the downloads of the crawl, if it is not 0.

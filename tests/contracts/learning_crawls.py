@@ -16,9 +16,8 @@ from crawlers.algorithms.urls.resolution import resolve, site_of
 from crawlers.frontier.queues.value_queue import ValueQueue
 from crawlers.frontier.values import Candidate, Decision, Lease, Reward
 from crawlers.items import LinkPlace, Page, PageAnalysis, State
-from crawlers.storage.pulls import Pull, pulls_of
+from crawlers.storage.pulls import pulls_of
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import HeldSqlEngine, MemoryEngine
 from tests.contracts.site import NOW
 
 if TYPE_CHECKING:
@@ -63,11 +62,7 @@ class Crawl:
         self._frontier.add([Candidate(number, self._target(number, "/p0")) for number in self._ids], NOW)
 
     def _pulls(self):
-        if isinstance(self._engine, HeldSqlEngine):
-            pulls = pulls_of(self._engine.database, self._engine._crawl_id)  # also those of earlier examples
-            return [one for one in pulls if one.site_id in self._ids]
-        store = self._engine.held.store
-        return [Pull(one.site_id, one.reward, store._features.get(one.page_id)) for one in store._pulls]
+        return pulls_on(self._engine, self._ids)
 
     def _target(self, site_id, path):
         root = f"http://host{site_id}.test"
@@ -81,6 +76,7 @@ class Crawl:
             if self._kills and self._accidents.random() < 0.1:
                 self._kills -= 1
                 held.commit(self._accidents.randint(0, held.pending))
+                held.lose()
                 self._open()
                 read = read[: len(self._pulls())]
             elif self._accidents.random() < 0.2:
@@ -120,6 +116,12 @@ class Crawl:
         self._frontier.acknowledge(lease, Decision(page), NOW, Reward(reward))
 
 
+def pulls_on(engine, site_ids):
+    """Return the pulls of these sites; the store has those of other crawls, too."""
+    engine.held.flush()
+    return [one for one in pulls_of(engine.database, engine.crawl_id) if one.site_id in site_ids]
+
+
 def linked(lease, targets):
     """Return the links of a page to *targets*, as `Page` has them."""
     own = site_of(lease.url)
@@ -132,10 +134,10 @@ def linked(lease, targets):
 class Accidents:
     """A crawl of two sites, several requests in flight, in which everything happens that may happen to a page."""
 
-    def __init__(self, seed, way, head_urls):
+    def __init__(self, engine, seed, way, head_urls):
         self._rng = random.Random(seed)
         self._way = way
-        self._engine = MemoryEngine()
+        self._engine = engine
         order = way.order()
         assert order.link_values is not None
         self.values = order.link_values
@@ -165,7 +167,8 @@ class Accidents:
             if rng.random() < 0.05:
                 number = rng.choice(self._ids)
                 if not any(lease.site_id == number for lease in self._leases):
-                    self._frontier.close_site(number, self._now)
+                    self._engine.held.submit(self._frontier.close_site(number, self._now))
+                    self._engine.held.flush()
                     self._open(number)
             self._check()
 
@@ -215,9 +218,7 @@ class Accidents:
 
     def replayed(self):
         """Return what the stored pulls teach."""
-        values, store = self._way.order().link_values, self._engine._store
-        assert values is not None
-        for one in store._pulls:
-            known = store._features.get(one.page_id)
-            values.learn([] if known is None else features_of(known).tolist(), one.reward)
+        values = self._way.order().link_values
+        for one in pulls_on(self._engine, self._ids):
+            values.learn([] if one.features is None else features_of(one.features).tolist(), one.reward)
         return values

@@ -16,7 +16,6 @@ from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.scored_engines import changes
 from tests.contracts.scored_story import Story, name_of, target_of
 from tests.support.frontier_state import counts_of, pending_of
 from tests.support.stored_rows import add_sites
@@ -90,10 +89,14 @@ class ScoredCrawl:
         """Whether a kill would lose nothing: no page is in flight or rests."""
         return not self.in_flight and not self.frontier.schedule._resting
 
+    @property
+    def asked_by_place(self):
+        """The requested pages, with the places of their sites, and whether they were revisits."""
+        return [(self.sites.index(site), number, is_revisit) for (site, number), is_revisit in self.asked]
+
     def reopen(self):
         """Kill it right after a commit, and resume it."""
-        if hasattr(self.engine, "held"):
-            self.engine.held.flush()
+        self.engine.held.flush()
         self.open()
 
     def limit(self, max_level):
@@ -101,7 +104,7 @@ class ScoredCrawl:
         self.engine.held.flush()
         for site in self.sites:
             row = SiteRow(0, f"http://host{site}.test", 1, max_level, 0.0)
-            add_sites(self.engine.database, self.engine._crawl_id, row, now=self.now)
+            add_sites(self.engine.database, self.engine.crawl_id, row, now=self.now)
         self.url_history = None
         self.open(max_level=max_level)
 
@@ -259,8 +262,9 @@ class ScoredCrawl:
         assert links == {(name, to): n for name, page in pages.items() for to, n in page.links.items()}
         for table, key in (("page_change", "page_id"), ("link_change", "source_id")):
             found = dict.fromkeys(pages, 0)
-            for row in changes(self.engine, table):
-                found[names[row[key]]] += 1
+            for row in self.engine.stored(table):
+                if row[key] in names:
+                    found[names[row[key]]] += 1
             assert found == {name: getattr(page, f"{table}s") for name, page in pages.items()}
         counts: dict[int, dict[State, int]] = {site: {} for site in self.sites}
         for (site, _), row in rows.items():

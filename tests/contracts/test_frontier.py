@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import Page, State
-from tests.contracts.engines import HeldMemoryEngine, MemoryEngine
 from tests.contracts.site import NOW, VARIANTS, Site
 from tests.support.frontier_state import counts_of
 
@@ -102,8 +101,7 @@ def test_nearest_level_and_best_variant_win_in_any_order_and_across_a_restart(en
     site = Site(engine, engine.frontier(**limits))
     for path, level in finds[:split]:
         site.add(path, level=level)
-    if not isinstance(engine, MemoryEngine):
-        site = Site(engine, engine.frontier(**limits), id=site.id)
+    site = Site(engine, engine.frontier(**limits), id=site.id)
     for path, level in finds[split:]:
         site.add(path, level=level)
     lease = site.one()
@@ -131,8 +129,7 @@ def test_request_of_the_nearest_discovery_is_used(engine):
 
 
 @pytest.mark.parametrize("is_answered", [False, True])
-def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(is_answered):
-    engine = HeldMemoryEngine()
+def test_leased_url_is_not_leased_again_after_its_eviction_from_the_cache(engine, is_answered):
     site = Site(engine, engine.frontier(cache_urls=4), parallel=9)
     site.add("/a/", level=5)
     lease = site.one()

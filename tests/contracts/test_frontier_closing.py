@@ -19,7 +19,6 @@ from crawlers.items import Page, QueueSlot, State
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import GivenUpSite
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import HeldMemoryEngine, MemoryEngine
 from tests.contracts.examples import budget
 from tests.contracts.site import NOW, Site
 from tests.contracts.webs import MAX_ATTEMPTS, Kind, PageSpec, Way, answer, page_of, target, webs
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from crawlers.frontier.frontier import QueuedFrontier
 
-EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 MAX_STEPS = 5_000
 RESTS_S = (0.0, 2.0, 7.0)
 PATHS = ("/", "/a/", "/b/", "/c/", "/d/")
@@ -105,8 +104,6 @@ def test_site_continues_where_it_was_closed(engine, begun, is_elsewhere):
     begun.end(begun.one(), State.DONE, "/d/", "/b/")
     counts = counts_of(begun.frontier)
     close(begun)
-    if is_elsewhere and isinstance(engine, MemoryEngine):
-        return  # its store is that of one frontier
     again = Site(engine, engine.frontier() if is_elsewhere else begun.frontier, id=begun.id, parallel=9)
     assert counts_of(again.frontier) == counts
     assert again.add("/a/", "/d/", level=2) == 0
@@ -356,32 +353,22 @@ def _tally(states):
     return counts
 
 
-def check(engines, some, seed):
-    calm = Crawl(engines(), some, seed, disturbed=False).run()
+def check(engine, some, seed):
+    calm = Crawl(engine, some, seed, disturbed=False).run()
     rows = calm.rows()
-    disturbed = Crawl(engines(), some, seed, disturbed=True).run()
+    disturbed = Crawl(engine, some, seed, disturbed=True).run()
     assert disturbed.leased == calm.leased
     assert disturbed.rows() == rows
     return disturbed.closed
 
 
-several = given(some=st.lists(webs(10), min_size=1, max_size=4), seed=st.integers(0, 1_000_000))
-
-
 @budget(EXAMPLES)
-@several
-def test_any_crawl_in_memory_goes_on_after_closing_sites_as_without(some, seed):
-    check(HeldMemoryEngine, some, seed)
+@given(some=st.lists(webs(10), min_size=1, max_size=4), seed=st.integers(0, 1_000_000))
+def test_any_crawl_goes_on_after_closing_sites_as_without(engine, some, seed):
+    check(engine, some, seed)
 
 
-@pytest.mark.both_stores
-@budget(max(EXAMPLES // 8, 1))
-@several
-def test_any_crawl_in_a_database_goes_on_after_closing_sites_as_without(sql_engine, some, seed):
-    check(lambda: sql_engine, some, seed)
-
-
-def test_random_crawls_close_sites_often():
+def test_random_crawls_close_sites_often(engine):
     pages = [PageSpec(Kind.PAGE, (Way(n + 1, 0), Way(n + 2, 1)), n % 2) for n in range(6)]
     web = (*pages, *[PageSpec(Kind.PAGE, ())] * 2)
-    assert check(HeldMemoryEngine, [web, web, web], 5) > 5
+    assert check(engine, [web, web, web], 5) > 5

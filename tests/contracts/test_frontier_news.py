@@ -152,40 +152,36 @@ def test_page_without_a_next_visit_is_finished(engine):
 
 
 @pytest.mark.both_stores
-def test_queue_slots_and_times_of_revisits_survive_a_kill(durable):
-    site = news_site(durable)
+def test_queue_slots_and_times_of_revisits_survive_a_kill(engine):
+    site = news_site(engine)
     begun(site, "/s1", "/a1", "/x1", revisit_at=NOW + 60)
-    durable.close_writer()
-    again = news_site(durable, site.id)
+    again = news_site(engine, site.id)
     assert [lease.url.removeprefix(again.root) for lease in again.frontier.lease(NOW, 1)] == ["/a1"]
     assert "/" in again.paths(again.frontier.lease(NOW + 60, 9))
 
 
-def test_clock_that_was_set_back_makes_no_revisit_wait_longer(durable):
-    site, later = news_site(durable), NOW + 365 * 86_400.0
+def test_clock_that_was_set_back_makes_no_revisit_wait_longer(engine):
+    site, later = news_site(engine), NOW + 365 * 86_400.0
     begun(site, revisit_at=later + 60, now=later)
-    durable.close_writer()
-    again = news_site(durable, site.id)
+    again = news_site(engine, site.id)
     assert again.frontier.lease(NOW + 59, 9) == []
     assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
 
 
-def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(durable):
-    site, later = news_site(durable), NOW + 365 * 86_400.0
+def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(engine):
+    site, later = news_site(engine), NOW + 365 * 86_400.0
     begun(site, revisit_at=NOW + 60)
-    durable.close_writer()
-    again = news_site(durable, site.id)
+    again = news_site(engine, site.id)
     assert again.paths(again.frontier.lease(later, 9)) == ["/"]
     assert again.frontier.lease(later, 9) == []
 
 
 @pytest.mark.both_stores
-def test_revisit_that_was_leased_at_a_kill_is_due_again(durable):
-    site = news_site(durable)
+def test_revisit_that_was_leased_at_a_kill_is_due_again(engine):
+    site = news_site(engine)
     begun(site, revisit_at=NOW + 60)
     site.one(NOW + 60)
-    durable.close_writer()
-    again = news_site(durable, site.id)
+    again = news_site(engine, site.id)
     assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
 
 
@@ -213,30 +209,30 @@ def test_new_rules_requeue_waiting_urls(engine):
 
 
 @pytest.mark.parametrize("paths", [("/x3",), ("/x3", "/a1"), ("/x1", "/x2", "/x3", "/a1", "/s1")])
-def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(sql_engine, paths):
-    site = news_site(sql_engine)
+def test_pages_that_wait_although_they_were_given_up_are_leased_without_a_commit(engine, paths):
+    site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3", "/a1", "/s1")
     ids = [site.rows()[path]["id"] for path in paths]
-    with sql_engine.database.write() as connection:
+    with engine.database.write() as connection:
         connection.execute(news_score.update().where(news_score.c.page_id.in_(ids)).values(queue=-1))
-    again = news_site(sql_engine, site.id)
-    committed = sql_engine.held.committed
+    again = news_site(engine, site.id)
+    committed = engine.held.committed
     first = again.frontier.lease(NOW, 1)
-    assert sql_engine.held.committed == committed
+    assert engine.held.committed == committed
     if len(paths) < 5:
         assert again.paths(first) == ["/a1"] if "/a1" not in paths else again.paths(first) != ["/a1"]
     end(again, first[0])
     assert sorted([*again.paths(first), *drained(again)]) == ["/a1", "/s1", "/x1", "/x2", "/x3"]
 
 
-def test_many_pages_that_wait_although_they_were_given_up_are_leased(sql_engine, monkeypatch):
+def test_many_pages_that_wait_although_they_were_given_up_are_leased(engine, monkeypatch):
     monkeypatch.setattr(site_start, "MOST_REVIVED", 2)
-    site = news_site(sql_engine)
+    site = news_site(engine)
     begun(site, "/x1", "/x2", "/x3", "/x4")
     site.rows()
-    with sql_engine.database.write() as connection:
+    with engine.database.write() as connection:
         connection.execute(news_score.update().values(queue=-1))
-    again = news_site(sql_engine, site.id)
+    again = news_site(engine, site.id)
     assert sorted(drained(again)) == ["/x1", "/x2", "/x3", "/x4"]
 
 
@@ -284,14 +280,13 @@ def test_scheduled_revisit_is_due_at_once_and_one_in_flight_is_followed_by_anoth
     assert site.frontier.next_due(NOW) == 60
 
 
-def test_page_to_be_fetched_once_more_survives_a_kill(durable):
-    site = news_site(durable)
+def test_page_to_be_fetched_once_more_survives_a_kill(engine):
+    site = news_site(engine)
     begun(site, "/x1")
     lease = site.one()
     end(site, lease)
     site.frontier.fetch_again(site.root, [(lease.id, None, NOW)], NOW)
-    durable.close_writer()
-    again = news_site(durable, site.id)
+    again = news_site(engine, site.id)
     assert again.paths(again.frontier.lease(NOW, 9)) == ["/x1"]
 
 

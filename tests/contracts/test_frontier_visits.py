@@ -6,7 +6,6 @@ from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.frontier.values import Decision
 from crawlers.items import Page, State
 from tests.contracts.scored_crawl import ScoredCrawl, Way
-from tests.contracts.scored_engines import changes, opened
 from tests.contracts.scored_story import name_of, target_of
 from tests.contracts.site import NOW, Site
 
@@ -56,7 +55,7 @@ class Visits:
         """Return the rows of a table of changes, without the page; targets by their number on the site."""
         numbers = {row["id"]: name[1] for name, row in self.crawl.rows().items()}
         rows = []
-        for row in changes(self.crawl.engine, table):
+        for row in sorted(self.crawl.engine.stored(table), key=lambda row: row["changed_at"]):
             assert row.pop("page_id" if table == "page_change" else "source_id") == self.lease.id
             rows.append(tuple(numbers[value] if key == "target_id" else value for key, value in row.items()))
         return rows
@@ -67,10 +66,9 @@ class Visits:
         return {numbers[target]: count for (_, target), count in self.crawl.engine.links().items()}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def visits(request):
-    with opened(request) as engine:
-        yield Visits(engine)
+@pytest.fixture
+def visits(engine):
+    return Visits(engine)
 
 
 @pytest.mark.parametrize("answer", ["status 304", "same content"])

@@ -18,7 +18,6 @@ from crawlers.algorithms.topic.vectors import Weights
 from crawlers.frontier.values import Decision, Reward
 from crawlers.items import Page, State
 from crawlers.storage.pulls import Pull
-from tests.contracts.engines import MemoryEngine
 from tests.contracts.site import NOW, Site
 
 if TYPE_CHECKING:
@@ -207,11 +206,10 @@ def test_resumed_crawl_waits_as_before(engine):
 class Simulation:
     """A crawl of random sites whose pages end in every possible way; time goes on only when nothing can be leased."""
 
-    def __init__(self, seed, rule, order):
+    def __init__(self, engine, seed, rule, order):
         self.rng = rng = random.Random(seed)
         self.budget = rng.choice([10, 40, 10_000])
         patience = Patience(rng.choice([0.1, 0.9, 1.0]), rng.choice([1.0, 60.0]), rng.choice([0.0, 0.0, 100.0]))
-        engine = MemoryEngine()
         options = RuleOptions(page_budget=self.budget, gittins_batch=3, ucb1_initial=2)
         self.frontier: QueuedFrontier = engine.frontier(
             ORDERS[order](OrderOptions()), RULES[rule](options), page_budget=self.budget, patience=patience
@@ -289,5 +287,5 @@ class Simulation:
     rule=st.sampled_from(["auto", "gittins", "ucb1", "trivial", "best"]),
     order=st.sampled_from(["bfs", "aopic", "topic"]),
 )
-def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(seed, rule, order):
-    Simulation(seed, rule, order).run()
+def test_every_crawl_ends_with_its_budget_spent_or_nothing_waiting(engine, seed, rule, order):
+    Simulation(engine.begin_crawl(), seed, rule, order).run()

@@ -28,7 +28,7 @@ from crawlers.storage.schema.score_tables import importance
 from crawlers.storage.schema.tables import link, page, site
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
-from tests.contracts.engines import HeldWriter
+from tests.support.frontier_engine import HeldWriter
 from tests.support.stored_rows import add_sites
 
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ class Workers:
             number = workers.join(connection, self.crawl_id, "test", 1, "1", self.now)
         order = self.make_order()
         has_cash = order.scores is not None and order.scores.carries_cash
-        held = HeldWriter(partial(self._refuse, SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)))
-        held.database = self.database
+        limit = SiteLimit(self.crawl_id, self.most_sites, carries_cash=has_cash)
+        held = HeldWriter(self.database, partial(self._refuse, limit))
         options = {"worker_id": number, "is_divided": order.scores is not None}
         frontier = stored_frontier(self.database, held, self.crawl_id, Best(), order, **options)  # type: ignore[arg-type]
         frontier.elsewhere.update(host(place) for place in range(self.places))

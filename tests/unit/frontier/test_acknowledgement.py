@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.urls.resolution import resolve
-from crawlers.frontier.frontier import QueuedFrontier
 from crawlers.frontier.values import Candidate, Decision
 from crawlers.items import LinkText, Page, PageAnalysis, State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkAnchorRow, LinkContextRow, NewPage, SiteAvailability, SiteRest
 from crawlers.storage.site_rows import SiteRow
-from tests.support.memory_frontier import MemoryFrontierStore
+from tests.support.frontier_engine import Engine, HeldWriter
 
 SITE, NOW = "http://a.test", 1000.0
 
 
-class Recorder(MemoryFrontierStore):
+class Recorder(HeldWriter):
     """Records all rows, and separately those about the availability of sites."""
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, database):
+        super().__init__(database)
         self.changes = ChangeSet()
         self.availability: list[SiteAvailability] = []
 
@@ -36,8 +36,11 @@ class Recorder(MemoryFrontierStore):
 class Crawl:
     """A crawl of one site with *roots*, whose pages are revisited."""
 
-    def __init__(self, *roots):
-        self.store = Recorder()
+    def __init__(self, database, *roots, order="aopic", **limits):
+        self.engine = Engine(database)
+        self.store = self.engine.held = Recorder(database)
+        self.order, self.limits = order, limits
+        assert self.engine.new_site() == 1
         self.now = NOW
         self.open()
         self.frontier.add([Candidate(1, resolve(SITE, root)) for root in roots], NOW)
@@ -45,7 +48,7 @@ class Crawl:
     def open(self):
         """Open the frontier like a further run."""
         self.store.availability.clear()
-        self.frontier = QueuedFrontier(self.store, RoundRobin(), ORDERS["aopic"](OrderOptions()))
+        self.frontier = self.engine.frontier(ORDERS[self.order](OrderOptions()), **self.limits)
         self.frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), self.now)
 
     def leases(self):
@@ -66,15 +69,20 @@ class Crawl:
         self.frontier.acknowledge(lease, Decision(page), self.now)
 
 
+@pytest.fixture
+def begin(database):
+    return partial(Crawl, database)
+
+
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.REJECTED])
-def test_site_whose_root_cannot_be_read_is_not_available(state):
-    crawl = Crawl("/")
+def test_site_whose_root_cannot_be_read_is_not_available(begin, state):
+    crawl = begin("/")
     crawl.end(crawl.leases()["/"], state, "why")
     assert crawl.store.availability == [(1, "why")]
 
 
-def test_site_is_available_once_one_of_its_roots_was_read():
-    crawl = Crawl("/", "/b", "/c")
+def test_site_is_available_once_one_of_its_roots_was_read(begin):
+    crawl = begin("/", "/b", "/c")
     leases = crawl.leases()
     crawl.end(leases["/"], State.FAILED, "timeout")
     crawl.end(leases["/b"], State.DONE)
@@ -82,16 +90,16 @@ def test_site_is_available_once_one_of_its_roots_was_read():
     assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
-def test_redirect_of_a_root_decides_nothing_before_its_target_is_read():
-    crawl = Crawl("/")
+def test_redirect_of_a_root_decides_nothing_before_its_target_is_read(begin):
+    crawl = begin("/")
     crawl.end(crawl.leases()["/"], State.MOVED, moved_to="/en")
     assert crawl.store.availability == []
     crawl.end(crawl.leases()["/en"], State.REFUSED, "status 404")
     assert crawl.store.availability == [(1, "status 404")]
 
 
-def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read():
-    crawl = Crawl("/", "/b")
+def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_one_was_read(begin):
+    crawl = begin("/", "/b")
     leases = crawl.leases()
     crawl.frontier.release(leases["/"], crawl.now + 5.0, "timeout", failed=True)
     assert crawl.store.availability == [(1, "timeout")]
@@ -102,8 +110,8 @@ def test_failed_attempt_to_read_a_root_is_told_with_the_time_of_the_next_until_o
     assert crawl.store.availability == [(1, "timeout"), (1, None)]
 
 
-def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes():
-    crawl = Crawl("/", "/b")
+def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes(begin):
+    crawl = begin("/", "/b")
     leases = crawl.leases()
     wished = crawl.frontier.gate(1).back_off(crawl.now, 600.0)
     crawl.frontier.release(leases["/"], wished, "status 503", failed=True)
@@ -111,8 +119,8 @@ def test_failed_attempt_does_not_shorten_the_rest_that_the_host_wishes():
     assert [row.rest_until for row in crawl.store.changes[SiteRest]] == [wished, wished]
 
 
-def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has():
-    crawl = Crawl("/")
+def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page_has(begin):
+    crawl = begin("/")
     ids = {}
     # What a user's pipeline added, /added, has no text.
     for path, links in (("/", ("/a", "/added")), ("/a", ("/", "/a", "/b"))):
@@ -130,20 +138,16 @@ def test_texts_are_stored_of_links_to_pages_that_were_not_read_and_that_the_page
     assert crawl.store.changes[LinkAnchorRow] == [(ids["/"], ids["/a"], "to /a"), (ids["/a"], ids["/b"], "to /b")]
 
 
-def test_site_whose_root_is_not_admitted_is_not_available():
-    store = Recorder()
-    frontier = QueuedFrontier(
-        store, RoundRobin(), ORDERS["aopic"](OrderOptions()), reason_against=lambda target: "feed_removed"
-    )
-    frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), NOW)
-    frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
-    assert store.availability == []
-    frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
-    assert store.availability == [(1, "feed_removed")]
+def test_site_whose_root_is_not_admitted_is_not_available(begin):
+    crawl = begin(reason_against=lambda target: "feed_removed")
+    crawl.frontier.add([Candidate(1, resolve(SITE, "/below"), level=1)], NOW)
+    assert crawl.store.availability == []
+    crawl.frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
+    assert crawl.store.availability == [(1, "feed_removed")]
 
 
-def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read():
-    crawl = Crawl("/")
+def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_read(begin):
+    crawl = begin("/")
     crawl.end(crawl.leases()["/"], State.DONE, link="/x")
     crawl.end(crawl.leases()["/x"], State.DONE, link="/")
     for state, availability in ((State.REFUSED, []), (State.DONE, [(1, None)])):
@@ -154,21 +158,18 @@ def test_revisit_of_a_root_in_the_next_run_makes_its_site_available_if_it_is_rea
         assert crawl.store.availability == availability
 
 
-def test_values_and_texts_of_links_are_those_of_the_linked_pages():
-    store = Recorder()
-    frontier = QueuedFrontier(store, RoundRobin(), ORDERS["topic"](OrderOptions()))
-    frontier.open_site(SiteRow(1, SITE, 9, None, 0.0), NOW)
-    frontier.add([Candidate(1, resolve(SITE, "/"))], NOW)
-    (lease,) = frontier.lease(NOW, 1)
+def test_values_and_texts_of_links_are_those_of_the_linked_pages(begin):
+    crawl = begin("/", order="topic")
+    lease = crawl.leases()["/"]
     poor, rich = resolve(SITE, "/poor"), resolve(SITE, "/rich")
     texts = [LinkText(target.key, target.url, "", "", "", "a") for target in (poor, rich)]
     analysis = PageAnalysis({"word": 2}, {poor.key: 0.1, rich.key: 0.9}, texts)
     page = Page(lease.id, lease.url, 0, State.DONE, links=[(poor, 1), (rich, 1)], analysis=analysis)
-    frontier.acknowledge(lease, Decision(page), NOW)
-    url_of = {row.id: row.url for row in store.changes[NewPage]}
-    anchor_of = {row.id: row.anchor for row in store.changes[LinkContextRow]}
-    assert [(url_of[row.target_id], anchor_of[row.context_id]) for row in store.changes[LinkTextRow]] == [
+    crawl.frontier.acknowledge(lease, Decision(page), NOW)
+    url_of = {row.id: row.url for row in crawl.store.changes[NewPage]}
+    anchor_of = {row.id: row.anchor for row in crawl.store.changes[LinkContextRow]}
+    assert [(url_of[row.target_id], anchor_of[row.context_id]) for row in crawl.store.changes[LinkTextRow]] == [
         (poor.url, poor.url),
         (rich.url, rich.url),
     ]
-    assert [lease.url for lease in frontier.lease(NOW + 1, 1)] == [rich.url]
+    assert [lease.url for lease in crawl.frontier.lease(NOW + 1, 1)] == [rich.url]

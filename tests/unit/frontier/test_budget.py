@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.bandits.turns import RoundRobin
-from crawlers.algorithms.ranking.page_orders import BREADTH_FIRST
 from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
@@ -13,7 +11,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 from crawlers.storage.site_rows import SiteRow
-from tests.support.memory_frontier import MemoryFrontier
+from tests.support.frontier_engine import Engine
 
 
 class Heard:
@@ -65,16 +63,14 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
 
 
-def test_failed_download_is_written_as_a_pull_without_reward():
-    frontier = MemoryFrontier(RoundRobin(), BREADTH_FIRST, records_pulls=True)
-    store = frontier.store
+def test_failed_download_is_written_as_a_pull_without_reward(database):
+    engine = Engine(database)
+    frontier = engine.frontier(records_pulls=True)
     frontier.open_site(SiteRow(7, "http://a.test", 1, None, 0.0), 0.0)
     frontier.add([Candidate(7, resolve("http://a.test/", "/"))], 0.0)
     (leased,) = frontier.lease(5.0, 1)
-    written = []
-    store.submit = written.append
     frontier.release(leased, 5.0, "timeout", failed=True)
-    assert [pull for changes in written for pull in changes[PullRow]] == [(7, leased.id, 0.0, 5.0, None)]
+    assert [tuple(row.values())[1:] for row in engine.stored("pull")] == [(7, leased.id, 0.0, 5.0, None)]
 
 
 def test_rule_receives_the_pulls_of_others_as_its_own():

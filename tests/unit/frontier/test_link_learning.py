@@ -10,7 +10,6 @@ from crawlers.frontier.link_learning import LinkLearning
 from crawlers.frontier.values import Origin
 from crawlers.items import LinkPlace
 from crawlers.storage.pulls import Pull
-from tests.support.memory_frontier import MemoryFrontierStore
 
 SITE = "http://a.test"
 PLACE = LinkPlace("ul/li", "nav/ul/li", "All the news")
@@ -30,13 +29,8 @@ def values():
 
 
 @pytest.fixture
-def store():
-    return MemoryFrontierStore()
-
-
-@pytest.fixture
-def learning(values, store):
-    return LinkLearning(values, store)
+def learning(values):
+    return LinkLearning(values, None)
 
 
 def row(place=PLACE, found_on=7):
@@ -92,8 +86,8 @@ def test_pulls_teach_what_the_pages_taught_when_they_ended(learning, values):
     text = text_of(np.array(row(), np.uint32))
     pulls = [Pull(1, 50.0), *(Pull(1, reward, text) for reward in rewards), Pull(1, 7.0)]
     resumed = LinkValues()
-    assert [*LinkLearning(resumed, MemoryFrontierStore()).learn(pulls)] == pulls, "rules learn from all of them"
+    assert [*LinkLearning(resumed, None).learn(pulls)] == pulls, "rules learn from all of them"
     assert resumed.parts(row()) == values.parts(row())
     backwards = LinkValues()
-    list(LinkLearning(backwards, MemoryFrontierStore()).learn(pulls[::-1]))
+    list(LinkLearning(backwards, None).learn(pulls[::-1]))
     assert backwards.parts(row()) != values.parts(row()), "their order counts"

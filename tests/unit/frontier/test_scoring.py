@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
+from sqlalchemy import update
 
 from crawlers.algorithms.ranking.opic import OPIC
 from crawlers.algorithms.ranking.page_scores import GONE
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import STRATEGIES
 from crawlers.frontier.scoring import Scoring
+from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
-from crawlers.storage.schema.tables import NewPage
-from tests.support.memory_frontier import MemoryFrontierStore
+from crawlers.storage.schema.tables import NewPage, page
+from tests.support.frontier_engine import Engine
 
-SITE = 4
+SITE = 1
 
 
 class Risen:
@@ -29,13 +31,20 @@ class Risen:
         self.rose.append((queue, page))
 
 
+@pytest.fixture
+def store(database):
+    engine = Engine(database)
+    assert engine.new_site() == SITE
+    return engine.frontier().store
+
+
 def scoring(store, scores=None, held=()):
     site = Risen()
     return Scoring(scores or OPIC(), store, {SITE: site}, held), site  # type: ignore[dict-item]
 
 
-def stored(store, page, state=0, level=0):
-    values = {"id": page, "site_id": SITE, "key": page, "url": f"/{page}", "state": state, "level": level}
+def stored(store, number, state=0, level=0):
+    values = {"id": number, "site_id": SITE, "key": number, "url": f"/{number}", "state": state, "level": level}
     store.submit(ChangeSet(NewPage(*(values.get(name, 0) for name in NewPage._fields))))
 
 
@@ -46,11 +55,10 @@ def written(one, store):
     return changes
 
 
-def test_only_changed_pages_are_written_and_requeued():
-    store = MemoryFrontierStore()
+def test_only_changed_pages_are_written_and_requeued(store):
     one, site = scoring(store)
-    for page in (1, 2, 3):
-        one.add_waiting(SITE, page, 0)
+    for number in (1, 2, 3):
+        one.add_waiting(SITE, number, 0)
     changes = written(one, store)
     assert [row.page_id for row in changes[ImportanceRow]] == [1, 2, 3]
     assert site.rose == [(0, 1), (0, 2), (0, 3)]
@@ -65,14 +73,16 @@ def test_only_changed_pages_are_written_and_requeued():
 
 
 @pytest.mark.parametrize("scores", [OPIC, lambda: TopicScores(STRATEGIES["mixed"])])
-def test_states_that_changed_without_the_order_are_reported_to_it(scores):
-    store = MemoryFrontierStore()
+def test_states_that_changed_without_the_order_are_reported_to_it(database, store, scores):
     one, _ = scoring(store, scores())
     stored(store, 1)
     one.add_waiting(SITE, 1, 0)
     written(one, store)
-    store.pages[1]["state"] = 5  # rejected: the limit of level came down
+    store.flush()
+    with database.write() as connection:  # rejected: the limit of level came down
+        connection.execute(update(page).values(state=int(State.REJECTED)))
     stored(store, 2, level=3)  # waits: the limit went up
+    store.flush()
     two, site = scoring(store, scores())
     assert two.recalled(SITE)[0] == [0]
     assert (two.scores.queue(1), two.scores.queue(2)) == (GONE, 0)

@@ -7,7 +7,6 @@ from crawlers.frontier.queues.heap_queue import HeapQueue
 from crawlers.frontier.site_queue import SiteQueue
 from crawlers.frontier.values import QueueEntry
 from crawlers.storage.site_rows import SiteRow
-from tests.support.memory_frontier import MemoryFrontierStore
 
 
 def entry(priority, page_id):
@@ -26,7 +25,7 @@ class Queues:
 
 def queue(shares=None, waiting=(), numbers=None):
     def bounded(site_id, number, spill_limit):
-        return HeapQueue(site_id, number, MemoryFrontierStore(), set(), spill_limit)
+        return HeapQueue(site_id, number, None, set(), spill_limit)
 
     scores = None if numbers is None else Queues(numbers)
     return SiteQueue(SiteRow(1, "http://a.test", 1, None, 0.0), {}, bounded, shares, waiting, 0, scores)  # type: ignore[arg-type]

@@ -8,33 +8,35 @@ from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
-from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.tables import NewPage, PullRow, WaitingPage
-from tests.support.memory_frontier import MemoryFrontierStore
+from tests.support.frontier_engine import Engine
+from tests.support.stored_rows import write_rows
 
 SITE = 4
 KEYS = (LEAST_KEY, -5, 0, 7, GREATEST_KEY)
 
 
-def store():
-    made = MemoryFrontierStore()
+@pytest.fixture
+def read(database):
+    """Reads what the store knows of a site."""
     for number, key in enumerate(KEYS, 1):
         state, level = (State.DONE, 0) if number == 3 else (State.WAITING, 1)
         place = (2, level, 0, float(level), int(state), None, None, None, 0.0, 0.0)
-        made.submit(ChangeSet(NewPage(number, SITE, key, f"http://a.test/{number}", *place)))
-    made.submit(ChangeSet(WaitingPage(5, "http://a.test/5", 0, 1, 0, 1.0, 0, "timeout", 1, None, 10.0, 70.0)))
-    made.submit(ChangeSet(PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0)))
-    return made
+        write_rows(database, NewPage(number, SITE, key, f"http://a.test/{number}", *place))
+    write_rows(database, WaitingPage(5, "http://a.test/5", 0, 1, 0, 1.0, 0, "timeout", 1, None, 10.0, 70.0))
+    write_rows(database, PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0))
+    store = Engine(database).frontier().store
 
+    def read(room=100, order="bfs"):
+        made = ORDERS[order](OrderOptions())
+        (start,) = read_starts(store, made, [SITE], room=room, head_urls=100, has_pulls=True)
+        return start
 
-def read(room=100, *, order="bfs", head_urls=100):
-    made = ORDERS[order](OrderOptions())
-    (start,) = read_starts(store(), made, [SITE], room=room, head_urls=head_urls, has_pulls=True)
-    return start
+    return read
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 4, 5, 6])
-def test_parts_of_any_size_give_the_same(monkeypatch, chunk):
+def test_parts_of_any_size_give_the_same(read, monkeypatch, chunk):
     monkeypatch.setattr(site_start, "CHUNK", chunk)
     start = read()
     assert start.counts == {State.WAITING: 4, State.DONE: 1}
@@ -46,14 +48,14 @@ def test_parts_of_any_size_give_the_same(monkeypatch, chunk):
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 6])
-def test_more_urls_than_there_is_room_for_are_counted_only(monkeypatch, chunk):
+def test_more_urls_than_there_is_room_for_are_counted_only(read, monkeypatch, chunk):
     monkeypatch.setattr(site_start, "CHUNK", chunk)
     start = read(room=4)
     assert (start.known, start.counts, start.is_available) == (None, {State.WAITING: 4, State.DONE: 1}, True)
     assert read(room=5).known is not None
 
 
-def test_shares_count_the_pulls_of_earlier_runs():
+def test_shares_count_the_pulls_of_earlier_runs(read):
     shares = read(order="fit").shares
     assert shares is not None
     assert shares.choose([OTHER, FIT]) == FIT, "two pulls are more than the share of other URLs"

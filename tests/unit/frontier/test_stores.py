@@ -1,4 +1,4 @@
-"""The stores of the frontier, in memory and in a database, return what was submitted."""
+"""The store of the frontier returns what was submitted."""
 
 import pytest
 
@@ -9,30 +9,23 @@ from crawlers.frontier.values import QueueEntry, Retry
 from crawlers.items import State
 from crawlers.storage import crawls
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.database import Database
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import NewsScoreRow
 from crawlers.storage.schema.tables import EndedPage, NewPage, PullRow, WaitingPage
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.writer import Writer
-from tests.support.memory_frontier import MemoryFrontierStore
 
 pytestmark = pytest.mark.both_stores
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request):
-    if request.param == "memory":
-        yield MemoryFrontierStore()
-        return
-    database = Database(request.getfixturevalue(f"{request.param}_url"))
+@pytest.fixture
+def store(database):
     crawls.begin(database, "c", "m", [SiteRow(0, "http://a.test", 1, None, 0.0)], {}, 0.0)
     writer = Writer(database)
     yield SqlFrontierStore(database, writer, 1, looks_back=True)
     writer.close()
-    database.close()
 
 
 def row(page_id, key, state, priority=0.0, variant=0, reason=None):

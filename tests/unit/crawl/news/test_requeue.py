@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from crawlers.algorithms.bandits.site_rules import RoundRobin
 from crawlers.algorithms.ranking.news_scores import ARCHIVE, BEFORE_ARTICLES, FIT, FRESH
 from crawlers.algorithms.ranking.page_orders import ORDERS, OrderOptions
 from crawlers.algorithms.ranking.page_scores import OTHER
@@ -18,7 +17,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.news.stored_polls import QueuedSite
 from crawlers.storage.schema.tables import SiteRules
 from crawlers.storage.site_rows import SiteRow
-from tests.support.memory_frontier import MemoryFrontier
+from tests.support.frontier_engine import Engine
 
 NAME, NOW = "http://one.test", 1e9
 LESS = QueueSlot(OTHER, 0.01)
@@ -53,8 +52,9 @@ class Commits:
         self.waited.append(number)
 
 
-def frontier_of(order="fit"):
-    one = MemoryFrontier(RoundRobin(), ORDERS[order](OrderOptions(explore_share=0.0, archive_share=0.0)))
+@pytest.fixture
+def frontier(database):
+    one = Engine(database).frontier(ORDERS["fit"](OrderOptions(explore_share=0.0, archive_share=0.0)))
     one.open_site(SiteRow(1, NAME, 9, None, 0.0), NOW)
     return one
 
@@ -64,8 +64,9 @@ def requeue_of(rules, frontier):
     return Requeue(rules, frontier, Rejudging(rules, frontier, None, None, explore=0.05), Commits())
 
 
-def add(frontier, *paths, slot=LESS):
-    frontier.add([Candidate(1, resolve(NAME, path), slot=slot) for path in paths], NOW)
+def add(frontier, *paths, slot=LESS, site_id=1, name=NAME):
+    frontier.add([Candidate(site_id, resolve(name, path), slot=slot) for path in paths], NOW)
+    frontier.store.flush()
 
 
 def queues(frontier, *pages):
@@ -78,8 +79,8 @@ def small_slices(monkeypatch):
     monkeypatch.setattr(frontier_module, "SLICE_PAGES", 2)
 
 
-def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
-    frontier, rules = frontier_of(), Rules()
+def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places(frontier):
+    rules = Rules()
     add(frontier, "/old1", slot=QueueSlot(FRESH, 7.0))
     add(frontier, "/old2.xml", slot=QueueSlot(ARCHIVE, BEFORE_ARTICLES.value))
     add(frontier, "/old3", slot=QueueSlot(FRESH, NOW))
@@ -91,8 +92,8 @@ def test_fresh_pages_late_sitemaps_and_pages_that_are_over_keep_their_places():
     assert queues(frontier, lease.id) == [-1]
 
 
-def test_order_without_places_has_nothing_to_correct():
-    frontier = MemoryFrontier(RoundRobin(), ORDERS["bfs"](OrderOptions()))
+def test_order_without_places_has_nothing_to_correct(database):
+    frontier = Engine(database).frontier()
     assert frontier.slot(1) is None
     assert frontier.requeue(1, NAME, frontier.waiting(1)(), Rules().slot, NOW) is None
     frontier.fetch_again(NAME, [(1, None, None)], NOW)
@@ -108,15 +109,15 @@ def finished(requeue, most=99):
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below():
-    frontier, rules = frontier_of(), Rules()
+def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_below(frontier):
+    rules = Rules()
     requeue = requeue_of(rules, frontier)
     frontier.open_site(SiteRow(2, "http://sport.one.test", 9, None, 0.0), NOW)
     frontier.open_site(SiteRow(3, "http://another-one.test", 9, None, 0.0), NOW)
     names = {1: NAME, 2: "http://sport.one.test", 3: "http://another-one.test"}
     for site_id, name in names.items():
         requeue.add_site(site_id, name)
-        frontier.add([Candidate(site_id, resolve(name, f"/new{n}"), slot=LESS) for n in range(3)], NOW)
+        add(frontier, *(f"/new{n}" for n in range(3)), site_id=site_id, name=name)
     assert finished(requeue) == []
     rules.word, changes = "/new", ChangeSet()
     requeue.changed("one.test", changes)
@@ -126,8 +127,8 @@ def test_rules_that_change_while_the_crawl_runs_place_sites_of_the_domain_and_be
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand():
-    frontier, rules = frontier_of(), Rules()
+def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_hand(frontier):
+    rules = Rules()
     add(frontier, *(f"/new{n}" for n in range(5)))
     first = requeue_of(rules, frontier)
     assert first.recall([QueuedSite(1, NAME, "/old", has_pages=True)])[SiteRules] == []
@@ -141,8 +142,8 @@ def test_run_goes_on_with_what_the_last_one_left_and_with_what_was_changed_by_ha
 
 
 @pytest.mark.usefixtures("small_slices")
-def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before():
-    frontier, rules = frontier_of(), Rules()
+def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committed_before(frontier):
+    rules = Rules()
     requeue = requeue_of(rules, frontier)
     requeue.add_site(1, NAME)
     add(frontier, *(f"/new{n}" for n in range(5)))
@@ -162,8 +163,8 @@ def test_pages_are_looked_up_once_in_any_thread_and_only_the_first_time_committe
     assert requeue._commits.waited == [7, 0, 0]
 
 
-def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again():
-    frontier, rules = frontier_of(), Rules()
+def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked_up_again(frontier):
+    rules = Rules()
     requeue = requeue_of(rules, frontier)
     requeue.add_site(1, NAME)
     rules.word = "/new"
@@ -176,8 +177,8 @@ def test_pages_that_were_looked_up_before_the_rules_changed_once_more_are_looked
     assert queues(frontier, 1) == [FIT]
 
 
-def test_failed_look_up_is_repeated():
-    requeue = requeue_of(Rules(), frontier_of())
+def test_failed_look_up_is_repeated(frontier):
+    requeue = requeue_of(Rules(), frontier)
     requeue.add_site(1, NAME)
     requeue.changed("one.test", ChangeSet())
     assert requeue.look_up() is not None
