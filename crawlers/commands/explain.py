@@ -58,7 +58,7 @@ class Command(StoreCommand):
     def _lines(self, database: Database, crawl: NamedCrawl, text: str) -> list[str]:
         # The keys in the store are those of the settings that the crawl recorded, not of today's.
         from crawlers.inputs.recorded_settings import crawl_rules
-        from crawlers.reports.histories.history_text import history_lines
+        from crawlers.reports.histories.history import history_lines
         from crawlers.reports.histories.linking_pages import linking_facts
         from crawlers.reports.histories.url_history import BAD_LINK, url_history
         from crawlers.storage.crawl_settings import settings_of
@@ -74,7 +74,7 @@ class Command(StoreCommand):
 
     def _found(self, database: Database, crawl_id: int | None, opts: argparse.Namespace) -> list[str]:
         from crawlers.cli.sites.site_parts import seed_named
-        from crawlers.reports.histories.history_text import when
+        from crawlers.reports.histories.history import when
         from crawlers.reports.search import search, sites_named
 
         most = whole_number("--limit", opts.limit, 1)

@@ -43,7 +43,7 @@ class Command(StoreCommand):
         parser.add_argument("--all", action="store_true", help="include workers that left or were lost")
 
     def run_checked(self, args: list[str], opts: argparse.Namespace, settings: BaseSettings) -> None:
-        from crawlers.reports.histories.history_text import sentence
+        from crawlers.reports.histories.history import sentence
         from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, worker_lines
         from crawlers.storage.worker_queries import dead_workers, sites_with_workers, workers_of
 
@@ -75,7 +75,7 @@ def _working(found: CrawlWorkers) -> set[int]:
 
 def _ask(database: Database, crawl: NamedCrawl, action: str, found: CrawlWorkers, workers: int) -> str:
     """Ask the *workers* of a crawl for an action, and return a sentence about it. Raises `ConfigError`."""
-    from crawlers.reports.histories.history_text import sentence
+    from crawlers.reports.histories.history import sentence
     from crawlers.reports.worker_table import nobody_works
     from crawlers.storage.worker_queries import set_control
     from crawlers.storage.workers import PAUSE, STOP

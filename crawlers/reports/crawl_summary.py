@@ -16,10 +16,9 @@ from crawlers.items import ANNOUNCERS, State
 from crawlers.reasons import Reason, end_of, sentence
 from crawlers.reports.catalogue.conditions import Filters
 from crawlers.reports.catalogue.page_reports import Traps
-from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.reports.histories.history_text import cut
 from crawlers.storage.crawl_results import crawl_results, external_results
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.news.alarms import open_alarms

@@ -18,9 +18,8 @@ from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.reports.catalogue.renderers import text_table
+from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.reports.histories.history_text import cut
 from crawlers.storage.crawl_settings import settings_of
 from crawlers.storage.database import Database
 from crawlers.storage.news.documents import count_documents

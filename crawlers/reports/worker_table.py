@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.reports.histories.history import Count, Said, said
-from crawlers.reports.histories.history_text import sentence
+from crawlers.reports.histories.history import Count, Said, said, sentence
 from crawlers.reports.live_display import ASKED
 from crawlers.storage.crawls import FINISHED
 from crawlers.storage.worker_status import Wait

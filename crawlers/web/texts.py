@@ -51,7 +51,6 @@ SENTENCES = (
     HERE.parent / "reports",
     [("**.py", "python")],
     {
-        "line": None,
         "fact": (2,),
         "event": (3,),
         "said": None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.inputs.recorded_settings import crawl_rules
-from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.url_history import url_history
 from crawlers.storage.database import Database
 from crawlers.storage.queries import crawl_named

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.histories.history import history
-from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.history import Subject, history, history_lines
 
 if TYPE_CHECKING:
-    from crawlers.reports.histories.history import Event, Fact
+    from crawlers.reports.histories.history import Fact
 
 
-def lines(facts: list[Fact], events: list[Event]) -> list[str]:
-    return history_lines(history("", "", facts, events))[1:]
+def lines(facts: list[Fact]) -> list[str]:
+    return history_lines(history("", "", facts, Subject()))[1:]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlers import reasons
 from crawlers.reports.catalogue.table import NUMERIC, Cells, Kind
-from crawlers.reports.histories.history_text import cut, sentence
+from crawlers.reports.histories.history import sentence
 from crawlers.storage.files.cells import clean, guarded_cell, utc
 from crawlers.storage.files.parquet_files import ParquetColumn, parquet_parts
 
@@ -58,6 +58,15 @@ def text_table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], most: 
         for place, (column, width) in enumerate(zip(columns, widths, strict=True)):
             line[place] = line[place].rjust(width) if column.kind in NUMERIC else line[place].ljust(width)
     return clean("\n".join("  ".join(line).rstrip() for line in lines))
+
+
+def cut(text: str, most: int) -> str:
+    """Return *text*, cut to *most* characters.
+
+    >>> cut("http://example.org/", 10)
+    'http://ex…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def csv_lines(columns: Sequence[Column], rows: Iterable[Cells]) -> Iterator[bytes]:

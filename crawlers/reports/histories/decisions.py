@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import exists, func, select
 
 from crawlers.items import State
-from crawlers.reports.histories.history import Count, Event, Line, Topic, Url, counted_pages, event, line, said
-from crawlers.reports.histories.history_text import SHOWN
+from crawlers.reports.histories.history import SHOWN, Count, Fact, Topic, Url, counted_pages, event, said
 from crawlers.storage.pulls import ROWS_AT_ONCE
 from crawlers.storage.schema.tables import page, pull, site
 from crawlers.storage.site_rows import WHY_UNAVAILABLE
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from crawlers.algorithms.bandits.site_rules import SiteRule
     from crawlers.algorithms.crawl_rules import CrawlRules
-    from crawlers.reports.histories.history import Part
+    from crawlers.reports.histories.history import Part, Said
 
 LATER = 500  # pulls that ended after the page and may have been chosen before it: more are never in flight
 _pages = exists().where(page.c.site_id == site.c.id)
@@ -57,7 +56,7 @@ class Decision(NamedTuple):
 
 def decision_events(
     connection: Connection, crawl_id: int, row: Any, rules: CrawlRules, is_over: Callable[[], bool]
-) -> list[Event]:
+) -> list[Fact]:
     """Return the decision that chose the page *row*, and the rewards of its downloads; nothing if none was recorded."""
     of_page = select(pull).where(pull.c.site_id == row.site_id, pull.c.page_id == row.id).order_by(pull.c.id.desc())
     pulls = connection.execute(of_page.limit(SHOWN)).all()
@@ -69,7 +68,7 @@ def decision_events(
     chosen_at = row.fetched_at if row.fetched_at is not None else pulls[0].ended_at
     rule = rules.new_rule()
     made = replayed(connection, crawl_id, pulls[0], chosen_at, rule, is_over)
-    return [Event(chosen_at, Topic.DECISION, _chosen(made, row.site_id, rule, rules.rule)), *events]
+    return [Fact(Topic.DECISION, _chosen(made, row.site_id, rule, rules.rule), chosen_at), *events]
 
 
 def replayed(
@@ -132,9 +131,9 @@ def replayed(
     return Decision(number, len(in_flight), sites)
 
 
-def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: str) -> Line:
+def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: str) -> Said:
     if made is None:
-        return line(
+        return said(
             "chosen by the rule %(rule)s; it is not shown how the sites stood then, because replaying the rule took "
             "too long; ask again later",
             rule=name,
@@ -146,13 +145,14 @@ def _chosen(made: Decision | None, site_id: int, rule: SiteRule | None, name: st
         flight=Count(made.in_flight, "%(number)s other", "%(number)s others"),
     )
     if rule is None or not rule.has_index or name in _HOW:
-        return Line(sentence, (line("this rule has no index: %(how)s", how=_HOW.get(name, "it takes sites in turns")),))
+        how = said("this rule has no index: %(how)s", how=_HOW.get(name, "it takes sites in turns"))
+        return sentence._replace(further=(how,))
     rank = next(place for place, one in enumerate(made.sites) if one.site_id == site_id)
     shown = made.sites[:SHOWN] + ([made.sites[rank]] if rank >= SHOWN else [])
     further = [_site(one, is_chosen=one.site_id == site_id) for one in shown]
     if rank:
-        further.append(line("sites with a higher index had nothing to fetch, or rested between two requests"))
-    return Line(sentence, tuple(further))
+        further.append(said("sites with a higher index had nothing to fetch, or rested between two requests"))
+    return sentence._replace(further=tuple(further))
 
 
 _HOW = {
@@ -162,13 +162,13 @@ _HOW = {
 }
 
 
-def _site(one: SiteThen, *, is_chosen: bool) -> Line:
+def _site(one: SiteThen, *, is_chosen: bool) -> Said:
     parts: dict[str, Part] = {"site": Url(f"{one.site}/"), "pages": counted_pages(one.pulls), "reward": one.reward}
     if math.isinf(one.promise):
         if is_chosen:
-            return line("chosen: %(site)s, whose first pages are read before indices count, %(pages)s so far", **parts)
-        return line("%(site)s: its first pages are read before indices count, %(pages)s so far", **parts)
+            return said("chosen: %(site)s, whose first pages are read before indices count, %(pages)s so far", **parts)
+        return said("%(site)s: its first pages are read before indices count, %(pages)s so far", **parts)
     parts["index"] = one.promise
     if is_chosen:
-        return line("chosen: %(site)s, index %(index)s, reward %(reward)s of %(pages)s", **parts)
-    return line("%(site)s: index %(index)s, reward %(reward)s of %(pages)s", **parts)
+        return said("chosen: %(site)s, index %(index)s, reward %(reward)s of %(pages)s", **parts)
+    return said("%(site)s: index %(index)s, reward %(reward)s of %(pages)s", **parts)

@@ -11,10 +11,9 @@ from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import ANNOUNCERS, State
 from crawlers.reasons import COPIES, Reason, parsed
 from crawlers.reports.histories.history import (
+    SHOWN,
     Count,
-    Event,
     Fact,
-    Line,
     Moment,
     Said,
     Topic,
@@ -23,10 +22,9 @@ from crawlers.reports.histories.history import (
     counted_times,
     event,
     facts_about,
-    line,
     said,
+    url_of,
 )
-from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.reports.url_rule_trial import decision
 from crawlers.storage.schema.news_tables import document, document_version, feed_item, poll
 from crawlers.storage.schema.score_tables import news_score
@@ -38,31 +36,27 @@ if TYPE_CHECKING:
     from crawlers.reports.histories.history import Part
 
 
-def document_history(connection: Connection, crawl_id: int, row: Any) -> tuple[list[Fact], list[Event]]:
+def document_history(connection: Connection, crawl_id: int, row: Any) -> list[Fact]:
     """Return what a news crawl knows of the page of *row*; nothing in crawls of other missions."""
     queue = connection.execute(select(news_score.c.queue).where(news_score.c.page_id == row.id)).scalar()
     if queue is None:
-        return [], []
+        return []
     polled = connection.execute(select(poll).where(poll.c.page_id == row.id)).one_or_none()
     events = _announcements(connection, crawl_id, row)
     if polled is not None and polled.kind in ANNOUNCERS:
-        return _facts(_poll(polled)), events
+        return [*facts_about(Topic.NEWS, _poll(polled)), *events]
     lines = [_rule(connection, row), *_poll(polled)]
     stored = connection.execute(select(document).where(document.c.page_id == row.id)).one_or_none()
     if stored is not None:
-        return _facts([*lines, _document(stored)]), [*events, *_versions(connection, stored)]
+        return [*facts_about(Topic.NEWS, [*lines, _document(stored)]), *events, *_versions(connection, stored)]
     if events and queue == REVISIT and not row.reason:
-        lines.append(line("no document yet: announced after it was read, so it waits to be read again"))
+        lines.append(said("no document yet: announced after it was read, so it waits to be read again"))
     elif row.state == State.DONE:
         lines.append(_without_document(connection, row.reason))
-    return _facts(lines), events
+    return [*facts_about(Topic.NEWS, lines), *events]
 
 
-def _facts(lines: list[Line]) -> list[Fact]:
-    return facts_about(Topic.NEWS, lines)
-
-
-def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Event]:
+def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Fact]:
     """Return an event for each feed that announced the page, or a page that redirects to it."""
     redirect = page.alias()
     sources = select(redirect.c.key).where(redirect.c.moved_to == row.id, redirect.c.state == State.MOVED)
@@ -77,65 +71,66 @@ def _announcements(connection: Connection, crawl_id: int, row: Any) -> list[Even
     for url, found_at, published_at, title in connection.execute(statement.limit(SHOWN)):
         further = []
         if published_at is not None:
-            further.append(line("as published %(at)s", at=Moment(published_at)))
+            further.append(said("as published %(at)s", at=Moment(published_at)))
         if title:
-            further.append(line("titled %(title)s", title=title))
+            further.append(said("titled %(title)s", title=title))
         events.append(event(found_at, Topic.NEWS, "announced by %(feed)s", further, feed=Url(url)))
     return events
 
 
-def _rule(connection: Connection, row: Any) -> Line:
+def _rule(connection: Connection, row: Any) -> Said:
     """Describe the deciding rule: one that excludes the page, or that of the highest weight."""
     rule = decision(connection, row.url).deciding
     if rule is None:
-        return line("matches no rule")
+        return said("matches no rule")
     about: dict[str, Part] = {"number": rule.number, "regex": rule.rule.regex, "origin": Said(rule.rule.origin, {})}
     if rule.rule.weight == 0.0:
-        return line("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **about)
-    return line("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.rule.weight, **about)
+        return said("rule %(number)s excludes it from articles: %(regex)s (%(origin)s)", **about)
+    return said("matches rule %(number)s: %(regex)s (%(origin)s, weight %(weight)s)", weight=rule.rule.weight, **about)
 
 
-def _poll(row: Any) -> list[Line]:
+def _poll(row: Any) -> list[Said]:
     if row is None:
         return []
     further = []
     if row.failures:
         further.append(
-            line(
+            said(
                 "failed %(times)s in a row: %(why)s",
                 times=counted_times(row.failures),
                 why=because(row.problem or Reason.NO_RESPONSE),
             )
         )
     elif row.problem:
-        further.append(line("its last poll: %(why)s", why=because(row.problem)))
+        further.append(said("its last poll: %(why)s", why=because(row.problem)))
     sentence = said(
         "scheduled %(kind)s: polled %(times)s, %(items)s, next %(due)s",
+        further,
         kind=Said(row.kind, {}),
         times=counted_times(row.polls),
         items=Count(row.new_items, "%(number)s new item", "%(number)s new items"),
         due=Moment(row.due_at),
     )
-    return [Line(sentence, tuple(further))]
+    return [sentence]
 
 
-def _document(row: Any) -> Line:
-    further = [line("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor)]
+def _document(row: Any) -> Said:
+    further = [said("%(length)s, found by %(extractor)s", length=_characters(row.text), extractor=row.extractor)]
     if row.published:
-        further.append(line("published %(published)s", published=row.published))
+        further.append(said("published %(published)s", published=row.published))
     authors = ", ".join(json.loads(row.authors))
     if authors:
-        further.append(line("by %(authors)s", authors=authors))
+        further.append(said("by %(authors)s", authors=authors))
     if row.section:
-        further.append(line("in the section %(section)s", section=row.section))
+        further.append(said("in the section %(section)s", section=row.section))
     if row.language:
-        further.append(line("language: %(language)s", language=row.language))
+        further.append(said("language: %(language)s", language=row.language))
     if row.canonical and row.canonical != row.url:
-        further.append(line("canonical URL %(url)s", url=Url(row.canonical)))
-    return line("document: %(title)s", further, title=row.title)
+        further.append(said("canonical URL %(url)s", url=Url(row.canonical)))
+    return said("document: %(title)s", further, title=row.title)
 
 
-def _versions(connection: Connection, stored: Any) -> list[Event]:
+def _versions(connection: Connection, stored: Any) -> list[Fact]:
     """Return when the document and its latest versions were stored."""
     statement = (
         select(document_version)
@@ -162,12 +157,12 @@ def _characters(text: str) -> Count:
     return Count(len(text), "%(number)s character", "%(number)s characters")
 
 
-def _without_document(connection: Connection, reason: str | None) -> Line:
+def _without_document(connection: Connection, reason: str | None) -> Said:
     if not reason:
-        return line("no document, because nothing indicates an article")
+        return said("no document, because nothing indicates an article")
     why = because(reason)
     code, parts = parsed(reason)
     if code in COPIES:
         original = url_of(connection, int(parts["document"]))
-        return line("no document: %(why)s, %(url)s", why=why, url=Url(original))
-    return line("no document: %(why)s", why=why)
+        return said("no document: %(why)s, %(url)s", why=why, url=Url(original))
+    return said("no document: %(why)s", why=why)

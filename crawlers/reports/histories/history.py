@@ -1,16 +1,22 @@
-"""The values of a history: facts about the present, and events in order of time."""
+"""The values of a history, facts about the present and events in order of time; and their rendering as text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlalchemy import select
+
 from crawlers.reasons import parsed
+from crawlers.storage.schema.tables import page
 from crawlers.storage.url_counts import UrlKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sqlalchemy import Connection
 
 
 class Url(NamedTuple):
@@ -40,24 +46,22 @@ class Count(NamedTuple):
     many: str  # %(number)s pages
 
 
+SHOWN = 5  # of a list; more are counted
 STATES = (*UrlKind, "external", "bad link", "unknown")
 
 
 class Said(NamedTuple):
-    """A sentence: an English template, by which translations are found, and the parts that it names as %(name)s."""
+    """A sentence: an English template, by which translations are found, and the parts that it names as %(name)s.
+
+    *further* sentences belong to it.
+    """
 
     template: str
     parts: Mapping[str, Part]
+    further: tuple[Said, ...] = ()
 
 
 Part = str | int | float | Url | Urls | Moment | Count | Said
-
-
-class Line(NamedTuple):
-    """A sentence, with further ones that belong to it."""
-
-    said: Said
-    further: tuple[Line, ...] = ()
 
 
 class Topic(Enum):
@@ -80,18 +84,11 @@ class Topic(Enum):
 
 
 class Fact(NamedTuple):
-    """What is true now."""
+    """What is true now; or an event, which happened at a time, in seconds since 1970."""
 
     topic: Topic
-    line: Line
-
-
-class Event(NamedTuple):
-    """What happened at a time, in seconds since 1970."""
-
-    at: float
-    topic: Topic
-    line: Line
+    said: Said
+    at: float | None = None
 
 
 class Subject(NamedTuple):
@@ -114,29 +111,23 @@ class History:
     url: str
     state: str  # of `STATES`
     facts: tuple[Fact, ...]
-    events: tuple[Event, ...]
+    events: tuple[Fact, ...]
     subject: Subject
 
     def with_facts(self, *facts: Fact) -> History:
         """Return the history with further *facts*."""
-        return history(self.url, self.state, [*self.facts, *facts], self.events, self.subject)
+        return history(self.url, self.state, [*self.facts, *self.events, *facts], self.subject)
 
 
-def history(
-    url: str,
-    state: str,
-    facts: list[Fact],
-    events: list[Event] | tuple[Event, ...],
-    subject: Subject | None = None,
-) -> History:
-    """Return the history with these *facts* and *events* in order; those of the same topic or time keep theirs."""
+def history(url: str, state: str, facts: Sequence[Fact], subject: Subject) -> History:
+    """Return the history with these *facts* and events in order; those of the same topic or time keep theirs."""
     topics = list(Topic)
     return History(
         url,
         state,
-        tuple(sorted(facts, key=lambda fact: topics.index(fact.topic))),
-        tuple(sorted(events, key=lambda event: event.at)),
-        subject or Subject(),
+        tuple(sorted((one for one in facts if one.at is None), key=lambda fact: topics.index(fact.topic))),
+        tuple(sorted((one for one in facts if one.at is not None), key=lambda event: event.at or 0.0)),
+        subject,
     )
 
 
@@ -156,29 +147,24 @@ def because(reason: str) -> Said:
     return Said(code.sentence, parts)
 
 
-def said(template: str, **parts: Part) -> Said:
-    """Return the sentence of *template* and its *parts*."""
-    return Said(template, parts)
+def said(template: str, further: Iterable[Said] = (), /, **parts: Part) -> Said:
+    """Return the sentence of *template* and its *parts*, with *further* ones that belong to it."""
+    return Said(template, parts, tuple(further))
 
 
-def line(template: str, further: Iterable[Line] = (), /, **parts: Part) -> Line:
-    """Return a sentence as a line, with *further* ones that belong to it."""
-    return Line(Said(template, parts), tuple(further))
-
-
-def fact(topic: Topic, template: str, further: Iterable[Line] = (), /, **parts: Part) -> Fact:
+def fact(topic: Topic, template: str, further: Iterable[Said] = (), /, **parts: Part) -> Fact:
     """Return a sentence as a fact."""
-    return Fact(topic, line(template, further, **parts))
+    return Fact(topic, said(template, further, **parts))
 
 
-def facts_about(topic: Topic, lines: Iterable[Line]) -> list[Fact]:
-    """Return *lines* as facts about one topic."""
-    return [Fact(topic, one) for one in lines]
+def facts_about(topic: Topic, sentences: Iterable[Said]) -> list[Fact]:
+    """Return *sentences* as facts about one topic."""
+    return [Fact(topic, one) for one in sentences]
 
 
-def event(at: float, topic: Topic, template: str, further: Iterable[Line] = (), /, **parts: Part) -> Event:
+def event(at: float, topic: Topic, template: str, further: Iterable[Said] = (), /, **parts: Part) -> Fact:
     """Return a sentence as an event."""
-    return Event(at, topic, line(template, further, **parts))
+    return Fact(topic, said(template, further, **parts), at)
 
 
 def counted_pages(number: int) -> Count:
@@ -194,3 +180,64 @@ def counted_times(number: int) -> Count:
 def further_urls(number: int) -> Count:
     """Return a number of further URLs."""
     return Count(number, "%(number)s further URL", "%(number)s further URLs")
+
+
+def history_lines(history: History) -> list[str]:
+    """Return the history for a terminal: the URL, the facts, and the events with their times."""
+    return [history.url, *fact_lines([*history.facts, *history.events])]
+
+
+def fact_lines(facts: Sequence[Fact]) -> list[str]:
+    """Return *facts*, those that belong to another one indented below it."""
+    lines = []
+    for fact in facts:
+        first, *further = _lines(fact.said)
+        lines += [f"  {first}" if fact.at is None else f"  {when(fact.at)} {first}", *further]
+    return lines
+
+
+def sentence(said: Said) -> str:
+    """Return *said* in English.
+
+    >>> sentence(said("moved to %(url)s, %(pages)s", url=Url("http://a.example/"), pages=counted_pages(1)))
+    'moved to http://a.example/, 1 page'
+    """
+    return said.template % {name: _text(part) for name, part in said.parts.items()}
+
+
+def _lines(said: Said, depth: int = 1) -> Iterator[str]:
+    yield sentence(said)
+    for further in said.further:
+        first, *deeper = _lines(further, depth + 1)
+        yield from ("  " * (depth + 1) + first, *deeper)
+
+
+def _text(part: Part) -> str:
+    if isinstance(part, Url):
+        return part.url
+    if isinstance(part, Urls):
+        more = part.total - len(part.urls)
+        return ", ".join(part.urls) + (f" and {more:,} more" if more else "")
+    if isinstance(part, Moment):
+        return when(part.seconds)
+    if isinstance(part, Count):
+        return (part.one if part.number == 1 else part.many) % {"number": f"{part.number:,}"}
+    if isinstance(part, Said):
+        return sentence(part)
+    if isinstance(part, float):
+        return f"{part:.6g}"
+    return str(part)
+
+
+def when(seconds: float) -> str:
+    """Return a time, given in seconds since 1970, as text.
+
+    >>> when(1e9)
+    '2001-09-09 01:46:40+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+
+
+def url_of(connection: Connection, page_id: int) -> str:
+    """Return the URL of a page, or its number if its row was deleted."""
+    return str(connection.execute(select(page.c.url).where(page.c.id == page_id)).scalar() or f"page {page_id}")

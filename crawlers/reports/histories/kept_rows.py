@@ -10,7 +10,7 @@ from sqlalchemy import exists, func, or_, select
 
 from crawlers.items import State
 from crawlers.reports.crawl_manifest import setting_lines
-from crawlers.reports.histories.history import Count, Fact, Line, Topic, fact, line, said
+from crawlers.reports.histories.history import Count, Fact, Topic, fact
 from crawlers.storage.crawl_settings import recorded
 from crawlers.storage.crawls import RUNNING
 from crawlers.storage.files.names import file_stem, of_worker
@@ -39,13 +39,14 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         )
     ]
     internal, external, bad = numbers
-    sentence = said(
+    links = fact(
+        Topic.KEPT,
         "its links in the store: %(internal)s, %(external)s and %(bad)s",
         internal=Count(internal, "%(number)s within the crawl", "%(number)s within the crawl"),
         external=Count(external, "%(number)s external link", "%(number)s external links"),
         bad=Count(bad, "%(number)s bad link", "%(number)s bad links"),
     )
-    facts = [Fact(Topic.KEPT, Line(sentence))] if any(numbers) else []
+    facts = [links] if any(numbers) else []
     files = recorded(connection, crawl.id, "RESULT_FOLDER", "WARC_FILE")
     if row.state == State.DONE and not crawl.is_foreign and _writes_gexf(connection, crawl):
         insecure = f"http://{site_row.site.partition('://')[2]}"  # the only other site on which the name depends
@@ -54,11 +55,11 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         stem = file_stem(site_row.site, names, site_row.folder or "")
         recorded_at = recorded_folder(connection, crawl.id)
         file = f"{_shown(recorded_at) or files.get('RESULT_FOLDER') or 'RESULT_FOLDER'}/{stem}.gexf"
-        in_graph = line("in the graph of its site: %(file)s", file=file)
+        in_graph = fact(Topic.KEPT, "in the graph of its site: %(file)s", file=file)
         if crawl.state == RUNNING:
-            in_graph = line("in the graph of its site: %(file)s when the crawl has ended", file=file)
+            in_graph = fact(Topic.KEPT, "in the graph of its site: %(file)s when the crawl has ended", file=file)
         if recorded_at is None or successor(connection, crawl.id, recorded_at) is None:
-            facts.append(Fact(Topic.KEPT, in_graph))
+            facts.append(in_graph)
     warc = files.get("WARC_FILE")
     if warc not in (None, "", "None"):
         names = _warc_files(connection, crawl.id, str(warc))
@@ -66,10 +67,8 @@ def kept_facts(connection: Connection, crawl: NamedCrawl, site_row: Any, row: An
         if len(names) == 1:
             facts.append(fact(Topic.KEPT, "request and response in %(file)s", file=shown))
         else:
-            of_workers = line(
-                "request and response in one of %(number)s files of workers: %(files)s", number=len(names), files=shown
-            )
-            facts.append(Fact(Topic.KEPT, of_workers))
+            of_workers = "request and response in one of %(number)s files of workers: %(files)s"
+            facts.append(fact(Topic.KEPT, of_workers, number=len(names), files=shown))
     return facts
 
 
@@ -78,7 +77,7 @@ def _writes_gexf(connection: Connection, crawl: NamedCrawl) -> bool:
     stored = connection.execute(select(stored_crawl.c.manifest).where(stored_crawl.c.id == crawl.id)).scalar_one()
     manifest = json.loads(stored)
     of_latest = (manifest.get("command") or {}).get("settings", {})
-    recorded = {line.name: line.text for line in setting_lines(manifest)} | of_latest
+    recorded = {one.name: one.text for one in setting_lines(manifest)} | of_latest
     return "gexf" in recorded.get("GRAPH_FORMATS", "").split(",")
 
 

@@ -17,8 +17,8 @@ from crawlers.reports.catalogue.page_walk import Position, page_steps, search_pl
 from crawlers.reports.catalogue.report import Row, Step
 from crawlers.reports.histories.history import (
     N_,
+    SHOWN,
     Fact,
-    Line,
     Said,
     Topic,
     Url,
@@ -26,10 +26,8 @@ from crawlers.reports.histories.history import (
     counted_pages,
     counted_times,
     fact,
-    line,
     said,
 )
-from crawlers.reports.histories.history_text import SHOWN
 from crawlers.storage.schema.score_tables import link_text
 from crawlers.storage.schema.tables import (
     bad_link,
@@ -125,28 +123,27 @@ def linking_facts(database: Database, crawl_id: int, subject: Subject, is_over: 
 
 def _facts(connection: Connection, crawl_id: int, searched: Searched) -> list[Fact]:
     counts: dict[str, Part] = {"times": counted_times(searched.links), "pages": counted_pages(searched.pages)}
-    further: list[Line] = []
     if any(one.anchor or one.position for one in searched.first):
-        sentence = said("linked to %(times)s from %(pages)s", **counts)
-        further = [_holder(one) for one in searched.first]
+        sentence = said("linked to %(times)s from %(pages)s", map(_holder, searched.first), **counts)
     elif searched.links:
         urls = tuple(dict.fromkeys(one.url for one in searched.first))
         sentence = said("linked to %(times)s from %(pages)s: %(urls)s", **counts, urls=Urls(urls, searched.pages))
     else:
         sentence = said("no stored page links to it")
-    facts = [Fact(Topic.LINKS, Line(sentence, tuple(further)))]
+    facts = [Fact(Topic.LINKS, sentence)]
     if searched.redirects:
         urls = tuple(one.url for one in searched.redirects)
         facts.append(fact(Topic.LINKS, "redirects lead to it from %(urls)s", urls=Urls(urls, len(urls))))
     if searched.cursor is not None:
         place = linking_place(connection, crawl_id, searched.cursor)
-        unfinished = line(
+        unfinished = fact(
+            Topic.LINKS,
             "only %(done)s of %(total)s sites were searched for links in the time that was allowed; the page of the "
             "URL in scrapy web searches all of them",
             done=place.number,
             total=place.sites,
         )
-        facts.append(Fact(Topic.LINKS, unfinished))
+        facts.append(unfinished)
     return facts
 
 
@@ -155,11 +152,11 @@ def linking_place(connection: Connection, crawl_id: int, cursor: Position) -> Se
     return search_place(connection, crawl_id, Filters(), _WITH_LINKS, cursor)
 
 
-def _holder(one: Holder) -> Line:
+def _holder(one: Holder) -> Said:
     parts: dict[str, Part] = {"url": Url(one.url), "text": one.anchor, "place": Said(one.position, {})}
     with_text = N_('as "%(text)s" in %(place)s on %(url)s') if one.position else N_('as "%(text)s" on %(url)s')
     without = N_("in %(place)s on %(url)s") if one.position else N_("on %(url)s")
-    return line(with_text if one.anchor else without, **parts)
+    return said(with_text if one.anchor else without, **parts)
 
 
 def _rows(connection: Connection, subject: Subject, pages: Sequence[Any]) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES
 from crawlers.algorithms.urls.resolution import site_of
 from crawlers.items import State
-from crawlers.reports.histories.history import Fact, Line, Topic, facts_about, line, said
+from crawlers.reports.histories.history import Fact, Said, Topic, facts_about, said
 from crawlers.reports.link_worths import values_at_first
 from crawlers.reports.url_rule_trial import by_prior, rules_at
 from crawlers.storage.importance import standing
@@ -81,30 +81,30 @@ def score_facts(
     return [] if row is None else facts_about(Topic.SCORE, _news(connection, crawl_id, row))
 
 
-def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
+def _importance(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
     lines = []
     found = standing(connection, crawl_id, row.page_id)
     if found is not None:
         if found.rank is not None:
             rank, pages = found.rank
             lines.append(
-                line(
+                said(
                     "importance %(importance)s, number %(rank)s of %(pages)s pages read",
                     importance=f"{found.importance:.12g}",
                     rank=rank,
                     pages=pages,
                 )
             )
-        lines.append(line("cash %(cash)s", cash=found.cash))
+        lines.append(said("cash %(cash)s", cash=found.cash))
     visits = connection.execute(
         select(func.count()).where(pull.c.site_id == row.site_id, pull.c.page_id == row.page_id)
     ).scalar_one()
     if visits:
-        lines.append(line("downloads counted so far: %(downloads)s", downloads=visits))
+        lines.append(said("downloads counted so far: %(downloads)s", downloads=visits))
     return lines + _waiting(connection, importance, row)
 
 
-def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[], bool]) -> list[Line]:
+def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callable[[], bool]) -> list[Said]:
     totals = select(order_totals.c.totals).where(order_totals.c.crawl_id == crawl_id)
     weights = weights_of(connection, crawl_id) or STRATEGIES[DEFAULT_STRATEGY]
     scores = TopicScores(weights)
@@ -112,7 +112,7 @@ def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callabl
     scores.recall(row.page_id, row.queue, (row.anchor, row.level, row.rank))
     anchor, distance, rank = scores.parts(row.page_id)
     lines = [
-        line(
+        said(
             "score %(score)s = %(alpha)s x %(anchor)s (text of links) + %(beta)s x %(near)s (1 over its distance "
             "%(distance)s) + %(gamma)s x %(rank)s (TimelyRank)",
             score=f"{scores.score(row.page_id):.4f}",
@@ -131,22 +131,22 @@ def _relevance(connection: Connection, crawl_id: int, row: Any, is_over: Callabl
         select(topic_page.c.similarity).where(topic_page.c.page_id == row.page_id)
     ).scalar_one_or_none()
     if similarity is not None:
-        lines.append(line("similarity to the topic %(similarity)s", similarity=f"{similarity:.4f}"))
+        lines.append(said("similarity to the topic %(similarity)s", similarity=f"{similarity:.4f}"))
     return lines if weights.delta else lines + _waiting(connection, relevance, row)
 
 
-def _news(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
+def _news(connection: Connection, crawl_id: int, row: Any) -> list[Said]:
     lines = _waiting(connection, news_score, row)
     url = connection.execute(select(page.c.url).where(page.c.id == row.page_id)).scalar_one()
     if lines and not rules_at(connection, site_of(url)):
         probability = by_prior(connection, crawl_id, url)
         if probability is not None:
             lines.append(
-                line("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
+                said("by the prior, an article with a probability of %(probability)s", probability=f"{probability:.2f}")
             )
     if lines and row.queue in _NEWS_QUEUES:
         lines.append(
-            line(
+            said(
                 "in the queue of %(kind)s, received %(opic)s of the importance of others",
                 kind=_NEWS_QUEUES[row.queue],
                 opic=row.opic,
@@ -155,7 +155,7 @@ def _news(connection: Connection, crawl_id: int, row: Any) -> list[Line]:
     return lines
 
 
-def _waiting(connection: Connection, table: Table, row: Any) -> list[Line]:
+def _waiting(connection: Connection, table: Table, row: Any) -> list[Said]:
     """Return the position of a waiting page, by scores as of their last increase, as the frontier reads them."""
     if row.queue < 0:
         return []
@@ -166,9 +166,9 @@ def _waiting(connection: Connection, table: Table, row: Any) -> list[Line]:
         )
     ).scalar_one()
     if row.queue == REVISIT:
-        return [line("waits to be fetched again: %(before)s such pages of its site have a higher score", before=before)]
+        return [said("waits to be fetched again: %(before)s such pages of its site have a higher score", before=before)]
     return [
-        line(
+        said(
             "waits to be fetched for the first time: %(before)s such pages of its site have a higher score",
             before=before,
         )
@@ -183,24 +183,24 @@ def link_features_of(connection: Connection, page_id: int) -> Features | None:
 
 def promise(
     connection: Connection, crawl_id: int, page_id: int, features: Features, is_over: Callable[[], bool]
-) -> list[Line]:
+) -> list[Said]:
     """Return what the link to a page promised before its first download, or promises now if it waits."""
     values = values_at_first(connection, crawl_id)
     of_prior = math.exp(sum(values.parts(features.tolist())))
     first = _first_pull(connection, page_id)
     if not _teach(connection, crawl_id, values, first, is_over):
-        return [line("what its link promises is learnt from too many pages to be computed now")]
+        return [said("what its link promises is learnt from too many pages to be computed now")]
     expected = f"{values.values(features[None])[0]:.3g}"
     value = math.exp(values.scores(features[None])[0])
     parts = (
         *_factors(values.parts(features.tolist())),
-        line("the link prior alone gives %(factor)s", factor=f"x {of_prior:.3g}"),
-        line("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
+        said("the link prior alone gives %(factor)s", factor=f"x {of_prior:.3g}"),
+        said("its value for comparison is %(value)s: the less is known of it, the higher", value=f"{value:.3g}"),
     )
     if first is not None:
-        return [line("its link promised %(number)s new links", parts, number=expected)]
+        return [said("its link promised %(number)s new links", parts, number=expected)]
     return [
-        line("its link promises %(number)s new links", parts, number=expected),
+        said("its link promises %(number)s new links", parts, number=expected),
         *_rank(connection, page_id, values),
     ]
 
@@ -211,28 +211,25 @@ def learnt_relevance(
     page_id: int,
     learnt: LinkRelevance,
     is_over: Callable[[], bool],
-) -> list[Line]:
+) -> list[Said]:
     """Return what similar links had led to before the first download of a page, or until now if it waits."""
     first = _first_pull(connection, page_id)
     if not _teach(connection, crawl_id, learnt, first, is_over):
-        return [line("what its link promises is learnt from too many pages to be computed now")]
+        return [said("what its link promises is learnt from too many pages to be computed now")]
     features = link_features_of(connection, page_id)
     if features is None:
         features = NO_FEATURES
     (found,) = learnt.relevances(features[None])
     (value,) = learnt.values(np.array([page_id]), features[None])
+    average = said("%(factor)s is that of an average page", factor=f"{learnt.average:.3g}")
     about = said(
         "plus %(delta)s x %(learnt)s (what similar links led to) = %(value)s",
+        [average, *_factors(learnt.parts(features.tolist()))],
         delta=f"{learnt.scores.weights.delta:g}",
         learnt=f"{found:.4f}",
         value=f"{value:.4f}",
     )
-    average = line("%(factor)s is that of an average page", factor=f"{learnt.average:.3g}")
-    parts = average, *_factors(learnt.parts(features.tolist()))
-    return [
-        Line(about, parts),
-        *(_rank_by_value(connection, page_id, learnt) if first is None else ()),
-    ]
+    return [about, *(_rank_by_value(connection, page_id, learnt) if first is None else ())]
 
 
 def _first_pull(connection: Connection, page_id: int) -> int | None:
@@ -263,19 +260,19 @@ def _teach(
     return True
 
 
-def _factors(parts: Sequence[float]) -> tuple[Line, ...]:
+def _factors(parts: Sequence[float]) -> tuple[Said, ...]:
     """Return the factors of what is expected by kind of feature, from the weights of the features."""
     weights: dict[str, float] = {}
     for feature, weight in zip(FEATURES, parts, strict=True):
         weights[feature.kind] = weights.get(feature.kind, 0.0) + weight
     return tuple(
-        line("%(factor)s by %(kind)s", factor=f"x {math.exp(weight):.3g}", kind=_KINDS[kind])
+        said("%(factor)s by %(kind)s", factor=f"x {math.exp(weight):.3g}", kind=_KINDS[kind])
         for kind, weight in sorted(weights.items(), key=lambda one: -abs(one[1]))
         if weight
     )
 
 
-def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line]:
+def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Said]:
     """Return how many links of its site come before that to a waiting page; nothing of other pages."""
     its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
     waiting = (
@@ -288,18 +285,18 @@ def _rank(connection: Connection, page_id: int, values: LinkValues) -> list[Line
     features = {number: features_of(text) for number, text in connection.execute(waiting)}
     if page_id not in features:
         earlier = len(features)
-        return [line("not compared yet: %(number)s links of its site that were found before wait", number=earlier)]
+        return [said("not compared yet: %(number)s links of its site that were found before wait", number=earlier)]
     scores = dict(zip(features, values.scores(np.stack([*features.values()])).tolist(), strict=True))
     least = max(scores.values()) - CLOSE
     close = [number for number, score in scores.items() if score > least]
     if page_id == close[0]:
-        return [line("next of its site: found first of the links that promise most (%(number)s)", number=len(close))]
+        return [said("next of its site: found first of the links that promise most (%(number)s)", number=len(close))]
     own = (-scores[page_id], page_id)
     before = sum((-score, number) < own for number, score in scores.items())
-    return [line("%(before)s waiting links of its site promise more, or are less known", before=before)]
+    return [said("%(before)s waiting links of its site promise more, or are less known", before=before)]
 
 
-def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) -> list[Line]:
+def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) -> list[Said]:
     """Return how many pages of its site come before a waiting page of a topic crawl; nothing of other pages."""
     scores = values.scores
     its_site = select(page.c.site_id).where(page.c.id == page_id).scalar_subquery()
@@ -321,4 +318,4 @@ def _rank_by_value(connection: Connection, page_id: int, values: LinkRelevance) 
     found = dict(zip(ids, values.values(np.array(ids), np.stack(rows)).tolist(), strict=True))
     own = (-found[page_id], page_id)
     before = sum((-value, number) < own for number, value in found.items())
-    return [line("%(before)s waiting pages of its site come before it", before=before)]
+    return [said("%(before)s waiting pages of its site come before it", before=before)]

@@ -18,11 +18,10 @@ from crawlers.reports.histories.decisions import decision_events
 from crawlers.reports.histories.document_history import document_history
 from crawlers.reports.histories.history import (
     N_,
+    SHOWN,
     Count,
-    Event,
     Fact,
     History,
-    Line,
     Moment,
     Said,
     Subject,
@@ -35,9 +34,9 @@ from crawlers.reports.histories.history import (
     facts_about,
     further_urls,
     history,
-    line,
+    said,
+    url_of,
 )
-from crawlers.reports.histories.history_text import SHOWN, url_of
 from crawlers.reports.histories.kept_rows import kept_facts
 from crawlers.reports.histories.linking_pages import link_texts, linking_steps
 from crawlers.reports.histories.score_history import score_facts
@@ -191,22 +190,21 @@ class _Known:
         scored = score_facts(connection, self._crawl.id, row.id, is_over)
         if self._state is State.WAITING:
             facts += waiting_facts(connection, self._crawl.id, row, self._site, self._now, scored=self._has_scores())
-        documents, announced = document_history(connection, self._crawl.id, row)
-        changes, changed = change_events(connection, row.id)
-        facts += [*scored, *documents, *changes, *kept_facts(connection, self._crawl, self._site, row)]
-        events = [*self._found(), *self._judged(), *announced, *changed]
-        events += decision_events(connection, self._crawl.id, row, self._rules, is_over)
-        events += sitemap_events(connection, row.site_id, row.key)
-        events += self._requested()
-        return history(row.url, self._kind, facts, events, Subject(_alike(row, same)))
+        facts += [*scored, *self._found(), *self._judged()]
+        facts += document_history(connection, self._crawl.id, row)
+        facts += change_events(connection, row.id)
+        facts += kept_facts(connection, self._crawl, self._site, row)
+        facts += decision_events(connection, self._crawl.id, row, self._rules, is_over)
+        facts += sitemap_events(connection, row.site_id, row.key)
+        return history(row.url, self._kind, [*facts, *self._requested()], Subject(_alike(row, same)))
 
     def _standing(self) -> list[Fact]:
         row = self._row
         state: dict[str, Part] = {"state": Said(self._kind, {}), "since": Moment(row.state_at)}
         if row.reason:
-            first = line("%(state)s: %(reason)s, since %(since)s", reason=because(row.reason), **state)
+            first = said("%(state)s: %(reason)s, since %(since)s", reason=because(row.reason), **state)
         else:
-            first = line("%(state)s, since %(since)s", **state)
+            first = said("%(state)s, since %(since)s", **state)
         where: dict[str, Part] = {
             "crawl": self._crawl.name,
             "number": self._crawl.id,
@@ -215,11 +213,11 @@ class _Known:
         }
         lines = [
             first,
-            line("in crawl %(crawl)s (number %(number)s), level %(level)s, page %(page)s", **where),
-            line("known as %(url)s", url=self._target.normalized),
+            said("in crawl %(crawl)s (number %(number)s), level %(level)s, page %(page)s", **where),
+            said("known as %(url)s", url=self._target.normalized),
         ]
         if row.moved_to is not None:
-            lines.append(line("redirects to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
+            lines.append(said("redirects to %(url)s", url=Url(url_of(self._connection, row.moved_to))))
         return facts_about(Topic.STATE, lines)
 
     def _has_scores(self) -> bool:
@@ -231,39 +229,39 @@ class _Known:
 
     def _content(self, same: Sequence[Any]) -> list[Fact]:
         row = self._row
-        lines = [line("title: %(title)s", title=row.title)] if row.title else []
+        lines = [said("title: %(title)s", title=row.title)] if row.title else []
         if row.canonical and row.canonical != row.url:
-            lines.append(line("names %(url)s as its canonical URL", url=Url(row.canonical)))
+            lines.append(said("names %(url)s as its canonical URL", url=Url(row.canonical)))
         return facts_about(Topic.CONTENT, [*lines, *self._copies(same)])
 
-    def _copies(self, urls: Sequence[Any]) -> list[Line]:
+    def _copies(self, urls: Sequence[Any]) -> list[Said]:
         row = self._row
         if not urls:
             return []
         if row.duplicates:
             return [
-                line(
+                said(
                     "represents %(urls)s with the same content, whose rows were deleted",
                     urls=further_urls(row.duplicates),
                 )
             ]
         if len(urls) == 1:
-            return [line("no other page has the same content")]
+            return [said("no other page has the same content")]
         if len(urls) > MAX_COMPARED:
-            return [line("more than %(number)s URLs of its site have the same content", number=MAX_COMPARED)]
+            return [said("more than %(number)s URLs of its site have the same content", number=MAX_COMPARED)]
         first = urls[0]
         if first.id == row.id:
             others = tuple(one.url for one in urls[1 : SHOWN + 1])
             return [
-                line(
+                said(
                     "represents %(number)s with the same content: %(urls)s",
                     number=further_urls(len(urls) - 1),
                     urls=Urls(others, len(urls) - 1),
                 )
             ]
-        return [line("a duplicate of %(url)s, which represents it in the graph", url=Url(first.url))]
+        return [said("a duplicate of %(url)s, which represents it in the graph", url=Url(first.url))]
 
-    def _found(self) -> list[Event]:
+    def _found(self) -> list[Fact]:
         row = self._row
         if row.found_on is None:
             return [event(row.found_at, Topic.FOUND, "found in the list of sites", self._form())]
@@ -274,13 +272,13 @@ class _Known:
         where: dict[str, Part] = {"page": source, "text": anchor, "place": Said(position, {})}
         return [event(row.found_at, Topic.FOUND, template, self._form(), **where)]
 
-    def _form(self) -> tuple[Line, ...]:
+    def _form(self) -> tuple[Said, ...]:
         lines = form_lines(self._row.url, self._rules.normalization)
         if not self._row.url.startswith(f"{self._target.site}/"):
-            lines = (*lines, line("its address belongs to the site %(site)s", site=Url(f"{self._target.site}/")))
+            lines = (*lines, said("its address belongs to the site %(site)s", site=Url(f"{self._target.site}/")))
         return lines
 
-    def _judged(self) -> list[Event]:
+    def _judged(self) -> list[Fact]:
         row = self._row
         if self._state is not State.REJECTED:
             return []
@@ -289,7 +287,7 @@ class _Known:
             further = (*further, *robots_lines(self._site, row.url, self._rules.robots_token))
         return [event(row.state_at, Topic.FILTER, "not requested: %(reason)s", further, reason=because(row.reason))]
 
-    def _requested(self) -> list[Event]:
+    def _requested(self) -> list[Fact]:
         row = self._row
         if row.fetched_at is None or self._state is State.REJECTED:
             return []
@@ -310,34 +308,34 @@ class _Known:
             events.append(event(row.state_at, Topic.REQUEST, "redirects", self._chain()))
         return events
 
-    def _chain(self) -> list[Line]:
+    def _chain(self) -> list[Said]:
         """Return where the redirect leads, and those of its targets, up to the last one."""
-        lines: list[Line] = []
+        lines: list[Said] = []
         passed, number = {self._row.id}, self._row.moved_to
         while number is not None and len(lines) < MAX_CHAIN:
             columns = (page.c.url, page.c.state, page.c.status, page.c.moved_to)
             row = self._connection.execute(select(*columns).where(page.c.id == number)).one_or_none()
             if row is None:
-                lines.append(line("to page %(number)s, whose row was deleted", number=str(number)))
+                lines.append(said("to page %(number)s, whose row was deleted", number=str(number)))
                 break
             kind = kind_of(State(row.state), row.status)
             parts: dict[str, Part] = {"url": Url(row.url), "state": Said(kind, {})}
             if row.status:
-                lines.append(line("to %(url)s: %(state)s, status %(status)s", status=row.status, **parts))
+                lines.append(said("to %(url)s: %(state)s, status %(status)s", status=row.status, **parts))
             else:
-                lines.append(line("to %(url)s: %(state)s", **parts))
+                lines.append(said("to %(url)s: %(state)s", **parts))
             if number in passed:
-                lines.append(line("which is a loop"))
+                lines.append(said("which is a loop"))
                 break
             passed.add(number)
             number = row.moved_to
         return lines
 
 
-def form_lines(url: str, options: Normalization) -> tuple[Line, ...]:
+def form_lines(url: str, options: Normalization) -> tuple[Said, ...]:
     """Return the steps that changed *url* to its normal form."""
     return tuple(
-        line(
+        said(
             "normal form, %(step)s: %(url)s",
             step="URL standard" if step.name == "url_standard" else step.name,
             url=step.url,
@@ -356,7 +354,7 @@ def _bad_link(crawl: NamedCrawl, raw: str, options: Normalization) -> History:
         fact(Topic.STATE, "a bad link: %(reason)s; not followed", reason=because(reason)),
         fact(Topic.STATE, "in crawl %(crawl)s (number %(number)s)", crawl=crawl.name, number=crawl.id),
     ]
-    return history(raw, BAD_LINK, facts, [], Subject(raw=raw))
+    return history(raw, BAD_LINK, facts, Subject(raw=raw))
 
 
 def _external(
@@ -375,7 +373,7 @@ def _external(
         fact(Topic.STATE, "known as %(url)s", url=target.normalized),
     ]
     facts += facts_about(Topic.NORMAL_FORM, form_lines(target.url, rules.normalization))
-    return history(row.url, "external", facts, [], Subject(external_id=row.id))
+    return history(row.url, "external", facts, Subject(external_id=row.id))
 
 
 def _external_row(connection: Connection, target: Target) -> Any:
@@ -405,9 +403,9 @@ def _unknown(connection: Connection, crawl: NamedCrawl, targets: Sequence[Target
     named = {one.site: one for one in targets}
     of_site = (site.c.crawl_id == crawl.id, site.c.site.in_(list(named)))
     row = connection.execute(select(site).where(*of_site).limit(1)).one_or_none()
-    events = [] if row is None else sitemap_events(connection, row.id, named[row.site].key)
-    advice = _advice(connection, crawl, targets, row, rules)
-    return history(target.url, "unknown", facts + advice, events, Subject())
+    if row is not None:
+        facts += sitemap_events(connection, row.id, named[row.site].key)
+    return history(target.url, "unknown", facts + _advice(connection, crawl, targets, row, rules), Subject())
 
 
 def _advice(
@@ -418,11 +416,11 @@ def _advice(
         name, host = Url(f"{targets[0].site}/"), urlsplit(targets[0].site).hostname or ""
         alike = select(site.c.site).where(site.c.crawl_id == crawl.id, site.c.site.contains(host, autoescape=True))
         advice = [
-            line("the crawl has another site of this host, %(site)s; begin the URL with that", site=Url(f"{one}/"))
+            said("the crawl has another site of this host, %(site)s; begin the URL with that", site=Url(f"{one}/"))
             for one in connection.scalars(alike.order_by(site.c.id))
             if urlsplit(one).hostname == host
         ][:SHOWN] or [
-            line("its site %(site)s is not part of the crawl; add it to the list of sites to crawl it", site=name)
+            said("its site %(site)s is not part of the crawl; add it to the list of sites to crawl it", site=name)
         ]
         return facts_about(Topic.ADVICE, advice)
     target = next(one for one in targets if one.site == row.site)
@@ -434,14 +432,14 @@ def _advice(
     ).one_or_none()
     if sent is not None:
         advice.append(
-            line(
+            said(
                 "%(page)s links to it since %(at)s, but the worker of its site has not taken that up yet",
                 page=Url(url_of(connection, sent.source_id)),
                 at=Moment(sent.sent_at),
             )
         )
     if row.availability is not None:
-        advice.append(line("its site is not available: %(why)s", why=because(row.availability)))
+        advice.append(said("its site is not available: %(why)s", why=because(row.availability)))
     waiting = connection.execute(
         select(func.count()).where(page.c.site_id == row.id, page.c.state == int(State.WAITING))
     ).scalar_one()
@@ -451,13 +449,13 @@ def _advice(
             "%(number)s URL of its site waits; it may link to it",
             "%(number)s URLs of its site wait; pages that link to it may be among them",
         )
-        advice.append(line("%(urls)s", urls=urls))
+        advice.append(said("%(urls)s", urls=urls))
     else:
         advice.append(
-            line(
+            said(
                 "no page of its site that was read links to it; if nothing does, name it as the start page of the "
                 "site in the list of sites"
             )
         )
-    refused = [one for one in robots_lines(row, target.url, rules.robots_token) if "rule" in one.said.parts]
+    refused = [one for one in robots_lines(row, target.url, rules.robots_token) if "rule" in one.parts]
     return facts_about(Topic.ADVICE, [*advice, *refused])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlers.reports.histories.history_text import sentence
+from crawlers.reports.histories.history import sentence
 from crawlers.reports.worker_table import Deadline, nobody_works, site_lines, waits_for, worker_lines
 from crawlers.storage.queries import NamedCrawl
 from crawlers.storage.worker_queries import CrawlWorkers, SiteLine, WorkerLine

@@ -2,7 +2,7 @@
 
 from crawlers.items import State
 from crawlers.reports.histories.change_history import change_events
-from crawlers.reports.histories.history_text import SHOWN
+from crawlers.reports.histories.history import SHOWN
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import LinkChangeRow, PageChangeRow
 from tests.support import histories
@@ -23,7 +23,7 @@ def history(database, crawl, changes=(), links=()):
     )
     write_changes_of(database, changes)
     with database.read() as connection:
-        return histories.lines(*change_events(connection, home))
+        return histories.lines(change_events(connection, home))
 
 
 def time(second):

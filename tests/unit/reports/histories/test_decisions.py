@@ -7,8 +7,7 @@ from crawlers.algorithms.bandits.beebot import UCB1
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import State
 from crawlers.reports.histories.decisions import Decision, decision_events, replayed
-from crawlers.reports.histories.history import Fact
-from crawlers.reports.histories.history_text import fact_lines
+from crawlers.reports.histories.history import fact_lines
 from crawlers.storage import crawls
 from crawlers.storage.schema.tables import PullRow, page, pull, site
 from crawlers.storage.site_rows import SiteRow
@@ -48,7 +47,7 @@ class Pulled:
         with self.database.read() as connection:
             row = connection.execute(select(page).where(page.c.id == self.rows()[place].page_id)).one()
             events = decision_events(connection, self.id, row, rules or self.rules, lambda: is_over)
-        return [text for event in events for text in fact_lines([Fact(event.topic, event.line)])]
+        return fact_lines([event._replace(at=None) for event in events])
 
 
 # Two pages of each site, then a page of the best one.

@@ -21,7 +21,7 @@ def crawl(sqlite):
 def history(crawl, number):
     with crawl.database.read() as connection:
         row = connection.execute(select(page).where(page.c.id == number)).one()
-        return histories.lines(*document_history(connection, crawl.id, row))
+        return histories.lines(document_history(connection, crawl.id, row))
 
 
 def key_of(crawl, number):

@@ -7,8 +7,7 @@ import pytest
 from crawlers.items import State
 from crawlers.reports.catalogue.page_walk import Position
 from crawlers.reports.catalogue.report import rows_of, slice_of
-from crawlers.reports.histories.history import Subject
-from crawlers.reports.histories.history_text import fact_lines
+from crawlers.reports.histories.history import Subject, fact_lines
 from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps
 from crawlers.storage.schema.score_tables import LinkTextRow
 from crawlers.storage.schema.tables import LinkContextRow

@@ -12,7 +12,7 @@ from crawlers.algorithms.ranking.link_values import LinkValues
 from crawlers.algorithms.ranking.topic_scores import TopicScores
 from crawlers.algorithms.topic.vectors import DEFAULT_STRATEGY, STRATEGIES, Weights
 from crawlers.items import LinkPlace
-from crawlers.reports.histories.history_text import fact_lines
+from crawlers.reports.histories.history import fact_lines
 from crawlers.reports.histories.score_history import score_facts
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
@@ -177,11 +177,11 @@ def test_page_of_a_topic_crawl_has_what_similar_links_led_to(database):
     assert last == "  0 waiting pages of its site come before it"
     with database.read() as connection:
         (_, fact) = score_facts(connection, crawl.id, new, lambda: True)
-    assert "too many pages" in fact.line.said.template
+    assert "too many pages" in fact.said.template
 
 
 def test_promise_is_not_computed_when_the_time_is_over(database):
     crawl = learnt(database)
     with database.read() as connection:
         (fact,) = score_facts(connection, crawl.id, crawl.pages[NEW], lambda: True)
-    assert "too many pages" in fact.line.said.template
+    assert "too many pages" in fact.said.template

@@ -11,7 +11,7 @@ from crawlers.algorithms.urls.resolution import resolve
 from crawlers.inputs.recorded_settings import crawl_rules
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.reports.histories.history_text import history_lines
+from crawlers.reports.histories.history import history_lines
 from crawlers.reports.histories.linking_pages import linking_facts
 from crawlers.reports.histories.url_history import subject_of, url_history
 from crawlers.storage import crawls
