@@ -13,10 +13,17 @@ from crawlers.lab.options import LabOptions
 
 @pytest.fixture
 def lab(monkeypatch, capsys):
-    """Run a part of `scrapy lab` in this process: `lab(project, part, *arguments)`; an error must print nothing."""
+    """Run a part of `scrapy lab` in this process: `lab(project, part, *arguments)`.
+
+    An error must be one line, print nothing and write no file.
+    """
+
+    def files(folder):  # without those that SQLite creates to read
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith("crawl.sqlite-"))
 
     def run(project, part, *arguments):
         parser = argparse.ArgumentParser()
+        parser.add_argument("names", nargs="*")
         parser.add_argument("-s", action="append", default=[])
         options = LabOptions(parser, PARTS)
         opts = parser.parse_args(arguments)
@@ -25,11 +32,14 @@ def lab(monkeypatch, capsys):
         settings.set("DATABASE_URL", project.database_url)
         settings.update(dict(pair.split("=", 1) for pair in opts.s), priority="cmdline")
         monkeypatch.chdir(project.folder)
+        before = files(project.folder)
         try:
             options.refuse_others(part, opts)
             PARTS[part].run(opts, settings)
-        except ConfigError:
-            assert capsys.readouterr().out == ""
+        except ConfigError as error:
+            message = str(error)
+            assert "\n" not in message
+            assert (capsys.readouterr().out, files(project.folder)) == ("", before)
             raise
         return capsys.readouterr().out
 

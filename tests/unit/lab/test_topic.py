@@ -1,6 +1,7 @@
 """`scrapy lab topic` compares stored crawls, and replays agree with real runs by other strategies."""
 
 import csv
+import re
 
 import pytest
 
@@ -12,7 +13,6 @@ from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.topic.topics import topic_terms
 from tests.support.command_topic_web import LinkedSites, crawl
-from tests.support.sites.project import Project
 from tests.support.stored_rows import write_rows
 
 BUDGET = 30
@@ -20,12 +20,11 @@ BUDGET = 30
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory, new_project):
-    """A project with a crawl for each strategy, one of all pages and one without a topic; and the pages each read."""
+    """A project with a crawl for each strategy, and the pages each read."""
     project = new_project(tmp_path_factory.mktemp("topic"))
     with LinkedSites() as sites:
         sites.prepare(project)
         read = {name: crawl(project, name, CRAWL=name, PAGE_BUDGET=BUDGET) for name in STRATEGIES}
-        read["whole"] = crawl(project, "mixed", CRAWL="whole")
     return project, read
 
 
@@ -61,15 +60,6 @@ def test_replay_of_the_same_strategy_chooses_the_pages_of_the_real_run(stored, d
     assert 20 < len(read[strategy]) < BUDGET
     assert urls(project, runs.read[strategy]) == read[strategy]
     assert runs.unknown == {strategy: 0}
-
-
-@pytest.mark.parametrize("strategy", ["anchor", "learnt"])
-def test_replay_on_the_web_of_a_full_crawl_chooses_the_pages_of_a_real_run(stored, database, strategy):
-    """Link texts decide; among equal ones, the order of a page's links differs from that of a real run."""
-    project, read = stored
-    runs = replay_of(database, "whole", [strategy], len(read[strategy]))
-    assert runs.unknown == {strategy: 0}
-    assert len(set(urls(project, runs.read[strategy])) & set(read[strategy])) >= 0.8 * len(read[strategy])
 
 
 @pytest.mark.both_stores
@@ -131,11 +121,8 @@ def test_crawls_are_measured_by_all_pages_that_any_of_them_read(stored, lab):
     ],
 )
 def test_errors_are_reported_before_anything_is_done(stored, lab, arguments, sentence):
-    with pytest.raises(ConfigError) as error:
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
         lab(stored[0], "topic", "--out", "new.csv", *arguments)
-    assert sentence in str(error.value)
-    assert "\n" not in str(error.value)
-    assert not (stored[0].folder / "new.csv").exists()
 
 
 def begun(project, *topics):
@@ -161,15 +148,3 @@ def test_crawl_without_pages_or_without_a_topic_is_refused(project, lab, argumen
         lab(project, "topic", *arguments)
     with pytest.raises(ConfigError, match="CRAWL=crawl1 has no topic; name a crawl of scrapy crawl topic"):
         lab(project, "topic", arguments[0], "crawl1")
-
-
-# Learning
-
-
-def test_interrupted_learning_crawl_continues_with_the_same_pages(tmp_path):
-    with LinkedSites() as sites:
-        at_once = crawl(sites.prepare(Project(tmp_path / "whole")), CRAWL="learnt")
-        project = sites.prepare(Project(tmp_path / "parts"))
-        for budget in (9, 17, 1000):
-            in_parts = crawl(project, CRAWL="learnt", PAGE_BUDGET=budget)
-    assert in_parts == at_once
