@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
 
-from crawlers.algorithms.traps import trap_watch
 from crawlers.crawl import membership
 from crawlers.frontier import sql_store
 from crawlers.inputs.worker_place import worker_place
@@ -94,13 +93,6 @@ class NoRoomForGraphs:
         def _limit(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
             if "content_hash, url, level" in statement:  # the graph is read
                 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, resource.RLIM_INFINITY))
-
-
-class LittleEvidence:
-    """Lets a part of a site be cut as soon as 200 of its pages repeat others."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        trap_watch.MIN_REPEATS = 200
 
 
 class FrequentStoreChecks:

@@ -112,7 +112,7 @@ def links(*hrefs: str) -> str:
     return "<!DOCTYPE html><title>Links</title>" + "".join(f'<a href="{href}">{href}</a> ' for href in hrefs)
 
 
-def pages(bodies: Mapping[str, str], robots: str | None = None) -> Handler:
+def pages(bodies: Mapping[str, str | bytes], robots: str | bytes | None = None) -> Handler:
     """Return the handler of a site with these pages; other paths are 404."""
 
     async def respond(exchange: Exchange) -> None:

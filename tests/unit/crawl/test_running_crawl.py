@@ -32,6 +32,13 @@ def test_robots_txt_is_stored_and_obeyed(opened):
     assert crawl.rows("SELECT robots_status, robots_text, robots_at FROM site") == [(200, text, NOW)]
 
 
+def test_longest_delay_is_that_of_the_setting(opened):
+    crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_MAX_DELAY_SECONDS=60.0)
+    crawl.crawl.record_robots(crawl.robots().site_id, 200, "User-agent: *\nCrawl-delay: 86400")
+    assert crawl.crawl.next(NOW) is None
+    assert crawl.crawl.next_due(NOW) == 60.0
+
+
 def test_robots_txt_that_stays_inaccessible_is_needed_again_later(opened):
     crawl = opened(ROBOTSTXT_OBEY=True, ROBOTS_REST_SECONDS=150.0)
     crawl.crawl.record_robots(crawl.robots().site_id, UNREACHABLE, "timeout")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlers.extraction.charset import _read, decode
+from crawlers.extraction.charset import _read
 from crawlers.extraction.charset_declarations import codec_of
 
 LINES = (Path(__file__).parent / "encoding_indexes.txt").read_text().splitlines()
@@ -54,24 +54,6 @@ def test_index(name, number, sha256):
     texts = [f"{_read(code, charset)}\n" for code in codes(name)]
     assert len(texts) == int(number)
     assert hashlib.sha256("".join(texts).encode()).hexdigest() == sha256
-
-
-@pytest.mark.parametrize(
-    ("charset", "text", "code"),
-    [
-        ("euc-jp", "①㈱ﾃｽﾄ～", "ada1adea8ec38ebd8ec4a1c1"),
-        ("iso-2022-jp", "①㈱", "1b24422d212d6a1b2842"),
-        ("iso-2022-jp", "ﾃｽﾄ¥", "1b2849433d441b284a5c1b2842"),
-        ("koi8-u", "ў", "ae"),
-        ("windows-1252", "é\x81" + "é" * 10, "e981" + "e9" * 10),
-        ("windows-1255", "\u05ba", "ca"),
-        ("big5", "∕﹨㡵€", "a241a242877aa3e1"),
-        ("gb18030", "€︐", "80a6d9"),
-    ],
-)
-def test_page_with_special_characters_is_read_as_declared(charset, text, code):
-    body = b"<title>" + bytes.fromhex(code) + b"</title>"
-    assert decode(body, f"text/html; charset={charset}")[0].decode() == f"<title>{text}</title>"
 
 
 @pytest.mark.parametrize(

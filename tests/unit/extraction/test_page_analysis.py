@@ -57,11 +57,6 @@ def test_relevance_of_a_link_is_that_of_its_text_and_context(analysis):
     )
 
 
-def test_equal_link_texts_are_stored_once(analysis):
-    page = read(analysis, '<p><a href="/1">unicode</a></p>' * 3)
-    assert len(page.analysis.link_texts) == 1
-
-
 def test_links_within_the_scope_are_analysed_and_external_ones_are_not(analysis):
     html = '<p><a href="http://b.example/">unicode</a></p><p><a href="http://c.example/">unicode</a></p>'
     page = read(analysis, html, Scope("b.example", ["http://a.example"]))

@@ -61,28 +61,6 @@ def test_module_in_the_folder_of_the_crawl_hides_none_of_python(tmp_path, monkey
     assert Path(run(scenario)).samefile(sys.prefix)
 
 
-def test_timeout_yields_a_reason_and_other_calls_continue():
-    async def scenario(pool):
-        slow = asyncio.ensure_future(pool.run("slow", time.sleep, 60))
-        return await pool.run("site", math.sqrt, 16.0), await slow, await pool.run("site", math.sqrt, 9.0)
-
-    assert run(scenario, processes=2, timeout_s=0.8) == (4.0, "took_too_long 0.8", 3.0)
-
-
-def test_killed_worker_yields_a_reason_and_the_pool_continues():
-    async def scenario(pool):
-        return await pool.run("site", os._exit, 11), await pool.run("site", math.sqrt, 9.0)
-
-    assert run(scenario) == ("killed_its_process", 3.0)
-
-
-def test_call_whose_worker_was_killed_is_repeated_and_succeeds(tmp_path):
-    async def scenario(pool):
-        return await pool.run("site", os.system, dying_once(tmp_path / "died"))
-
-    assert run(scenario) == 0
-
-
 class LoopWorkers:
     """Workers that run calls by their names, in turns of the loop; calls that begin with *dying* die *deaths* times."""
 

@@ -133,21 +133,6 @@ def test_bad_links_have_the_text_of_the_first_one_if_it_is_needed(anchors, texts
     ]
 
 
-@pytest.mark.parametrize(
-    "href", ["http://a.example:80/", "HTTP://A.EXAMPLE/", "//a.example/", "/", "http://u:p@a.example/"]
-)
-def test_url_variants_of_the_site_are_internal(href):
-    page = read(f'<a href="{href}">x</a>')
-    assert (len(page.links), page.external) == (1, [])
-
-
-def test_only_links_of_selected_tags_are_read():
-    body = '<meta http-equiv=refresh content="0; url=/m"><a href=/a>a</a><map><area href=/r></map>'
-    body += "<iframe src=/i></iframe>"
-    assert urls(read(body)) == {"/m": 1, "/a": 1, "/r": 1, "/i": 1}
-    assert urls(read(body, tags=frozenset({"a"}))) == {"/a": 1}
-
-
 def test_pages_that_differ_only_in_numbers_of_their_links_have_the_same_content_signature():
     text = "<p>Meeting {0} of the {1}th of May, all are welcome to it.</p>"
     linked = [read(f"{text}<a href='/{{0}}?day={{1}}'>next</a>".format(n, n * 7)) for n in (3, 44)]
@@ -168,13 +153,3 @@ def test_reading_never_raises_and_gives_a_reason_for_no_page(body, status, conte
     page = read(body, status=status, content_type=content_type, location=location, retry_after=retry_after)
     assert bool(page.reason) == (page.state is State.REFUSED)
     assert (page.moved_to is not None) == (page.state is State.MOVED)
-
-
-@given(st.lists(st.text(max_size=40).filter(lambda text: '"' not in text), max_size=20))
-def test_every_link_is_internal_external_or_bad(hrefs):
-    page = read("".join(f'<a href="{href}">x</a>' for href in hrefs), tags=frozenset({"a"}))
-    bad = sum(1 for _ in page.bad)
-    found = sum(count for _, count in page.links) + len(page.external)
-    assert found <= len(hrefs)
-    assert bad <= len(hrefs)
-    assert not hrefs or found + bad or not any(href.strip() for href in hrefs)

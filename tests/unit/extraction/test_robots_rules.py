@@ -12,9 +12,8 @@ from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.crawl import site_policies
 from crawlers.crawl.site_policies import SitePolicies
 from crawlers.extraction.robots_rules import MAX_BYTES, MAX_WILDCARDS, RobotsRules, robots_text
-from crawlers.items import SiteLimits, State
+from crawlers.items import State
 from crawlers.storage.site_rows import SiteRow
-from tests.support.opened_crawl import NOW, SITE, OpenedCrawl
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -53,26 +52,8 @@ async def resetting(exchange):
 
 async def garbled(exchange):
     if exchange.path == "/robots.txt":
-        await exchange.page(
-            b"\x00\xff\xfe<html>\r\rDisallow: /\nUser-agent: *\nDisallow: /secret/\n\x00", content_type=""
-        )
-    else:
-        await pages(BODIES)(exchange)
-
-
-async def marked(exchange):
-    """A robots.txt with a byte order mark, whose first group is the one that matters."""
-    if exchange.path == "/robots.txt":
-        await exchange.page(b"\xef\xbb\xbfUser-agent: *\nDisallow: /secret/\n", content_type="text/plain")
-    else:
-        await pages(BODIES)(exchange)
-
-
-async def large(exchange):
-    """5 MB of robots.txt, the first 500 KiB of which are enough to protect the site."""
-    if exchange.path == "/robots.txt":
-        filler = b"# more than anybody reads\n" * 200_000
-        await exchange.page(b"User-agent: *\nDisallow: /secret/\n" + filler + b"Disallow: /\n", content_type="")
+        text = b"\x00\xff\xfe<html>\r\rDisallow: /\nUser-agent: *\nDisallow: /secret/\n\x00"
+        await exchange.page(text, content_type="")
     else:
         await pages(BODIES)(exchange)
 
@@ -87,8 +68,10 @@ SITES = {
     "moved": moved,
     "circle": circle,
     "garbled": garbled,
-    "marked": marked,
-    "large": large,
+    # The first group, behind a byte order mark, is the one that matters.
+    "marked": pages(BODIES, b"\xef\xbb\xbfUser-agent: *\nDisallow: /secret/\n"),
+    # The first 500 KiB of 5 MB are enough to protect the site.
+    "large": pages(BODIES, b"User-agent: *\nDisallow: /secret/\n" + b"# more\n" * 700_000 + b"Disallow: /\n"),
     "foreign": pages(BODIES, "User-agent: https\nUser-agent: c\nUser-agent: crawler\nDisallow: /"),
     "version": pages(BODIES, "User-agent: Crawlers/1.0\nCrawl-delay: 0\nUser-agent: x\nX: y\nDisallow: /secret/"),
     "slow": pages(ROW, f"User-agent: *\nCrawl-delay: {DELAY_S}"),
@@ -161,78 +144,6 @@ def test_unreadable_robots_txt_forbids_everything_and_the_store_says_why(crawled
     assert project.pages(web[name].origin) == {"/": (State.REJECTED, row["availability"])}
 
 
-class Late:
-    """A site whose robots.txt fails until `is_up`, and all requests that it got before."""
-
-    def __init__(self):
-        self.is_up = False
-
-    async def __call__(self, exchange):
-        if self.is_up:
-            await pages(BODIES, "User-agent: *\nDisallow: /secret/")(exchange)
-        else:
-            await exchange.page("out of order", 503)
-
-
-REST = {"RETRY_TIMES": 0, "RETRY_REST_TIMES": 0, "SITEMAPS_ENABLED": 0}
-
-
-def test_site_that_rests_is_asked_again_after_a_kill(tmp_path):
-    late = Late()
-    project = Project(tmp_path, **REST, ROBOTS_REST_SECONDS=3600, STORE_BATCH_SECONDS=0)
-    with Web(late=late) as web:
-        run = project.start("crawl", "sitegraph", "-a", f"hosts={web.hosts()}")
-        run.until(lambda: "for the last time within" in run.log, "the rest")
-        run.until(lambda: project.site(web["late"].origin)["robots_status"] == 503, "the commit")
-        run.kill()
-        run.wait()
-        assert web["late"].paths == ["/robots.txt"]
-        assert project.pages(web["late"].origin) == {"/": (State.WAITING, "")}
-        explained = project.run("explain", f"{web['late'].origin}/").output
-        assert "waits until the robots.txt of its site can be read, which was not possible: status 503" in explained
-        late.is_up = True
-        assert project.crawl(web.hosts()).status == 0
-        assert project.states()[-1] == ("finished", "finished")
-        assert sorted(web["late"].paths) == ["/", "/open.html", "/robots.txt", "/robots.txt"]
-
-
-@pytest.fixture
-def opened(sqlite_url):
-    """Open crawls of one store that obey robots.txt; they are closed after the test."""
-    crawls = []
-
-    def open_(now=NOW):
-        settings = {"ROBOTSTXT_OBEY": True, "ROBOTS_MAX_DELAY_SECONDS": 60.0}
-        crawls.append(OpenedCrawl(sqlite_url, mission={"sites": [SiteLimits(SITE, parallel=8)]}, now=now, **settings))
-        return crawls[-1]
-
-    yield open_
-    for crawl in crawls:
-        crawl.kill()
-
-
-def assert_starts_are_apart(crawl, number, delay_s):
-    """Lease *number* pages, each exactly *delay_s* after the one before, whether that is still in flight or not."""
-    for count in range(number):
-        due = crawl.crawl.next_due(crawl.now)
-        assert due == delay_s
-        crawl.now += due - 0.001
-        assert crawl.crawl.next(crawl.now) is None
-        crawl.now += 0.001
-        lease = crawl.lease()
-        if count % 2:
-            crawl.end(lease)
-
-
-@pytest.mark.parametrize(("asked", "delay_s"), [("7", 7.0), ("0.25", 0.25), ("60", 60.0), ("86400", 60.0)])
-def test_crawl_delay_is_kept_up_to_the_longest(opened, asked, delay_s):
-    crawl = opened()
-    crawl.crawl.record_robots(crawl.robots().site_id, 200, f"User-agent: *\nCrawl-delay: {asked}")
-    crawl.now += crawl.crawl.next_due(crawl.now) or 0.0
-    crawl.end(crawl.lease(), *ROW)
-    assert_starts_are_apart(crawl, ROWS, delay_s)
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 def test_client_errors_allow_everything(status):
     assert RobotsRules(status, None, TOKEN).reason_against("http://a.example/x") is None
@@ -262,10 +173,6 @@ def test_server_errors_forbid_everything(status):
 )
 def test_crawl_delay_is_a_number_or_nothing(text, delay_s):
     assert RobotsRules(200, f"User-agent: *\nCrawl-delay: {text}\n", TOKEN).crawl_delay_s == delay_s
-
-
-def test_byte_order_mark_of_a_stored_text_does_not_hide_a_group():
-    assert RobotsRules(200, "\ufeffUser-agent: *\nDisallow: /x", TOKEN).reason_against("http://a.example/x")
 
 
 def test_credentials_in_addresses_of_sitemaps_are_left_out():
@@ -314,7 +221,3 @@ def test_size_of_the_rules_in_memory_is_limited(monkeypatch):
     leases = [SimpleNamespace(site_id=number, url="http://a.example/a") for number in (3, 2, 1, 3)]
     assert [sites.reason_against(lease) for lease in leases] == ["robots_disallows"] * 4
     assert loaded == [1, 3]
-
-
-def test_empty_robots_txt_allows_everything():
-    assert RobotsRules(200, "", TOKEN).reason_against("http://a.example/x") is None

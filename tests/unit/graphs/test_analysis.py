@@ -4,11 +4,10 @@ import random
 import subprocess
 import sys
 
-import networkx as nx
 import pytest
 
 from crawlers.errors import ConfigError
-from crawlers.graphs.analysis import MEASURES, analyse, to_networkx
+from crawlers.graphs.analysis import MEASURES, analyse
 from crawlers.graphs.model import Column, MemoryGraph
 
 
@@ -34,24 +33,6 @@ PAIRS = MemoryGraph(
     [(1, [(2, 9)]), (2, [(1, 1)]), (3, [(4, 1)]), (4, [(3, 1)])],
     (),
 )
-
-
-def test_pagerank_is_the_fixed_point_of_its_equation():
-    graph = random_graph()
-    ranks = values(graph, "pagerank")
-    network = to_networkx(graph)
-    size = len(network)
-    lost = sum(ranks[node] for node in network if not network.out_degree(node))
-    for node in network:
-        flow = sum(ranks[source] / network.out_degree(source) for source in network.predecessors(node))
-        assert ranks[node] == pytest.approx(0.15 / size + 0.85 * (flow + lost / size), abs=1e-11)
-
-
-def test_hubs_and_authorities_agree_with_networkx_where_the_result_is_unique():
-    graph = random_graph()
-    hubs, authorities = nx.hits(to_networkx(graph), tol=1e-12)
-    assert values(graph, "hub") == pytest.approx(hubs, abs=1e-9)
-    assert values(graph, "authority") == pytest.approx(authorities, abs=1e-9)
 
 
 def test_equally_strong_communities_are_equally_good_hubs():

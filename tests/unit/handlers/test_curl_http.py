@@ -13,16 +13,15 @@ from scrapy.exceptions import DownloadCancelledError, DownloadConnectionRefusedE
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
-from crawlers.extensions.download_errors import BadResponseError, DownloadRefusedError
+from crawlers.extensions.download_errors import BadResponseError
 from crawlers.handlers import curl_http
 from crawlers.handlers.curl_http import (
-    MAX_HEADERS,
     MAX_HOSTS,
     RESOLVED_S,
     CurlHTTPHandler,
     _Transfer,
 )
-from crawlers.handlers.targets import MAX_HEAD_BYTES, MAX_LINE_BYTES, Target
+from crawlers.handlers.targets import Target
 from crawlers.items import REQUEST_SENT
 from tests.support.persistent import response
 
@@ -215,41 +214,6 @@ def transfer(method="GET"):
 
 def taken(one, *lines):
     return [one.header_received(line + b"\r\n") for line in lines]
-
-
-@pytest.mark.parametrize(
-    ("lines", "error"),
-    [
-        ([b"X: " + b"y" * MAX_LINE_BYTES], "long_header 64"),
-        ([b"X: " + b"y" * 60_000] * (MAX_HEAD_BYTES // 60_000 + 1), "long_headers 256"),
-        ([b"X: y"] * (MAX_HEADERS + 1), "many_headers 4096"),
-    ],
-)
-def test_heads_beyond_the_limits_end_the_transfer(lines, error):
-    one = transfer()
-    *passed, last = taken(one, b"HTTP/1.1 200 OK", *lines)
-    assert set(passed) == {None}
-    assert last == 0
-    assert isinstance(one.error, DownloadRefusedError)
-    assert one.error.reason == error
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [b"HTTP/1.1"],
-        [b"HTTP/1.1 2x0 OK"],
-        [b"HTTP/1.1 1000 OK"],
-        [b"HTTP/1.1 200 OK", b" folded: y"],
-        [b"HTTP/1.1 200 OK", b"Content-Length: 1", b"Content-Length: 2"],
-        [b"HTTP/1.1 200 OK", b"Content-Length: -1"],
-        [b"HTTP/1.1 200 OK", b"Content-Length: " + b"9" * 5000],
-    ],
-)
-def test_contradictory_heads_are_not_http(lines):
-    one = transfer()
-    assert taken(one, *lines, b"")[-1] == 0
-    assert isinstance(one.error, BadResponseError)
 
 
 @pytest.mark.parametrize(

@@ -65,14 +65,6 @@ def test_syntax_error_has_the_line_of_its_cause(text, line, sentence):
     assert (caught.value.line, sentence in str(caught.value)) == (line, True)
 
 
-def test_aliases_cannot_expand_a_small_file():
-    """Nine lines of aliases would be a billion values."""
-    bomb = "roots: &a0 [x]\n" + "".join(f"f{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
-    with pytest.raises(Unreadable, match="aliases") as caught:
-        read_fields(bomb, NAMES)
-    assert caught.value.line == 2
-
-
 def test_error_in_the_reader_is_not_reported_as_a_fault_of_the_file():
     def fails(node):
         raise ValueError(node.value)

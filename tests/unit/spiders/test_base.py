@@ -88,14 +88,6 @@ def test_file_wins_over_a_site_of_the_same_name(tmp_path, monkeypatch):
     assert sites(read_hosts("a.example")) == ["http://b.example"]
 
 
-@pytest.mark.parametrize("nothing", [None, ""])
-def test_missing_hosts_are_one_sentence_with_the_remedy(nothing):
-    with pytest.raises(
-        ConfigError, match=r"no sites are given: list them in hosts\.txt in this folder, or name them .* -a hosts="
-    ):
-        read_hosts(nothing)
-
-
 @pytest.mark.parametrize("spider", ["sitegraph", "broad"])
 def test_without_sites_those_of_hosts_txt_are_crawled_and_one_line_says_so(spider, tmp_path):
     project = Project(tmp_path, SITE_DELAY_SECONDS=0, PAGE_BUDGET=1)

@@ -1,7 +1,5 @@
 """A broad crawl: what it is told wrongly, where it goes, and orders that it was not made for."""
 
-import pytest
-
 from crawlers.items import State
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
@@ -11,24 +9,6 @@ QUICK = {"SITE_DELAY_SECONDS": 0, "STORE_BATCH_SECONDS": 0.01, "RETRY_TIMES": 0}
 
 def broad(project, *arguments, **settings):
     return project.run("crawl", "broad", *arguments, **{**QUICK, **settings})
-
-
-@pytest.mark.parametrize(
-    ("arguments", "settings", "words"),
-    [
-        ((), {}, "no sites are given"),
-        (("-a", "hosts=http://a.test"), {"SCOPE": "exa mple.org"}, "SCOPE: 'exa mple.org' is not a domain"),
-        (("-a", "hosts=http://a.test"), {"SCOPE": "example.org,,"}, "SCOPE: '' is not a domain"),
-        (("-a", "hosts=http://a.test"), {"ORDER": "best"}, "ORDER"),
-    ],
-)
-def test_what_is_told_wrongly_is_one_sentence(tmp_path, arguments, settings, words):
-    ended = broad(Project(tmp_path), *arguments, **settings)
-    assert ended.status != 0
-    assert len(ended.errors) == 1
-    assert words in ended.errors[0]
-    assert "Traceback" not in ended.log
-    assert not (tmp_path / "crawl.sqlite").exists()
 
 
 def test_crawl_level_by_level_goes_to_other_sites_and_ends(tmp_path):

@@ -7,7 +7,6 @@ from crawlers.errors import ConfigError
 from crawlers.items import State
 from crawlers.spiders.extlinks import ExtLinksSpider
 from crawlers.spiders.news import _sources
-from tests.support.running import add_on
 from tests.support.sites.project import Project
 from tests.support.sites.server import Web, links, pages
 
@@ -47,18 +46,6 @@ def test_rule_reads_where_links_are_found(tmp_path):
     assert ended.log.count("Crawl extlinks stopped (the page budget is used up): ") == 1
     assert f"Reward: {earned} new links of 30 downloads" in ended.log
     assert "To resume: run the same command with a larger PAGE_BUDGET" in ended.log
-
-
-def test_larger_budget_goes_on_with_the_choices_of_a_run_that_had_it_from_the_start(tmp_path):
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "whole").mkdir()
-    with Web(a=pages(rich(12, 2)), b=pages(rich(12, 5)), c=pages(rich(12, 3))) as web:
-        parts, whole = Project(tmp_path / "parts", RULE="auto"), Project(tmp_path / "whole", RULE="auto")
-        for budget in (7, 8, 20):
-            harvest(parts, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=budget)
-            assert len(parts.query(PULLS)) == budget
-        harvest(whole, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=20)
-    assert parts.query(PULLS) == whole.query(PULLS)
 
 
 def test_failures_and_redirects_cost_and_what_is_never_asked_for_does_not(tmp_path):
@@ -104,29 +91,6 @@ def test_sites_of_the_store_come_before_those_of_hosts_txt(tmp_path):
     assert project.query("SELECT site FROM site WHERE crawl_id = 2") == [(web["b"].origin,)]
 
 
-def test_site_that_is_not_available_is_left_alone_and_tried_again_on_the_next_run(tmp_path):
-    project = Project(tmp_path, RETRY_TIMES=0)
-    working = False
-
-    async def respond(exchange):
-        if working or exchange.path == "/robots.txt":
-            await pages({"/": links("http://b.example/")})(exchange)
-        else:
-            await exchange.page("no", 500)
-
-    with Web(sick=respond, well=pages(rich(9, 2))) as web:
-        hosts = f"hosts={web.hosts()}"
-        ended = harvest(project, "-a", hosts, PAGE_BUDGET=6)
-        sick = web["sick"].origin
-        assert project.site(sick)["availability"] == "status 500"
-        assert f"{sick}/ is not available: status 500" in ended.log
-        assert web["sick"].count("/") == 1
-        working = True
-        harvest(project, "-a", hosts, PAGE_BUDGET=100)
-        assert project.site(sick)["availability"] is None
-        assert project.pages(sick) == {"/": (State.DONE, "")}
-
-
 def test_levels_frames_and_every_href_are_read(tmp_path):
     bodies = {f"/{n}.html": links(f"/{n + 1}.html") for n in range(1, 9)}
     bodies["/"] = links("/1.html") + '<link rel="alternate" href="http://alternate.example/"><area href="/area.html">'
@@ -163,39 +127,6 @@ def test_page_that_arrives_broken_is_read_again_in_another_way(tmp_path, heals):
     assert found == ({"http://first.example/", "http://second.example/"} if heals else {"http://first.example/"})
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "words"),
-    [
-        ("RULE", "nosuch", "choose one of: auto"),
-        ("PROFILE", "schools", "choose one of: institutes, universities"),
-        ("REWARD", "money", "choose one of: links, new_hosts, new_links"),
-        ("PAGE_BUDGET", "many", "whole number"),
-        ("RULE", "trivial", "needs PAGE_BUDGET"),
-        ("GITTINS_BATCH_PAGES", 0, "1 or more"),
-    ],
-)
-def test_wrong_setting_is_one_sentence_and_changes_nothing(tmp_path, setting, value, words):
-    ended = harvest(Project(tmp_path), "-a", "hosts=http://127.0.0.1:9", **{setting: value})
-    assert ended.status == 2
-    assert len(ended.errors) == 1
-    assert setting in ended.errors[0]
-    assert words in ended.errors[0]
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_profile_chooses_the_published_rule(tmp_path):
-    """R2 stays with the site that began better; R3 shares."""
-    shares = {}
-    for profile in ("institutes", "universities"):
-        (tmp_path / profile).mkdir()
-        project = Project(tmp_path / profile, PROFILE=profile)
-        with Web(poor=pages(rich(40, 2)), good=pages(rich(40, 3))) as web:
-            harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=50)
-            shares[profile] = sum(site == web["poor"].origin for site, _, _ in project.query(PULLS))
-    assert shares["institutes"] == 10
-    assert shares["universities"] > shares["institutes"]
-
-
 # Going on otherwise than before
 
 
@@ -214,32 +145,6 @@ def test_list_in_another_order_or_without_a_site_changes_nothing_of_what_was_lea
         later = other.query(PULLS)[20:]
         assert len(later) == 6
         assert {site for site, _, _ in later} <= {web["a"].origin, web["c"].origin}
-
-
-@pytest.mark.parametrize(("setting", "first", "then"), [("ORDER", "bfs", "opic"), ("REWARD", "links", "new_hosts")])
-def test_crawl_can_not_change_its_order_or_reward_on_its_way(tmp_path, setting, first, then):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(12, 2))) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=5, **{setting: first})
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, **{setting: then})
-        assert ended.status == 2
-        assert len(ended.errors) == 1
-        assert f"{setting}={then}" in ended.errors[0]
-        assert "-s CRAWL=another" in ended.errors[0]
-        assert harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=9, **{setting: first}).status == 0
-    assert len(project.query(PULLS)) == 9
-
-
-def test_crawl_that_waits_for_a_site_off_the_list_says_so_at_its_end(tmp_path):
-    project = Project(tmp_path)
-    with Web(a=pages(rich(5, 2)), b=pages(rich(5, 2))) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", PAGE_BUDGET=4)
-        ended = harvest(project, "-a", f"hosts={web.hosts('a')}")
-        assert ended.log.count("Crawl extlinks ended: ") == 1
-        assert "To resume: add the sites that are missing from the host list, then run" in ended.log
-        assert project.states() == [("interrupted", "finished")]
-        harvest(project, "-a", f"hosts={web.hosts()}")
-    assert project.states() == [("finished", "finished")]
 
 
 @pytest.mark.parametrize("at_once", [1, 8])
@@ -263,36 +168,3 @@ def test_levels_of_the_order_learnt_are_put_right_and_nothing_is_lost_behind_a_l
     assert found == sorted([*wanted, ("/rich/5.html", 5, State.REJECTED)])
     assert ("http://last.example/",) in project.query(FOUND)
     assert project.states() == [("finished", "finished")]
-
-
-@pytest.mark.parametrize("order", ["bfs", "learnt"])
-def test_listing_of_like_pages_that_each_link_outside_is_no_trap(tmp_path, order):
-    listed = [f"/n/{n}.html" for n in range(300)]
-    bodies = {"/": links(*listed)}
-    bodies |= {path: links(f"http://e{n}.example/") for n, path in enumerate(listed)}
-    bodies["/n/99.html"] += links("/deeper.html")
-    bodies["/deeper.html"] = ""
-    project = Project(tmp_path)
-    with Web(a=pages(bodies)) as web:
-        harvest(project, "-a", f"hosts={web.hosts()}", ORDER=order)
-    assert len(project.query(FOUND)) == 300
-    assert {state for (state,) in project.query("SELECT DISTINCT state FROM page")} == {State.DONE}
-
-
-def test_endless_part_is_cut_in_another_order_than_by_levels(tmp_path):
-    """Every page of the calendar links to the next ten months, and says the same."""
-
-    async def respond(exchange):
-        if exchange.path == "/robots.txt":
-            await exchange.page("", 404)
-            return
-        month = int(exchange.path.rpartition("=")[2] or 0) if "=" in exchange.path else 0
-        await exchange.page(links(*(f"/calendar?month={month * 10 + n}" for n in range(1, 11))))
-
-    project = Project(tmp_path, MAX_LEVEL=3, ADDONS=add_on("LittleEvidence"))  # 1,111 months without an end
-    with Web(a=respond) as web:
-        ended = harvest(project, "-a", f"hosts={web.hosts()}", ORDER="opic", CONCURRENT_REQUESTS=8)
-    assert ended.status == 0
-    done = project.query("SELECT count(*) FROM page WHERE state = 1")[0][0]
-    assert 200 < done < 900
-    assert project.query("SELECT count(*) FROM page WHERE reason LIKE 'trap_%'")[0][0] > 100

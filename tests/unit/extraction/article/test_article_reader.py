@@ -104,10 +104,6 @@ def test_a_change_shows_the_zone_of_the_publisher():
     assert extract(page(said)).published == "2024-05-04T01:00:00+02:00"
 
 
-def test_visible_date_is_found():
-    assert extract(page(body="<p class=date>Published: 3 May 2024</p>")).published == "2024-05-03"
-
-
 @pytest.mark.parametrize("href", ["javascript:void(0)", "http://[broken", "mailto:a@post.test", "#top", ""])
 def test_canonical_url_must_be_a_web_address(href):
     assert extract(page(f'<link rel="canonical" href="{href}">')).canonical_url == URL

@@ -105,11 +105,6 @@ def test_links_have_ids_and_counts_and_external_links_the_urls(database, tmp_pat
     }
 
 
-def test_folded_graph_is_that_of_the_site(database, tmp_path):
-    site_id = store(database, WEB)
-    assert folded(export(database, tmp_path, [site_id]), site_id) == site_graph(database, site_id)
-
-
 @given(st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_folded_graph_of_any_site_is_that_of_the_site(sqlite, tmp_path_factory, data):
