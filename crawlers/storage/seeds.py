@@ -6,16 +6,14 @@ to seeds, so removing a seed does not affect the crawls of its site.
 
 from __future__ import annotations
 
-import time
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from crawlers.errors import ConfigError
-from crawlers.items import Seed, SiteLimits, State
+from crawlers.items import Seed, SiteLimits
 from crawlers.storage.schema.tables import external_link, external_url, page, seed, site
-from crawlers.storage.site_rows import PROBLEM, site_problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -27,14 +25,6 @@ if TYPE_CHECKING:
 
 
 SEED_COLUMNS = tuple(seed.c["id" if field.name == "number" else field.name] for field in fields(Seed))
-
-
-class LastCrawl(NamedTuple):
-    """The results of the latest crawl of a site."""
-
-    pages: int  # read successfully, duplicates included
-    external_urls: int  # distinct
-    problem: str | None  # see `site_problem`
 
 
 def crawl_seeds(database: Database) -> list[SiteLimits]:
@@ -80,28 +70,6 @@ def enable_seeds(database: Database, numbers: Collection[int], *, enabled: bool)
     """Include the seeds with these *numbers* in harvests, or exclude them."""
     with database.write() as connection:
         connection.execute(update(seed).where(seed.c.id.in_(numbers)).values(enabled=enabled, is_found=False))
-
-
-def last_crawls(database: Database, sites: Iterable[str]) -> dict[str, LastCrawl]:
-    """Return the results of the latest crawl of each of *sites*, except sites that were never crawled."""
-    latest = select(func.max(site.c.id)).group_by(site.c.site)
-    wanted = set(sites)
-    found = {}
-    with database.read() as connection:
-        # By name, because the number of a removed seed may have been reused.
-        rows = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(site.c.id.in_(latest)))
-        now = time.time()
-        for row in rows.all():
-            if row.site in wanted:
-                found[row.site] = LastCrawl(*_counts(connection, row.id), site_problem(row, now))
-    return found
-
-
-def _counts(connection: Connection, site_id: int) -> tuple[int, int]:
-    pages = select(func.count() + func.coalesce(func.sum(page.c.duplicates), 0)).where(
-        page.c.site_id == site_id, page.c.state == int(State.DONE)
-    )
-    return int(connection.execute(pages).scalar_one()), external_urls_of(connection, site_id)
 
 
 def external_urls_of(connection: Connection, site_id: int) -> int:

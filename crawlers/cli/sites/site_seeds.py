@@ -18,19 +18,21 @@ from crawlers.options.file_kinds import CSV_TABLE
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import text_table
 from crawlers.reports.catalogue.table import Cells, Column, Kind
+from crawlers.reports.seed_overview import seed_figures, seed_lines
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.files.writable import check_file
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds, save_sources
-from crawlers.storage.seeds import enable_seeds, last_crawls, list_seeds, remove_seeds, save_seeds
+from crawlers.storage.seeds import enable_seeds, external_urls_of, list_seeds, remove_seeds, save_seeds
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from scrapy.settings import BaseSettings
+    from sqlalchemy import Connection
 
     from crawlers.items import Seed, SeedChange
-    from crawlers.storage.seeds import LastCrawl
+    from crawlers.reports.seed_overview import SeedLine
 
 SEEDS = (
     Column("number", "number", Kind.NUMBER),
@@ -58,11 +60,12 @@ def show(settings: BaseSettings, _: list[str], opts: argparse.Namespace) -> None
         show_sources(settings)
         return
     with opened(settings) as database:
-        seeds = list_seeds(database)
-        shown = [seed for seed in seeds if opts.all or seed.enabled]
-        crawls = last_crawls(database, [seed.site for seed in shown])
+        seeds, figures = seed_lines(database), seed_figures(database)
+        shown = [one for one in seeds if opts.all or one.seed.enabled]
+        with database.read() as connection:
+            rows = [_cells(connection, one, figures.counts_of(one).pages) for one in shown]
     if shown:
-        print(text_table(SEEDS, (_cells(seed, crawls.get(seed.site)) for seed in shown)))
+        print(text_table(SEEDS, rows))
     if len(shown) < len(seeds):
         print(hidden(len(seeds) - len(shown), "site", are_more=bool(shown)))
     elif not seeds:
@@ -168,13 +171,10 @@ def _show_saved(saved: Sequence[tuple[Seed, bool]]) -> None:
         print(f"{seed.number} {seed.start_url} {'added' if is_new else 'changed'}")
 
 
-def _cells(seed: Seed, crawl: LastCrawl | None) -> Cells:
+def _cells(connection: Connection, line: SeedLine, pages: int) -> Cells:
+    seed = line.seed
     of_seed = (seed.number, seed.short_name, seed.name, seed.start_url, seed.enabled)
-    if crawl is None:
-        return (*of_seed, None, None, "not crawled yet")
-    return (
-        *of_seed,
-        crawl.pages,
-        crawl.external_urls,
-        sentence(crawl.problem) or ("available" if crawl.pages else None),
-    )
+    if line.site_id is None:
+        return (*of_seed, None, None, line.state)
+    external_urls = external_urls_of(connection, line.site_id)
+    return (*of_seed, pages, external_urls, sentence(line.problem) or ("available" if pages else None))

@@ -16,13 +16,21 @@ from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.inputs.text_file import decoded
 from crawlers.reports.catalogue.conditions import MAX_CHARS
-from crawlers.reports.seed_overview import SORTED_BY, SeedState, seed_figures, seed_page, site_details
+from crawlers.reports.seed_overview import (
+    SORTED_BY,
+    STATES,
+    SeedFigures,
+    chosen_lines,
+    seed_figures,
+    seed_lines,
+    site_details,
+)
 from crawlers.storage.news.stored_sources import delete_orphaned_feeds
 from crawlers.storage.seeds import enable_seeds, list_seeds, save_seeds, seed_numbered
 from crawlers.storage.site_removal import MOST_COUNTED, SiteRows, crawls_at_work, remove_site, rows_of_site
 from crawlers.web.downloads import TABLE_TYPES, saved_as, sends_file
 from crawlers.web.forms import changes
-from crawlers.web.panel import panel_of
+from crawlers.web.panel import number_in, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -40,7 +48,6 @@ FIGURES = "figures of sites"  # key of what the latest crawls have counted
 DETAILS_SHARE = 0.05  # of the time of a processor for what the latest crawl of a site found
 ROWS_SHARE = 0.1  # of the time of a processor for counting what is deleted with a site
 FIGURES_SHARE = 0.02  # of the time of a processor for counting it, whoever looks at the list
-STATES = ("enabled", "disabled", *(state.value for state in SeedState))
 SWITCHES = {"enable": True, "disable": False}
 FIELDS = ("full_name", "short_name", "parallel", "max_level", "delay_ms")
 
@@ -151,20 +158,17 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
     by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
     outcome = panel.results.get(FIGURES, partial(seed_figures, panel.database), share=FIGURES_SHARE)
     figures = outcome.value
-    page = given.get("page", "1")
-    number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 and int(page) else 1
-    first = (number - 1) * ROWS
-    part = seed_page(
-        panel.database, query["text"], query["state"], by, figures, descending=is_down, first=first, rows=ROWS
-    )
+    number = number_in(request, "page") or 1
+    listed = seed_lines(panel.database)
+    lines = chosen_lines(listed, figures or SeedFigures({}, {}), query["text"], query["state"], by, descending=is_down)
     shown = {name: value for name, value in query.items() if value}
     defaults = {"errors": {}, "typed": {}, "text": ""}
     return render(
         request,
         "sites.html",
         status,
-        lines=part.lines,
-        total=part.total,
+        lines=lines[(number - 1) * ROWS : number * ROWS],
+        total=len(lines),
         figures=figures,
         outcome=outcome,
         given=shown,
@@ -173,7 +177,7 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
         states=STATES,
         links={key: urlencode({**shown, "by": f"-{key}" if key == by and not is_down else key}) for key in SORTED_BY},
         earlier=urlencode({**shown, "page": number - 1}) if number > 1 else "",
-        later=urlencode({**shown, "page": number + 1}) if part.total > first + ROWS else "",
+        later=urlencode({**shown, "page": number + 1}) if len(lines) > number * ROWS else "",
         deleted=_deleted(given),
         most=MOST_COUNTED,
         saved=[(name, given[name]) for name in ("added", "changed") if given.get(name, "").isdigit()],

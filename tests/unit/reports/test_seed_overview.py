@@ -4,13 +4,21 @@ import pytest
 from sqlalchemy import insert, update
 
 from crawlers.items import State
-from crawlers.reports.seed_overview import SeedState, seed_figures, seed_page, site_details
+from crawlers.reports.seed_overview import (
+    SeedFigures,
+    SeedState,
+    chosen_lines,
+    seed_figures,
+    seed_lines,
+    site_details,
+)
 from crawlers.storage.schema.tables import crawler_setting, page, pull, site
 from crawlers.storage.seeds import save_seeds
 from crawlers.storage.url_counts import UrlCounts
 from tests.support.stored_crawl import stored_crawl
 
 A, NEW = "http://a.test", "http://new.test"
+NOTHING = SeedFigures({}, {})
 
 
 @pytest.fixture
@@ -23,14 +31,13 @@ def stored(database):
     return database
 
 
-def found(database, *arguments, **options):
-    return [line.seed.site for line in seed_page(database, *arguments, **options).lines]
+def found(database, *arguments, figures=NOTHING, **options):
+    return [line.seed.site for line in chosen_lines(seed_lines(database), figures, *arguments, **options)]
 
 
 def test_lines_have_the_state_of_the_latest_crawl(stored):
-    page, figures = seed_page(stored), seed_figures(stored)
-    assert page.total == 3
-    first, second, third = page.lines
+    figures = seed_figures(stored)
+    first, second, third = seed_lines(stored)
     assert (first.seed.site, first.state, first.problem) == (A, SeedState.AVAILABLE, None)
     assert (first.crawl_id, figures.counts[first.site_id].pages, figures.counts[first.site_id].errors) == (1, 4, 2)
     assert (second.state, second.problem, figures.counts[second.site_id].pages) == (
@@ -44,9 +51,11 @@ def test_lines_have_the_state_of_the_latest_crawl(stored):
 def test_site_with_a_bad_certificate_is_available_and_has_a_problem(stored):
     with stored.write() as connection:
         connection.execute(update(site).where(site.c.id == 1).values(certificate="certificate_expired"))
-    first, *_ = seed_page(stored).lines
+    first, *_ = seed_lines(stored)
     assert (first.state, first.problem) == (SeedState.AVAILABLE, "certificate_expired")
     assert found(stored, state=SeedState.AVAILABLE) == [A]
+    assert found(stored, state="disabled") == [A, "http://c.test", NEW]
+    assert found(stored, state="enabled") == []
 
 
 @pytest.mark.both_stores
@@ -56,15 +65,15 @@ def test_lines_are_sorted_by_what_the_latest_crawls_counted(stored):
     figures = seed_figures(stored)
     other = "http://c.test"
     assert found(stored, by="pages", figures=figures) == [A, other, NEW]
-    assert found(stored, by="pages", figures=figures, descending=True, rows=2) == [other, A]
+    assert found(stored, by="pages", figures=figures, descending=True) == [other, A, NEW]
     assert found(stored, by="errors", figures=figures, descending=True) == [A, other, NEW]
     assert found(stored, by="yield", figures=figures) == [A, other, NEW]  # those without one come last
-    assert found(stored, by="yield", figures=figures, descending=True, first=1) == [other, NEW]
+    assert found(stored, by="yield", figures=figures, descending=True) == [A, other, NEW]
 
 
 def test_lines_are_searched_in_names_and_addresses(stored):
     assert found(stored, " üNI ") == found(stored, "new.te") == [NEW]
-    assert found(stored, "%") == []
+    assert found(stored, "%") == found(stored, "none") == []
 
 
 @pytest.mark.both_stores

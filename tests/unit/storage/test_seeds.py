@@ -6,15 +6,13 @@ from sqlalchemy import event, insert
 from crawlers.errors import ConfigError
 from crawlers.items import Seed, State
 from crawlers.storage.crawls import begin
-from crawlers.storage.schema.tables import external_link, external_url, page, site
+from crawlers.storage.schema.tables import external_link, external_url, page
 from crawlers.storage.seeds import (
-    LastCrawl,
-    last_crawls,
+    external_urls_of,
     list_seeds,
     save_seeds,
 )
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import add_sites
 
 A, B, C = "http://a.example", "http://b.example", "http://c.example"
 
@@ -78,22 +76,15 @@ def stored_page(number, site_id, state=State.DONE, duplicates=0):
 
 
 @pytest.mark.both_stores
-def test_last_crawl_has_the_results_and_the_reason_for_none(database):
-    old = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
-    new = [row.id for row in add_sites(database, old.id + 1, A, B)]
-    pages = [stored_page(1, old.sites[0].id), stored_page(2, new[0], duplicates=2), stored_page(3, new[0])]
-    pages.append(stored_page(4, new[0], State.REFUSED))
+def test_external_urls_are_different_ones(database):
+    crawl = begin(database, "mine", "extlinks", [SiteRow(0, A, 1, None, 0.0), SiteRow(0, B, 1, None, 0.0)], {}, 0.0)
+    a, b = (row.id for row in crawl.sites)
     urls = [{"id": n, "site": C, "url": f"{C}/{n}", "key": key} for n, key in ((1, 1), (2, 2), (3, 2))]
-    links = [(1, 3), (2, 1), (2, 2), (3, 2), (3, 3)]
+    links = [(2, 1), (2, 2), (3, 2), (3, 3)]
     with database.write() as connection:
-        connection.execute(insert(page), pages)
+        connection.execute(insert(page), [stored_page(2, a), stored_page(3, a)])
         connection.execute(insert(external_url), urls)
         connection.execute(
             insert(external_link), [{"page_id": p, "url_id": u, "context_id": 1, "count": 5} for p, u in links]
         )
-        connection.execute(site.update().where(site.c.id == new[1]).values(availability="status 404"))
-    assert last_crawls(database, [A, B, C]) == {
-        A: LastCrawl(4, 2, None),
-        B: LastCrawl(0, 0, "not_available status 404"),
-    }
-    assert last_crawls(database, []) == {}
+        assert (external_urls_of(connection, a), external_urls_of(connection, b)) == (2, 0)
