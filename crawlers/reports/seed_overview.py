@@ -12,11 +12,10 @@ from crawlers.items import Seed, State
 from crawlers.reports.catalogue.conditions import by_code_points
 from crawlers.reports.catalogue.site_report import robots_delays
 from crawlers.reports.crawl_overview import guesses_of
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import crawl, page, pull, seed, site
 from crawlers.storage.seeds import SEED_COLUMNS, external_urls_of
 from crawlers.storage.site_rows import PROBLEM, site_problem
-from crawlers.storage.url_counts import UrlCounts, url_counts
+from crawlers.storage.url_counts import MIN_ERROR_STATUS, UrlCounts, url_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,13 +6,13 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import case, exists, func, or_, select
+from sqlalchemy import func, select
 
 from crawlers.items import State
 from crawlers.reasons import Reason, brief
-from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import crawl, external_link, external_url, link, page, seed, site, worker
 from crawlers.storage.site_rows import PROBLEM, WHY_UNAVAILABLE, site_problem
+from crawlers.storage.url_counts import ENDED, URL_KIND, UrlKind, is_vain_guess, total, url_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 STOPPED_BY_USER = (Reason.SHUTDOWN, Reason.STOP_FILE)  # the first one by a signal or a command
-MIN_ERROR_STATUS = 400  # the lowest status of an error
-_ENDED = (State.REFUSED, State.FAILED, State.REJECTED)
 
 
 class CrawlEnd(NamedTuple):
@@ -84,17 +82,11 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
         .where(of_crawl, site.c.is_open)
         .order_by(site.c.site)
     )
-    grouped = (
-        page.c.site_id,
-        page.c.state,
-        (page.c.status >= MIN_ERROR_STATUS).label("is_error"),
-        case((page.c.state.in_([int(state) for state in _ENDED]), page.c.reason)).label("why"),
-    )
-    counts = (func.count(), func.min(page.c.url), func.sum(page.c.duplicates))
+    ended = select(page.c.state, URL_KIND.label("kind"), page.c.reason, func.count(), func.min(page.c.url))
     # By name, because PostgreSQL takes an expression with parameters for another one when it is repeated.
-    urls = select(*grouped, *counts).where(_within(of_crawl)).group_by("site_id", "state", "is_error", "why")
+    ended = ended.where(_within(of_crawl), page.c.state.in_(ENDED)).group_by("state", "kind", "reason")
     if guesses:
-        urls = urls.join(site, site.c.id == page.c.site_id).where(~is_vain_guess(guesses))
+        ended = ended.join(site, site.c.id == page.c.site_id).where(~is_vain_guess(guesses))
     contents = (
         select(page.c.site_id, func.count() - func.count(page.c.content_hash.distinct()))
         .where(_within(of_crawl), page.c.state == int(State.DONE), page.c.content_hash.is_not(None))
@@ -102,30 +94,18 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
     )
     # A site's pages first: so the links are read in the order of their table.
     linked = select(page.c.site_id, func.count()).join(link, link.c.source_id == page.c.id).group_by(page.c.site_id)
-    pages: Counter[int] = Counter()
-    errors: Counter[int] = Counter()
-    duplicates: Counter[int] = Counter()
     endings: Counter[Ending] = Counter()
     examples: dict[Ending, str] = {}
-    states: Counter[State] = Counter()
     with database.read() as connection:
         end = crawl_end(connection, crawl_id)
         sites = connection.execute(named).all()
-        for site_id, number, is_error, why, count, url, merged in connection.execute(urls):
-            state = State(number)
-            states[state] += count
-            if state is State.DONE:
-                pages[site_id] += count + merged
-                duplicates[site_id] += merged
-            elif state in _ENDED:
-                failed = state is State.FAILED or (state is State.REFUSED and bool(is_error))
-                ending = Ending(state, failed, brief(why))
-                errors[site_id] += count * failed
-                endings[ending] += count
-                examples[ending] = min(url, examples.get(ending, url))
+        counts = url_counts(connection, _within(of_crawl), guesses)
+        for state, kind, why, count, url in connection.execute(ended):
+            ending = Ending(State(state), kind == UrlKind.ERROR, brief(why))
+            endings[ending] += count
+            examples[ending] = min(url, examples.get(ending, url))
         has_requested = _has_requested(connection, crawl_id)
-        for site_id, number in connection.execute(contents):
-            duplicates[site_id] += number
+        duplicates = {site_id: number for site_id, number in connection.execute(contents)}
         links = {site_id: number for site_id, number in connection.execute(linked.where(_within(of_crawl)))}
     now = time.time()
     found = [
@@ -133,27 +113,21 @@ def crawl_results(database: Database, crawl_id: int, guesses: Sequence[str] = ()
             row.site,
             site_problem(row, now),
             bool(row.is_found),
-            pages[row.id],
+            counts[row.id].pages,
             links.get(row.id, 0),
-            errors[row.id],
-            duplicates[row.id],
+            counts[row.id].errors,
+            counts[row.id].copies + duplicates.get(row.id, 0),
         )
         for row in sites
     ]
-    return CrawlResults(end, found, endings, examples, states[State.MOVED], states[State.WAITING], has_requested)
+    whole = total(counts.values())
+    return CrawlResults(end, found, endings, examples, whole.redirects, whole.waiting, has_requested)
 
 
 def _has_requested(connection: Connection, crawl_id: int) -> bool:
     of_run = (worker.c.crawl_id == crawl_id) & (worker.c.joined_at >= crawl.c.run_started_at)
     requested = select(worker.c.id).join(crawl, crawl.c.id == worker.c.crawl_id).where(of_run)
     return connection.execute(requested.where(worker.c.used + worker.c.pages > 0).limit(1)).scalar() is not None
-
-
-def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:
-    """Return whether a page, joined with its site, is at one of the paths *guesses*, and nothing was there."""
-    is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
-    is_feed = exists().where(feed.c.url == page.c.url)
-    return page.c.state.in_([int(state) for state in _ENDED]) & is_guess & ~is_feed
 
 
 def _within(of_crawl: ColumnElement[bool]) -> ColumnElement[bool]:

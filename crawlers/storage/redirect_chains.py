@@ -8,9 +8,9 @@ from sqlalchemy import func, select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.schema.tables import external_link, external_url, link_context, page, site
 from crawlers.storage.streaming import streamed
+from crawlers.storage.url_counts import MIN_ERROR_STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

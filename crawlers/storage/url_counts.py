@@ -10,10 +10,10 @@ from collections import defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import ColumnElement, case, func, or_, select, true
+from sqlalchemy import ColumnElement, case, exists, func, or_, select, true
 
 from crawlers.items import State
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS, is_vain_guess
+from crawlers.storage.schema.news_tables import feed
 from crawlers.storage.schema.tables import page, site
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from crawlers.reasons import Reason
+
+
+MIN_ERROR_STATUS = 400  # the lowest status of an error
+ENDED = [int(state) for state in (State.REFUSED, State.FAILED, State.REJECTED)]  # of URLs that are not pages
 
 
 class UrlKind(StrEnum):
@@ -82,6 +86,12 @@ def has_reason(column: ColumnElement[Any], codes: Iterable[Reason]) -> ColumnEle
     some = sorted(codes)
     whole = column.in_([code for code in some if not code.parts])
     return or_(whole, *(column.startswith(f"{code} ", autoescape=True) for code in some if code.parts))
+
+
+def is_vain_guess(guesses: Sequence[str]) -> ColumnElement[bool]:
+    """Return whether a page, joined with its site, is at one of the paths *guesses*, and nothing was there."""
+    is_guess = or_(*(page.c.url == site.c.site + path for path in guesses))
+    return page.c.state.in_(ENDED) & is_guess & ~exists().where(feed.c.url == page.c.url)
 
 
 class UrlCounts(NamedTuple):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import sentence
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS
 from crawlers.storage.redirect_chains import Hop, chain_of
 from crawlers.storage.streaming import streamed
+from crawlers.storage.url_counts import MIN_ERROR_STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,10 +23,9 @@ from crawlers.reports.catalogue.page_walk import PageReport, page_steps, place_o
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
-from crawlers.storage.crawl_results import MIN_ERROR_STATUS, is_vain_guess
 from crawlers.storage.redirect_chains import chain_of, hops_after, outward_targets
 from crawlers.storage.schema.tables import page, site
-from crawlers.storage.url_counts import URL_KIND, UrlKind, has_reason
+from crawlers.storage.url_counts import MIN_ERROR_STATUS, URL_KIND, UrlKind, has_reason, is_vain_guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
