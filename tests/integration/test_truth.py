@@ -16,10 +16,13 @@ SITES = ("library", "faculty", "mirror")
 SCALE = 2
 
 
+SETTINGS = Settings()
+SETTINGS.setmodule("crawlers.settings")
+NORMALIZATION = normalization(SETTINGS)
+
+
 def normalize(url):
-    settings = Settings()
-    settings.setmodule("crawlers.settings")
-    return resolve(url, "", normalization(settings)).normalized
+    return resolve(url, "", NORMALIZATION).normalized
 
 
 @pytest.fixture(scope="module")
