@@ -28,7 +28,8 @@ def refusal(web, crawl_in):
     return refused
 
 
-def test_all_bad_lines_of_the_hosts_file_are_named(refusal):
+@pytest.mark.parametrize("workers", [1, 3])
+def test_all_bad_lines_of_the_hosts_file_are_named(refusal, workers):
     hosts = [
         "http://127.0.0.1:9",
         "ftp://a.example",
@@ -37,7 +38,11 @@ def test_all_bad_lines_of_the_hosts_file_are_named(refusal):
         "c.example;1;-1",
         "d.example;1;2;3;4",
     ]
-    wrong = [line for line in refusal(hosts).removeprefix("Error: ").splitlines() if line.startswith("hosts.txt:")]
+    wrong = [
+        line
+        for line in refusal(hosts, WORKERS=workers).removeprefix("Error: ").splitlines()
+        if line.startswith("hosts.txt:")
+    ]
     assert [line.split(":")[1] for line in wrong] == ["2", "3", "5", "6"]
     for line, part in zip(wrong, ("'ftp'", "'many'", "'-1'", "5 fields"), strict=True):
         assert part in line

@@ -38,44 +38,27 @@ def graphs(project):
     return {path.name: path.read_bytes() for path in (project.folder / "result").glob("*.gexf")}
 
 
-def test_added_host_is_crawled_to_the_same_graph(web, project, undisturbed):
-    assert project.crawl(hosts(web, "one"), **SOME).status == 0
-    assert project.states() == [("interrupted", "closespider_pagecount")]
-    assert project.crawl(hosts(web, "three", "two", "one")).status == 0
-    assert project.states() == [("finished", "finished")]
-    assert graphs(project) == undisturbed
-    assert all(len(site.paths) == len(set(site.paths)) for site in web.sites.values() if site is not web["one"])
-
-
-def test_removed_host_is_left_alone_until_it_comes_back(web, project, undisturbed):
+def test_added_host_is_crawled_and_a_removed_one_is_left_alone_until_it_comes_back(web, project, undisturbed):
     assert project.crawl(hosts(web, "one", "two"), **SOME).status == 0
+    assert project.states() == [("interrupted", "closespider_pagecount")]
     before = len(web["one"].requests)
-    without = project.crawl(hosts(web, "two", "three"))
+    without = project.crawl(hosts(web, "three", "two"))
     assert without.status == 0
-    assert "left alone until they are listed again: 1 site with" in without.log
-    assert len(web["one"].requests) == before
-    assert [state for state, _ in project.states()] == ["interrupted"]
-    assert project.crawl(hosts(web, "one", "two", "three")).status == 0
-    assert [state for state, _ in project.states()] == ["finished"]
-    assert graphs(project) == undisturbed
-
-
-def test_crawl_that_goes_on_with_another_list_says_so_and_how_to_begin_a_new_one(web, project, undisturbed):
-    assert project.crawl(hosts(web, "one"), **SOME).status == 0
-    requests = len(web["one"].requests)
-    other = project.crawl(hosts(web, "two"))
-    (line,) = (line for line in other.log.splitlines() if "goes on with another host list" in line)
+    (line,) = (line for line in without.log.splitlines() if "goes on with another host list" in line)
     assert "unfinished crawl sitegraph" in line
     assert "new: 1 site; missing and left alone until they are listed again: 1 site with " in line
     assert line.endswith("; for a crawl of this list alone, give this crawl another name: -s CRAWL=another")
-    assert len(web["one"].requests) == requests
-    for names in (("one", "two"), ("one", "two", "three")):
-        ended = project.crawl(hosts(web, *names), **SOME)
-        assert ("new: 1 site; " in ended.log) == ("three" in names)
-        assert ("goes on with another host list" in ended.log) == ("three" in names)
-    alone = project.crawl(hosts(web, "two"), CRAWL="another")
+    assert len(web["one"].requests) == before
+    assert [state for state, _ in project.states()] == ["interrupted"]
+    alone = project.crawl(hosts(web, "two"), CRAWL="another", RESULT_FOLDER="alone")
     assert "Crawl another begins: 1 site" in alone.log
     assert "another host list" not in alone.log
+    ended = project.crawl(hosts(web, "one", "two", "three"))
+    assert ended.status == 0
+    assert "goes on with another host list" not in ended.log
+    assert [state for state, _ in project.states()] == ["finished", "finished"]
+    assert graphs(project) == undisturbed
+    assert len(web["three"].paths) == len(set(web["three"].paths))
 
 
 def test_lowered_level_ends_the_crawl_there(web, project):

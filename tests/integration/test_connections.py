@@ -5,6 +5,7 @@ import re
 import socket
 import ssl
 import struct
+from contextlib import ExitStack
 from ipaddress import IPv4Address
 
 import pytest
@@ -55,14 +56,15 @@ async def send_second_response(connection, path):
 ANSWERS = [close_at_second, reset_at_second, close_after_each, send_garbage, send_second_response]
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, http_client, answer):
+def test_end_of_an_idle_connection_is_not_an_error_of_a_page(tmp_path, http_client):
     project = Project(tmp_path, RETRY_TIMES=0, HTTP_CLIENT=http_client)
-    with PersistentSite(answer) as site:
-        assert project.crawl(f"{site.origin};2;;0").status == 0
-    assert project.pages(site.origin) == dict.fromkeys(["/", *PATHS], (State.DONE, ""))
+    with ExitStack() as stack:
+        sites = [stack.enter_context(PersistentSite(answer)) for answer in ANSWERS]
+        assert project.crawl(",".join(f"{site.origin};2;;0" for site in sites)).status == 0
+    for site, answer in zip(sites, ANSWERS, strict=True):
+        assert project.pages(site.origin) == dict.fromkeys(["/", *PATHS], (State.DONE, "")), answer
+        assert site.paths["/smuggled"] == 0
     assert (tmp_path / "logs/error_log.csv").read_text().count("\n") == 1
-    assert site.paths["/smuggled"] == 0
 
 
 ANOTHER, OWN = x509.DNSName("another.example"), x509.IPAddress(IPv4Address("127.0.0.1"))

@@ -5,11 +5,8 @@
 
 import os
 import signal
-from contextlib import closing
 
-import psycopg
 import pytest
-from sqlalchemy import make_url
 
 from crawlers.inputs.worker_place import CRAWL
 from tests.support.processes import until
@@ -60,37 +57,6 @@ def test_a_crawl_never_goes_on_writing_to_a_lost_file(web, paced, crawl_in):
     again = crawl.run(ADDONS="{}")
     assert "Traceback" not in again.log
     assert (again.status, again.errors, crawl.states) == (0, [], ["finished"])
-
-
-def cut(url):
-    with closing(_connected(url)) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid != pg_backend_pid()"
-        )
-
-
-def _connected(url):
-    return psycopg.connect(make_url(url).set(drivername="postgresql").render_as_string(False), autocommit=True)
-
-
-def count_pages(url):
-    with closing(_connected(url)) as connection:
-        if connection.execute("SELECT to_regclass('page')").fetchone() == (None,):
-            return 0
-        return connection.execute("SELECT count(*) FROM page WHERE state != 0").fetchone()[0]
-
-
-def test_a_crawl_whose_connections_are_cut_begins_its_command_again(web, paced, crawl_in, postgresql_url):
-    paced(WRITING_S)
-    crawl = crawl_in("lost", web.hosts("mirror"), DATABASE_URL=postgresql_url, **SETTINGS)
-    run = crawl.start()
-    until(lambda: web.requests > STOPPED_AFTER and count_pages(postgresql_url) > STOPPED_AFTER / 4, "the pages")
-    cut(postgresql_url)
-    ended = run.wait()
-    assert (ended.status, ended.errors, crawl.states) == (0, [], ["finished"]), ended.log
-    assert ended.log.count("begins again") == 1
-    assert "Traceback" not in ended.log
 
 
 def begin_again():

@@ -51,13 +51,6 @@ def held_until(event):
     return respond
 
 
-async def stalled(exchange):
-    if exchange.path == "/robots.txt":
-        await exchange.page(status=404)
-    else:
-        await exchange.until_closed()
-
-
 def refusing(status, times, **headers):
     """The home page is refused *times* times."""
 
@@ -131,15 +124,6 @@ def test_host_that_is_slow_does_not_delay_the_others(crawled):
         "/",
     ]  # it responds when all pages of the other host were requested
     assert project.pages(web["held"].origin) == {"/": (State.DONE, "")}
-
-
-def test_stalled_host_fails_with_a_reason(tmp_path):
-    project = Project(tmp_path, DOWNLOAD_TIMEOUT=2, RETRY_TIMES=1, RETRY_BACKOFF_SECONDS=0.1)
-    with Web(stalled=stalled) as web:
-        assert project.crawl(web.hosts()).status == 3
-        origin = web["stalled"].origin
-    assert project.pages(origin) == {"/": (State.FAILED, "timeout")}
-    assert project.site(origin)["availability"] == "timeout"
 
 
 @pytest.mark.parametrize("name", ["resting", "speechless", "nonsense"])

@@ -77,7 +77,7 @@ def hostile(port):
     return respond
 
 
-def crawl(folder, victim, **settings):
+def crawl(folder, victim, meanwhile=lambda run: None, **settings):
     """Crawl the site that leads to *victim*, with all sites in the scope; return its project and log."""
     settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0, "SCOPE": "all", "SITE_DELAY_SECONDS": 0, **settings}
     project = Project(folder, **settings)
@@ -85,6 +85,7 @@ def crawl(folder, victim, **settings):
         port = web["seed"].origin.rpartition(":")[2]
         hosts = f"hosts=http://public.test:{port}"
         run = project.start("crawl", "broad", "-a", hosts, before=imaginary(NAMES, PUBLIC), PAGE_BUDGET=40, **settings)
+        meanwhile(run)
         ended = run.wait()
     return project, ended.log
 
@@ -120,8 +121,13 @@ def test_pages_of_refused_hosts_are_rejected(refused):
 
 def test_setting_allows_private_addresses(tmp_path, http_client):
     with Victim() as victim:
-        crawl(tmp_path, victim, REFUSE_PRIVATE_ADDRESSES=0, HTTP_CLIENT=http_client)
-        assert victim.was_reached()
+        allowed = {"REFUSE_PRIVATE_ADDRESSES": 0, "HTTP_CLIENT": http_client}
+        crawl(
+            tmp_path,
+            victim,
+            lambda run: run.until(victim.was_reached, "a private connection") and run.kill(),
+            **allowed,
+        )
 
 
 def test_intranet_is_crawled_without_a_setting(tmp_path, http_client):

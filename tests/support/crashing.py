@@ -15,7 +15,6 @@ from sqlalchemy import Engine, event
 
 from crawlers.crawl import membership
 from crawlers.frontier import sql_store
-from crawlers.inputs.worker_place import worker_place
 from crawlers.storage import writer
 from crawlers.storage.files import csv_logs
 
@@ -60,14 +59,6 @@ class KillFirstAtStatement:
                 with suppress(FileExistsError):
                     Path("killed").touch(exist_ok=False)
                     os.kill(os.getpid(), signal.SIGKILL)
-
-
-class DeadWorkers:
-    """Lets each worker of a command for several ones die when it starts, with exit status 70."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        if worker_place() is not None:
-            os._exit(70)
 
 
 class FullWhenNumbersAreReserved:

@@ -1,5 +1,6 @@
 """Deployed as an egg to a real scrapyd, the project crawls, stops, resumes and is replaced."""
 
+import asyncio
 import http.client
 import json
 import netrc
@@ -10,22 +11,25 @@ import threading
 import zipfile
 from base64 import b64encode
 from collections import Counter
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing
 
 import networkx
 import pytest
 
-from examples.server import ROOT, serve
-from tests.support.processes import PATIENCE_S, until
+from tests.support.processes import PATIENCE_S, ROOT, until
 from tests.support.scrapyd_nodes import Node, need_scrapyd
+from tests.support.sites.server import Web, links, pages
 
-PAGES = 20  # of the gated site, beside its home page
+PAGES = 20  # beside the home page
+
+
+PATHS = [f"/{number}" for number in range(PAGES)]
+SITE = pages({"/": links(*PATHS), **{path: f"<title>{path}</title>" for path in PATHS}})
 
 
 @pytest.fixture(scope="module")
 def web():
-    with serve() as served:
+    with Web(site=SITE) as served:
         yield served
 
 
@@ -59,48 +63,20 @@ def graph(folder):
     return path
 
 
-class GatedSite(ThreadingHTTPServer):
-    """A site that holds one of its pages back until it is told to let go."""
+class Gate:
+    """A site that holds some of its pages back until it is told to let go."""
 
-    held = f"/page/{PAGES // 2}"
-    daemon_threads = True
+    held = ("/9", "/18")
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Gate)
-        self.counts = Counter()
         self.is_reached, self.may_go = threading.Event(), threading.Event()
-        self.hosts = f"http://127.0.0.1:{self.server_port};1;;50"
 
-
-class _Gate(BaseHTTPRequestHandler):
-    def do_GET(self):
-        site = self.server
-        site.counts[self.path] += 1
-        if self.path == site.held:
-            site.is_reached.set()
-            site.may_go.wait(PATIENCE_S)
-        is_page = self.path != "/robots.txt"
-        links = "".join(f"<a href=/page/{n}>{n}</a>" for n in range(1, PAGES + 1))
-        body = f"<title>{self.path}</title><p>This is {self.path}</p>{links}".encode() if is_page else b""
-        self.send_response(200 if is_page else 404)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-@contextmanager
-def gated():
-    with GatedSite() as site:
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        try:
-            yield site
-        finally:
-            site.may_go.set()
-            site.shutdown()
+    async def __call__(self, exchange):
+        if exchange.path in self.held:
+            self.is_reached.set()
+            while not self.may_go.is_set():
+                await asyncio.sleep(0.01)
+        await SITE(exchange)
 
 
 def test_egg_holds_every_file_of_the_package_and_nothing_else_with_version_and_requirements(project):
@@ -126,7 +102,7 @@ def test_egg_holds_every_file_of_the_package_and_nothing_else_with_version_and_r
 
 
 def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node, web, tmp_path):
-    line = f"{web.origins['library']};4;;0"
+    line = web.hosts()
     hosts = tmp_path / "hosts.txt"
     hosts.write_text(f"# nightly\n{line}\n", "utf-8")
     lists = {"comma": f"{line},", "path": str(hosts)}
@@ -140,8 +116,8 @@ def test_comma_list_and_hosts_file_given_by_the_client_have_the_same_graph(node,
             "the job ran other code than the egg: is the project installed in this environment?"
         )
         nodes = networkx.read_gexf(graph(tmp_path / name)).nodes
-        assert len(nodes) == 200 * web.web.scale
-        assert (tmp_path / name / "common.csv").read_text("utf-8").count(web.origins["library"]) == len(nodes)
+        assert len(nodes) == PAGES + 1
+        assert (tmp_path / name / "common.csv").read_text("utf-8").count(web["site"].origin) == len(nodes)
     assert graph(tmp_path / "comma").read_bytes() == graph(tmp_path / "path").read_bytes()
 
 
@@ -149,57 +125,49 @@ def test_relative_hosts_file_is_refused_with_the_folder_it_was_looked_for_in(nod
     job = node.schedule(hosts="nightly/hosts.txt", setting=settings(tmp_path / "store"))
     assert node.end_of(job) == 2
     sentence = f"hosts=nightly/hosts.txt: there is no such file in {node.folder}; give its full path"
-    assert sentence in node.log_of(job)
+    log = node.log_of(job)
+    assert "Traceback" not in log
+    (error,) = (line for line in log.splitlines() if "INFO" not in line)
+    assert sentence in error
     node.hear(sentence)
     assert not (tmp_path / "store/crawl.sqlite").exists()
 
 
-def test_log_of_a_job_with_a_wrong_setting_is_one_sentence(node):
-    job = node.schedule(hosts="a.example", setting=["RULE=chess"])
-    assert node.end_of(job) == 2
-    log = node.log_of(job)
-    assert "Traceback" not in log
-    errors = [line for line in log.splitlines() if "INFO" not in line]
-    assert len(errors) == 1
-    assert "RULE='chess' is unknown" in errors[0]
-
-
 def test_without_settings_everything_lands_in_the_folder_that_scrapyd_was_started_in(node, web):
-    (node.folder / "hosts.txt").write_text(f"{web.origins['library']};4;1;0\n", "utf-8")
+    (node.folder / "hosts.txt").write_text(web.hosts(limits=";4;1;0"), "utf-8")
     assert node.end_of(node.schedule(hosts="hosts.txt")) == 0
     assert crawls(node.folder) == [("finished", "finished", "1.0.1")]
     assert graph(node.folder).stat().st_size > 0
     assert (node.folder / "logs/common_log.csv").exists()
 
 
-def test_cancelled_job_is_interrupted_and_the_next_one_goes_on(node, tmp_path):
-    with gated() as site:
-        job = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
-        assert site.is_reached.wait(PATIENCE_S), node.log_of(job)
-        assert node.call("cancel", project="crawlers", job=job)["prevstate"] == "running"
-        site.may_go.set()
-        assert node.end_of(job) == 0
+def test_jobs_go_on_after_a_cancelled_one_share_the_crawl_and_are_left_alone_by_a_new_egg(node, tmp_path):
+    gate = Gate()
+    with Web(site=gate) as web:
+        given = {"hosts": f"{web.hosts(limits=';1;;50')},", "setting": settings(tmp_path)}
+        first = node.schedule(**given)
+        assert gate.is_reached.wait(PATIENCE_S), node.log_of(first)
+        assert node.call("cancel", project="crawlers", job=first)["prevstate"] == "running"
+        gate.may_go.set()
+        assert node.end_of(first) == 0
         assert crawls(tmp_path) == [("interrupted", "shutdown", "1.0.1")]
-        assert 0 < sum(site.counts.values()) < PAGES
-        assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
-    assert crawls(tmp_path) == [("finished", "finished", "1.0.1")]
-    assert len(networkx.read_gexf(graph(tmp_path)).nodes) == PAGES + 1
-    assert {number for path, number in site.counts.items() if path != "/robots.txt"} == {1}
+        assert 0 < len(web["site"].requests) < PAGES
 
-
-def test_second_job_joins_a_running_crawl_and_a_new_egg_leaves_both_alone(node, tmp_path):
-    with gated() as site:
-        first = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
-        assert site.is_reached.wait(PATIENCE_S), node.log_of(first)
-        second = node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))
-        until(lambda: workers(tmp_path) == 2, "the second job joins")
-
+        gate.is_reached.clear()
+        gate.may_go.clear()
+        second = node.schedule(**given)
+        assert gate.is_reached.wait(PATIENCE_S), node.log_of(second)
+        third = node.schedule(**given)
+        until(lambda: workers(tmp_path) == 3, "another job joins")
         node.project.set_version("1.0.2")
         node.project.run("-m", "scrapyd_client", "deploy", "--version", str(2**40))  # later than any clock says
         try:
-            site.may_go.set()
-            assert [node.end_of(first), node.end_of(second)] == [0, 0]
-            assert node.end_of(node.schedule(hosts=f"{site.hosts},", setting=settings(tmp_path))) == 0
+            gate.may_go.set()
+            assert [node.end_of(second), node.end_of(third)] == [0, 0]
+            assert crawls(tmp_path) == [("finished", "finished", "1.0.1")]
+            assert len(networkx.read_gexf(graph(tmp_path)).nodes) == PAGES + 1
+            assert {number for path, number in Counter(web["site"].paths).items() if path in PATHS} == {1}
+            assert node.end_of(node.schedule(**given)) == 0
         finally:
             node.call("delversion", project="crawlers", version=str(2**40))
     assert crawls(tmp_path) == [("finished", "finished", "1.0.1"), ("finished", "finished", "1.0.2")]
