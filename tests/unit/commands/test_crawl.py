@@ -1,21 +1,14 @@
 """`scrapy crawl`: its exit statuses, and crawls without the rows of duplicates."""
 
-import signal
-
 import pytest
 
 from tests.support.command_web import first
-from tests.support.sites.server import Web, links, pages
+from tests.support.sites.server import Web, pages
 
 
-def test_exit_status_is_0_for_a_finished_crawl_and_2_if_it_can_not_begin(project):
-    with Web(site=pages({"/": "<p>x"})) as web:
-        assert project.crawl(web.hosts()).status == 0
-        assert project.crawl("missing.txt").status == 2
-        assert project.crawl(web.hosts(), RULE="chess").status == 2
-        assert project.run("crawl").status == 2
-        assert project.run("crawl", "nosuchspider").status != 0
-        assert len(project.states()) == 1
+def test_crawl_without_a_known_spider_is_refused(project):
+    assert project.run("crawl").status == 2
+    assert project.run("crawl", "nosuchspider").status != 0
 
 
 AT_ONCE = {"RETRY_TIMES": 0, "ROBOTS_REST_SECONDS": 0}  # a site that does not respond is not waited for
@@ -56,41 +49,6 @@ def test_with_several_sites_a_setting_decides_whether_all_must_be_available(proj
     assert project.states() == [("finished", "finished")] * 3
 
 
-def test_stop_by_the_user_before_the_first_page_is_no_failure(project):
-    run = None
-
-    async def site(exchange):
-        if run is not None:
-            run.signal(signal.SIGTERM)
-        await exchange.page("missing", 404)
-
-    with Web(site=site) as web:
-        run = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts())
-        assert run.wait().status == 0
-
-
-@pytest.mark.both_stores
-def test_gracefully_stopped_crawl_has_status_0_and_is_resumed(project):
-    run = None
-
-    async def site(exchange):
-        if exchange.path == "/2" and exchange.site.count("/2") == 1 and run is not None:
-            run.signal(signal.SIGTERM)
-        bodies = {f"/{n or ''}": links(*(f"/{n}" for n in range(1, 12))) for n in range(12)}
-        await pages(bodies)(exchange)
-
-    with Web(site=site) as web:
-        run = project.start("crawl", "sitegraph", "-a", "hosts=" + web.hosts(limits=";1;;20"))
-        assert run.wait().status == 0
-        assert project.states() == [("interrupted", "shutdown")]
-        before = len(web["site"].requests)
-        assert project.crawl(web.hosts()).status == 0
-        assert project.states() == [("finished", "finished")]
-        once = {"/robots.txt", "/sitemap.xml", "/", *(f"/{n}" for n in range(1, 12))}
-        assert sorted(web["site"].paths) == sorted(once)
-        assert before < len(web["site"].requests)
-
-
 @pytest.mark.both_stores
 def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
     graphs = {}
@@ -115,14 +73,3 @@ def test_deleting_duplicates_does_not_change_the_graph(project, tmp_path):
         assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == graphs[True]
         url_history = project.run("explain", origin + "/copy1.html").output
         assert "represents 1 further URL with the same content, whose rows were deleted" in url_history
-
-
-@pytest.mark.parametrize(("name", "value"), [("MAX_LEVEL", "x"), ("SETTINGS_FILE", "x" * 100_001)])
-def test_garbage_is_refused_in_one_sentence_before_anything_is_requested_or_written(project, name, value):
-    with Web(site=pages({"/": "<p>x"})) as web:
-        ended = project.crawl(web.hosts(), **{name: value})
-        assert (ended.status, web["site"].count("/"), "Traceback" in ended.log) == (2, 0, False)
-    (error,) = ended.errors
-    assert error.startswith(f"Error: {name}")
-    assert len(error) < 500
-    assert not list(project.folder.glob("*.sqlite"))

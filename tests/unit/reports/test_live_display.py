@@ -1,14 +1,17 @@
-"""The live display: lines above it, and the terminal after it."""
+"""The live display: its table, a function of what the store says, lines above it, and the terminal after it."""
 
 import io
 import logging
 import sys
 
+import pytest
 from rich.console import Console
 
+from crawlers.items import State
 from crawlers.reports import live_display
-from crawlers.reports.live_display import AboveDisplay, LiveDisplay
+from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, Pace, progress_table
 from crawlers.storage import crawls
+from crawlers.storage.queries import NamedCrawl, SiteProgress
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
@@ -55,3 +58,49 @@ def test_display_shows_what_the_store_says(sqlite, monkeypatch):
     shown = screen.getvalue()
     assert "sitegraph “spring”, paused, 0 s, 0.0 pages/s, 0 of 500 pages of the budget" in shown
     assert "a.test" in shown
+
+
+CRAWL = NamedCrawl(1, "mine", "sitegraph", "running")
+
+
+def text(sites, pace=None, width=160, height=50):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(progress_table(CRAWL, sites, pace or Pace(12.4), width, height))
+    return console.file.getvalue()
+
+
+def line_of(name, shown):
+    (line,) = (line for line in shown.splitlines() if name in line)
+    return line[line.index(name) + len(name) :].split()
+
+
+def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
+    a = SiteProgress("http://a.example", None, {State.DONE: 1234, State.WAITING: 5, State.MOVED: 2}, 7)
+    b = SiteProgress("https://b.example", "timeout", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0)
+    shown = text([a, b])
+    assert "sitegraph “mine”, 12 s, 0.0 pages/s" in shown
+    assert line_of("a.example", shown) == ["1,234", "5", "2", "0", "0", "0", "7", "-"]
+    assert line_of("https://b.example", shown) == ["0", "0", "0", "3", "1", "4", "0", "timeout"]
+    assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4", "-", "1", "problem"]
+
+
+def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
+    sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
+    shown = text(sites, height=60)
+    assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MAX_SITES for n in range(40)]
+    assert line_of("40 sites", shown)[:2] == ["40", str(sum(range(40)))]
+
+
+def test_pace_budget_and_documents_are_in_the_title():
+    pace = Pace(61.0, 12.34, budget=2000, used=1234, documents=1)
+    assert "61 s, 12.3 pages/s, 1,234 of 2,000 pages of the budget, 1 document" in text([], pace)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50)])
+def test_table_fits_the_terminal_and_leaves_half_of_it_to_the_log(width, height):
+    counts = {State.DONE: 1_234_567, State.WAITING: 23_456_789, State.FAILED: 123_456}
+    sites = [SiteProgress(f"https://{'long.' * n}example:8600", "connection_refused", counts, 76) for n in range(40)]
+    shown = text(sites, Pace(100_000.0, 123.4, 1_000_000, 999_999, 12_345), width, height).splitlines()
+    assert max(map(len, shown)) <= width
+    assert len(shown) <= max(height // 2, 7)
+    assert all("1,234,567" in line for line in shown if "https:" in line)

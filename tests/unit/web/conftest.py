@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from shutil import copy
 from typing import TYPE_CHECKING
 
@@ -117,22 +118,22 @@ def starter():
     return Started()
 
 
+def panel_of(database, starter, folder, password="", wait_s=PATIENCE_S, port=PORT, threads=THREADS):
+    """Return a browser in which the panel of a store is open.
+
+    With a *password* it needs that. Its pages wait up to *wait_s* seconds for results that take long; without
+    *threads*, these are never computed.
+    """
+    access = access_on("127.0.0.1", port, password, [])
+    app = panel(database, access, starter, folder, KeptResults(wait_s, threads=threads))
+    address = f"http://127.0.0.1:{port}"
+    return Browser(TestClient(app, base_url=address, follow_redirects=False, raise_server_exceptions=False))
+
+
 @pytest.fixture
 def open_panel(sqlite, starter, tmp_path):
-    """Return a function that opens the panel in a browser; with a password it needs that.
-
-    Its pages wait up to *wait_s* seconds for results that take long; without *threads*, these are never computed.
-    """
-
-    def opened(password="", wait_s=PATIENCE_S, port=PORT, threads=THREADS):
-        access = access_on("127.0.0.1", port, password, [])
-        app = panel(sqlite, access, starter, tmp_path, KeptResults(wait_s, threads=threads))
-        client = TestClient(
-            app, base_url=f"http://127.0.0.1:{port}", follow_redirects=False, raise_server_exceptions=False
-        )
-        return Browser(client)
-
-    return opened
+    """Return a function that opens the panel of the test's store as `panel_of` does."""
+    return partial(panel_of, sqlite, starter, tmp_path)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def numbers(sqlite, crawl_id):
     return gone
 
 
-@pytest.mark.parametrize("mission", ["sitegraph", "extlinks", "broad", "topic", "news"])
+@pytest.mark.parametrize("mission", ["broad", "news"])
 def test_all_pages_of_the_panel_show_what_is_left(sqlite, browser, crawl_id, numbers, mission):
     with sqlite.write() as connection:
         connection.execute(update(crawl).values(mission=mission))

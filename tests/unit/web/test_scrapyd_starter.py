@@ -1,8 +1,6 @@
 """What answers at the address of scrapyd, when that is not scrapyd."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -11,6 +9,7 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.scrapyd_starter import ScrapydStarter
 from crawlers.web.starting import RECORD
+from tests.support.sites.server import Web
 
 COMMAND = CrawlCommand("extlinks", {}, {})
 
@@ -19,25 +18,12 @@ COMMAND = CrawlCommand("extlinks", {}, {})
 def starter(sqlite, tmp_path):
     """A starter whose scrapyd answers everything with the bytes in `answer`."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("content-length", "0")))
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(starter.answer)
+    async def respond(exchange):
+        await exchange.page(starter.answer)
 
-        do_POST = do_HEAD = do_GET
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        starter = ScrapydStarter(sqlite, f"http://127.0.0.1:{server.server_port}", tmp_path, timeout_s=0.0)
+    with Web(scrapyd=respond) as web:
+        starter = ScrapydStarter(sqlite, web["scrapyd"].origin, tmp_path, timeout_s=0.0)
         yield starter
-        server.shutdown()
-        thread.join()
 
 
 GARBAGE = [

@@ -21,11 +21,12 @@ import io
 import itertools
 import json
 import re
+from contextlib import closing
+from shutil import copy
 from urllib.parse import quote, urlsplit
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
-from starlette.testclient import TestClient
 
 from crawlers.errors import ConfigError, StoreError
 from crawlers.reports.catalogue.conditions import Filters
@@ -35,17 +36,15 @@ from crawlers.reports.pictures.picture_registry import PICTURES
 from crawlers.storage.database import Database, shown_url
 from crawlers.storage.files.cells import FORMULA_STARTS
 from crawlers.web import guard
-from crawlers.web.app import ROUTES, panel
+from crawlers.web.app import ROUTES
 from crawlers.web.guard import Attempts
 from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.kept_results import KeptResults
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
-from crawlers.web.serving import access_on
 from crawlers.web.starting import RECORD
 from tests.support.hostile_store import ATTACK, hostile_store
 from tests.support.stored_crawl import stored_crawl
-from tests.unit.web.conftest import HOST, PORT, Browser
+from tests.unit.web.conftest import Started, panel_of
 
 VALUES = {
     "crawl": ["1"],
@@ -68,12 +67,28 @@ FORMULAS = tuple(set(FORMULA_STARTS) - {"'"})  # that one marks a text
 NO_FILTERS = Filters()
 
 
+SECRET = "s3cret"
+ENDED = [Job(ATTACK, "", 4e9, 2, ATTACK), Job(ATTACK, "", 4e9, None, ATTACK)]
+
+
 @pytest.fixture
 def hostile(browser, sqlite, starter, tmp_path):
     """A browser with a panel whose store, logs and processes are hostile."""
     hostile_store(sqlite)
-    starter.ended = [Job(ATTACK, "", 4e9, 2, ATTACK), Job(ATTACK, "", 4e9, None, ATTACK)]
+    starter.ended = ENDED
     return browser
+
+
+@pytest.fixture(scope="module")
+def responses(empty_store, tmp_path_factory):
+    """All responses of such a panel, by their addresses; the URL of its store has a password."""
+    folder = tmp_path_factory.mktemp("hostile")
+    with closing(Database(f"sqlite:///{copy(empty_store, folder / 'crawl.sqlite')}")) as database:
+        hostile_store(database)
+        database.url = database.url.update_query_dict({"password": SECRET})
+        assert SECRET not in shown_url(database.url)
+        browser = panel_of(database, Started(ended=ENDED), folder)
+        return {path: browser.get(path) for path in paths()}
 
 
 def paths(kind="GET"):
@@ -90,18 +105,17 @@ def paths(kind="GET"):
             yield path + query + (quote(ATTACK) if query else "")
 
 
-def pages(browser):
+def pages(responses):
     """Yield the address and the text of each page of the panel."""
-    for path in paths():
-        response = browser.get(path)
+    for path, response in responses.items():
         assert response.status_code in (200, 303, 400, 404), f"{path}: {response.status_code}"
         if response.headers.get("content-type", "").startswith("text/html"):
             yield path, response.text
 
 
-def test_text_of_strangers_is_never_markup(hostile):
+def test_text_of_strangers_is_never_markup(responses):
     attacked = 0
-    for path, text in pages(hostile):
+    for path, text in pages(responses):
         check_markup(path, text)
         attacked += "alert(1)" in text
     assert attacked > 30
@@ -115,10 +129,10 @@ def test_filters_that_are_echoed_are_never_markup(hostile, name):
             check_markup(path, hostile.get(path).text)
 
 
-def test_no_control_character_of_strangers_is_shown_or_saved(hostile):
-    for path in paths():
+def test_no_control_character_of_strangers_is_shown_or_saved(responses):
+    for path, response in responses.items():
         if not path.endswith((".parquet", "manifest.json", "hosts.txt")):  # bytes, and what people typed
-            found = CONTROLS.search(hostile.get(path).content.decode("utf-8", "replace"))
+            found = CONTROLS.search(response.content.decode("utf-8", "replace"))
             assert found is None, f"{path}: {found}"
 
 
@@ -165,14 +179,14 @@ def test_log_lines_are_never_markup(hostile, sqlite, tmp_path):
     assert re.search("said .*&lt;img src=x onerror=alert\\(1\\)&gt;", text)
 
 
-def test_every_response_forbids_frames_and_scripts_and_styles_within_pages(hostile, monkeypatch):
+def test_every_response_forbids_frames_and_scripts_and_styles_within_pages(responses, hostile, monkeypatch):
     def check(response):
         assert response.headers["content-security-policy"] == guard.POLICY, response.url
         assert response.headers["x-frame-options"] == "DENY", response.url
         return response.status_code
 
-    for path in (*paths(), "/nowhere", "/static/panel.css"):
-        check(hostile.get(path))
+    for response in (*responses.values(), hostile.get("/nowhere"), hostile.get("/static/panel.css")):
+        check(response)
     assert check(hostile.get("/", host="evil.example")) == 421
     tag = hostile.get("/static/panel.css").headers["etag"]
     assert check(hostile.get("/static/panel.css", **{"if-none-match": tag})) == 304
@@ -183,15 +197,12 @@ def test_every_response_forbids_frames_and_scripts_and_styles_within_pages(hosti
     assert "frame-ancestors 'none'" in guard.POLICY
 
 
-def test_no_cell_of_a_csv_file_is_a_formula(hostile):
+def test_no_cell_of_a_csv_file_is_a_formula(responses):
     checked = 0
-    for path in paths():
-        if not path.endswith(".csv"):
+    for path, response in responses.items():
+        if not path.endswith(".csv") or response.status_code == 404:
             continue
-        response = hostile.get(path)
-        assert response.status_code in (200, 404), path
-        if response.status_code == 404:
-            continue
+        assert response.status_code == 200, path
         assert response.headers["content-disposition"].startswith('attachment; filename="'), path
         for row in csv.reader(io.StringIO(response.text, newline="")):
             for cell in row:
@@ -244,17 +255,6 @@ def test_name_of_a_crawl_leads_to_no_other_folder(hostile, sqlite, tmp_path, nam
         assert re.fullmatch(r'attachment; filename="[\w.-]+"', sent), sent
 
 
-def test_link_among_the_logs_leads_nowhere(hostile, sqlite, tmp_path):
-    folder = tmp_path / "logs/panel/spring"
-    folder.mkdir(parents=True)
-    (tmp_path / "secret").write_text("secret", "utf-8")
-    (folder / "1.log").symlink_to(tmp_path / "secret")
-    JobRecord(tmp_path / RECORD).add(Job("spring", "logs/panel/spring/1.log", crawl_id=1))
-    with sqlite.write() as connection:
-        connection.exec_driver_sql("UPDATE crawl SET name = 'spring'")
-    assert "secret" not in hostile.get("/crawls/1/work").text
-
-
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_pages_of_other_sites_may_lead_to_the_panel_but_load_nothing_of_it(hostile, site):
     headers = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
@@ -303,9 +303,6 @@ def test_networks_whose_attempts_are_remembered_are_limited(monkeypatch):
     assert [attempts.are_used_up(f"192.0.2.{number}") for number in (1, 2, 3)] == [False, True, True]
 
 
-SECRET = "s3cret"
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -326,15 +323,10 @@ def test_secrets_of_a_database_url_are_not_in_messages(url):
     assert "127.0.0.1" in str(raised.value)
 
 
-def test_secrets_of_a_database_url_are_on_no_page(sqlite, starter, tmp_path, monkeypatch):
-    hostile_store(sqlite)
-    monkeypatch.setattr(sqlite, "url", sqlite.url.update_query_dict({"password": SECRET}))
-    assert SECRET not in shown_url(sqlite.url)
-    app = panel(sqlite, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, KeptResults(60.0))
-    client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
-    for path, text in pages(Browser(client)):
+def test_secrets_of_a_database_url_are_on_no_page(responses):
+    for path, text in pages(responses):
         assert SECRET not in text, path
-    assert SECRET not in client.get("/crawls/1/manifest.json").text
+    assert SECRET not in responses["/crawls/1/manifest.json"].text
 
 
 @pytest.mark.parametrize(
@@ -376,8 +368,7 @@ ODD = [
 
 def test_odd_parameters_are_errors_in_words(database, starter, tmp_path):
     hostile_store(database)
-    app = panel(database, access_on("127.0.0.1", PORT, "", []), starter, tmp_path, KeptResults(60.0))
-    client = TestClient(app, base_url=f"http://{HOST}", follow_redirects=False, raise_server_exceptions=False)
+    client = panel_of(database, starter, tmp_path).client
     for odd in ODD:
         text = quote(odd, errors="surrogatepass")
         for path in (

@@ -46,3 +46,9 @@ def test_pages_name_the_program_that_people_have(browser, sqlite, monkeypatch):
         assert "scrapy " not in text, page
     assert "crawlers sites add-rule" in browser.get(f"{crawl}/rules?site=http://a.test").text
     assert "crawlers extlinks" in browser.get(f"{crawl}/manifest").text
+
+
+def test_theme_and_language_are_kept(browser):
+    response = browser.post("/preferences", language="ru", theme="dark", page="/crawls/1?x=1")
+    assert (response.status_code, response.headers["location"]) == (303, "/crawls/1?x=1")
+    assert '<html lang="ru" data-theme="dark">' in browser.get("/").text

@@ -18,16 +18,16 @@ def read(parts):
     return parquet.read_table(io.BytesIO(b"".join(parts)))
 
 
-@pytest.mark.parametrize("report", REPORTS.values(), ids=lambda report: report.name)
-def test_parquet_has_the_rows_of_the_report(sqlite, crawl_id_of_sqlite, report):
-    with sqlite.read() as connection:
-        rows = [row.cells for row in rows_of(report.steps(connection, crawl_id_of_sqlite, Filters(), None))]
-    table = read(parquet_file(report.columns, rows))
-    assert table.column_names == [column.name for column in report.columns]
-    assert table.num_rows == len(rows)
-    texts = [place for place, column in enumerate(report.columns) if column.kind in (Kind.TEXT, Kind.NUMBER)]
-    for place in texts:
-        assert table.column(place).to_pylist() == [row[place] for row in rows]
+def test_parquet_has_the_rows_of_the_reports(database, crawl_id):
+    for report in REPORTS.values():
+        with database.read() as connection:
+            rows = [row.cells for row in rows_of(report.steps(connection, crawl_id, Filters(), None))]
+        table = read(parquet_file(report.columns, rows))
+        assert table.column_names == [column.name for column in report.columns]
+        assert table.num_rows == len(rows)
+        texts = [place for place, column in enumerate(report.columns) if column.kind in (Kind.TEXT, Kind.NUMBER)]
+        for place in texts:
+            assert table.column(place).to_pylist() == [row[place] for row in rows], report.name
 
 
 def test_parquet_is_written_in_row_groups(monkeypatch):

@@ -96,8 +96,8 @@ def test_neighbours_of_a_document_are_those_of_the_list_that_the_filters_show(da
     ("words", "number"),
     [("story", 59), ("one 59", 1), ("second NOT one", 31), ('"', 0), ("AND (", 0), ("bold\0", 60), ("\ud800", 0)],
 )
-def test_documents_are_found_by_their_words(sqlite, crawl_id_of_sqlite, words, number):
-    assert len(cells_of(sqlite, crawl_id_of_sqlite, "documents", Filters(words=words))) == number
+def test_documents_are_found_by_their_words(database, crawl_id, words, number):
+    assert len(cells_of(database, crawl_id, "documents", Filters(words=words))) == number
 
 
 def test_frequent_words_are_found_step_by_step(database, crawl_id, monkeypatch):
