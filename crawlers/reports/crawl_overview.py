@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -10,6 +11,7 @@ from crawlers.extraction.feeds.feed_discovery import USUAL_PLACES
 from crawlers.reasons import Reason, end_of
 from crawlers.storage.locks import free_locks
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
+from crawlers.storage.site_rows import PROBLEM, site_problem
 from crawlers.storage.url_counts import UrlCounts, total, url_counts
 from crawlers.storage.worker_status import read_status
 from crawlers.storage.workers import ACTIVE
@@ -81,6 +83,26 @@ def counts_of_crawl(database: Database, crawl_id: int, mission: str, *, with_del
     is_site = page.c.site_id.in_(select(site.c.id).where(site.c.crawl_id == crawl_id))
     with database.read() as connection:
         return total(url_counts(connection, is_site, guesses_of(mission), with_deleted=with_deleted).values())
+
+
+class SiteProgress(NamedTuple):
+    """How far a site is."""
+
+    site: str
+    problem: str | None  # see `site_problem`
+    counts: UrlCounts
+
+
+def progress(database: Database, crawl_id: int, mission: str) -> list[SiteProgress]:
+    """Return the progress of all sites of a crawl of a *mission*, by name. Raises `StoreError`."""
+    of_crawl = site.c.crawl_id == crawl_id
+    is_site = page.c.site_id.in_(select(site.c.id).where(of_crawl))
+    with database.read() as connection:
+        counts = url_counts(connection, is_site, guesses_of(mission), with_deleted=False)
+        sites = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(of_crawl)).all()
+    now = time.time()
+    found = [SiteProgress(row.site, site_problem(row, now), counts.get(row.id, UrlCounts())) for row in sites]
+    return sorted(found)
 
 
 def guesses_of(mission: str) -> Sequence[str]:

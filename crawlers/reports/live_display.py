@@ -12,20 +12,18 @@ import io
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from crawlers.algorithms.plurals import counted
 from crawlers.errors import CrawlersError
-from crawlers.items import State
 from crawlers.reasons import sentence
 from crawlers.reports.catalogue.renderers import cut, text_table
 from crawlers.reports.catalogue.table import Column, Kind
-from crawlers.storage.crawl_settings import settings_of
+from crawlers.reports.crawl_overview import crawl_overview, progress
 from crawlers.storage.database import Database
 from crawlers.storage.news.documents import count_documents
-from crawlers.storage.pulls import totals
-from crawlers.storage.queries import crawl_named, progress
-from crawlers.storage.worker_queries import standing
+from crawlers.storage.queries import crawl_named
+from crawlers.storage.url_counts import COUNT_OF, UrlKind, total
 from crawlers.storage.workers import PAUSE, STOP
 
 if TYPE_CHECKING:
@@ -35,18 +33,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from crawlers.reports.catalogue.table import Cells
-    from crawlers.storage.queries import NamedCrawl, SiteProgress
+    from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
+    from crawlers.storage.url_counts import UrlCounts
 
 PAUSE_FACTOR = 50  # the pause between two queries, as a multiple of the duration of the last one
-RECENT_S = 10.0  # over which the pages per second are averaged
-COMMIT_S = 1.0  # younger pages may not be committed yet
 MAX_SITES = 15  # lines; the busiest are shown, the others are in the sums
 FRAME_LINES = 4  # title, an empty line, headings, and the sums
-WIDE = 110  # columns of a terminal in which all states have their own column
+WIDE = 110  # columns of a terminal in which all kinds of URLs have their own column
 ASKED = {PAUSE: "paused", STOP: "stopping"}  # by the control of the crawl
-_HEADINGS = {State.DONE: "pages"}
-_ALL = (State.DONE, State.WAITING, State.MOVED, State.REFUSED, State.FAILED, State.REJECTED)
-_FEW = (State.DONE, State.WAITING, State.REFUSED, State.FAILED)
+_FEW = (UrlKind.PAGE, UrlKind.WAITING, UrlKind.ERROR, UrlKind.NOT_PAGE)
 
 
 class AboveDisplay(io.TextIOBase):
@@ -128,8 +123,7 @@ class LiveDisplay:
     def __init__(self, database_url: str, name: str) -> None:
         self._database = Database(database_url, create=False)
         try:
-            self._crawl = crawl_named(self._database, name)
-            self._budget = int(settings_of(self._database, self._crawl.id).get("PAGE_BUDGET") or 0)
+            self._crawl_id = crawl_named(self._database, name).id
         except BaseException:
             self._database.close()
             raise
@@ -153,78 +147,60 @@ class LiveDisplay:
         self._database.close()
 
     def _show(self) -> None:
-        database, crawl = self._database, self._crawl
-        seconds = time.monotonic() - self._started
-        window_s = min(RECENT_S, max(COMMIT_S, seconds))
+        database, seconds = self._database, time.monotonic() - self._started
         try:
-            sites = progress(database, crawl.id, time.time() - COMMIT_S - window_s)
-            used = totals(database, crawl.id)[0] if self._budget else 0
+            crawl = crawl_overview(database, self._crawl_id)
+            sites = progress(database, crawl.id, crawl.mission)
             documents = count_documents(database, crawl.id) if crawl.mission == "news" else None
-            workers, control = standing(database, crawl.id)
         except CrawlersError:
             return  # the crawl finds the store broken as well, and reports that
-        pages_per_s = sum(site.recent for site in sites) / window_s
-        pace = Pace(seconds, pages_per_s, self._budget, used, documents, workers, control)
         width, height = self._terminal.console.size
-        self._terminal.live.update(progress_table(crawl, sites, pace, width, height), refresh=True)
+        table = progress_table(title(crawl, seconds, documents), sites, width, height)
+        self._terminal.live.update(table, refresh=True)
 
 
-class Pace(NamedTuple):
-    """How fast a crawl proceeds, and how far it is."""
-
-    seconds: float  # of this run
-    pages_per_s: float = 0.0  # recently
-    budget: int = 0  # PAGE_BUDGET; 0: no limit
-    used: int = 0  # of the budget
-    documents: int | None = None  # None: the crawl collects none
-    workers: int = 1  # active ones
-    control: str | None = None  # what they are asked for
-
-
-def progress_table(
-    crawl: NamedCrawl, sites: Sequence[SiteProgress], pace: Pace, width: int = 160, height: int = 50
-) -> Text:
+def progress_table(title: str, sites: Sequence[SiteProgress], width: int = 160, height: int = 50) -> Text:
     """Return the table for a terminal of *width* columns and *height* lines, of which it takes half.
 
     The busiest sites are lines, and the last line has the sums.
     """
     from rich.text import Text
 
-    title = _title(crawl, pace)
-    states = _ALL if width >= WIDE else _FEW
+    kinds = COUNT_OF if width >= WIDE else _FEW
     columns = (
         Column("site", "site"),
-        *(Column(state.name, _HEADINGS.get(state, state.name.lower()), Kind.COUNT) for state in states),
+        *(Column(COUNT_OF[kind], COUNT_OF[kind].replace("_", " "), Kind.COUNT) for kind in kinds),
         Column("level", "level", Kind.NUMBER),
         Column("problem", "problem"),
     )
+
+    def counts(of: UrlCounts) -> list[int]:
+        numbers = of._asdict()
+        return [numbers[COUNT_OF[kind]] for kind in kinds]
+
     most = max(1, min(MAX_SITES, height // 2 - FRAME_LINES - len(title) // width))
-    busiest = sorted(sites, key=lambda s: (-s.counts.get(State.WAITING, 0), -sum(s.counts.values()), s.site))
+    busiest = sorted(sites, key=lambda one: (-one.counts.waiting, -one.counts.requested, one.site))
     longest = width // (4 if width < 80 else 3)
     rows: list[Cells] = [
-        (
-            cut(site.site.removeprefix("http://"), longest),
-            *(site.counts.get(state, 0) for state in states),
-            site.level,
-            sentence(site.problem),
-        )
-        for site in busiest[:most]
+        (cut(one.site.removeprefix("http://"), longest), *counts(one.counts), one.counts.deepest, sentence(one.problem))
+        for one in busiest[:most]
     ]
-    sums = (sum(site.counts.get(state, 0) for site in sites) for state in states)
-    problems = sum(site.problem is not None for site in sites)
+    sums = counts(total(one.counts for one in sites))
+    problems = sum(one.problem is not None for one in sites)
     rows.append((counted(len(sites), "site"), *sums, None, counted(problems, "problem") if problems else None))
     return Text("\n".join([title, "", *(cut(line, width) for line in text_table(columns, rows).split("\n"))]))
 
 
-def _title(crawl: NamedCrawl, pace: Pace) -> str:
+def title(crawl: CrawlOverview, seconds: float, documents: int | None = None) -> str:
+    """Return how fast a crawl proceeds, and how far it is after *seconds*; *documents* are None if it collects none."""
     name = crawl.mission if crawl.name == crawl.mission else f"{crawl.mission} “{crawl.name}”"
-    parts = [name, f"{pace.seconds:,.0f} s", f"{pace.pages_per_s:.1f} pages/s"]
-    if pace.control in ASKED:
-        parts.insert(1, ASKED[pace.control])
-    if pace.workers > 1:
-        parts.append(counted(pace.workers, "worker"))
-    if pace.budget:
-        parts.append(f"{pace.used:,} of {counted(pace.budget, 'page')} of the budget")
-    if pace.documents is not None:
-        parts.append(counted(pace.documents, "document"))
+    parts = [name, f"{seconds:,.0f} s", f"{crawl.pages_per_s:.1f} pages/s"]
+    if crawl.control in ASKED:
+        parts.insert(1, ASKED[crawl.control])
+    if crawl.workers > 1:
+        parts.append(counted(crawl.workers, "worker"))
+    if crawl.budget:
+        parts.append(f"{crawl.used:,} of {counted(crawl.budget, 'page')} of the budget")
+    if documents is not None:
+        parts.append(counted(documents, "document"))
     return ", ".join(parts)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, case, exists, func, select, text
+from sqlalchemy import bindparam, exists, func, select, text
 
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.errors import ConfigError
 from crawlers.items import SiteLimits, State
 from crawlers.storage.schema.sitemap_tables import SitemapRow, sitemap, sitemap_url
 from crawlers.storage.schema.tables import crawl, link, page, site
-from crawlers.storage.site_rows import PROBLEM, site_problem
 from crawlers.storage.streaming import among
 
 if TYPE_CHECKING:
@@ -161,44 +158,6 @@ def addresses_of(database: Database, crawl_id: int) -> SiteAddresses:
         all_of_it = [name, *(aliases or "").split(), *(homes or "").split()]
         addresses.set(name, all_of_it, (homes or name).split()[-1])
     return addresses
-
-
-class SiteProgress(NamedTuple):
-    """The progress of a site: pages per state, and the deepest level with a page."""
-
-    site: str
-    problem: str | None  # see `site_problem`
-    counts: dict[State, int]
-    level: int
-    recent: int = 0  # URLs requested since a given time
-
-
-def progress(database: Database, crawl_id: int, since: float = math.inf) -> list[SiteProgress]:
-    """Return the progress of all sites of a crawl, by name; *since*, seconds since 1970, is the time for `recent`."""
-    recent = func.sum(case((page.c.fetched_at > since, 1), else_=0))
-    statement = (
-        select(page.c.site_id, page.c.state, func.count(), func.max(page.c.level), recent)
-        .join(site, site.c.id == page.c.site_id)
-        .where(site.c.crawl_id == crawl_id)
-        .group_by(page.c.site_id, page.c.state)
-    )
-    counts: dict[int, dict[State, int]] = {}
-    levels: dict[int, int] = {}
-    fetched: dict[int, int] = {}
-    with database.read() as connection:
-        for site_id, state, number, level, lately in connection.execute(statement):
-            counts.setdefault(site_id, {})[State(state)] = number
-            fetched[site_id] = fetched.get(site_id, 0) + lately
-            if state == State.DONE:
-                levels[site_id] = level
-        sites = connection.execute(select(site.c.id, site.c.site, *PROBLEM).where(site.c.crawl_id == crawl_id)).all()
-    now = time.time()
-    return [
-        SiteProgress(
-            row.site, site_problem(row, now), counts.get(row.id, {}), levels.get(row.id, 0), fetched.get(row.id, 0)
-        )
-        for row in sorted(sites, key=lambda row: row.site)
-    ]
 
 
 def is_small(database: Database, crawl_id: int, most: int) -> bool:

@@ -140,13 +140,6 @@ def dead_workers(database: Database, found: CrawlWorkers) -> set[int]:
     return free_locks(database, [one.number for one in found.workers if one.state == ACTIVE])
 
 
-def standing(database: Database, crawl_id: int) -> tuple[int, str | None]:
-    """Return the number of active workers of a crawl, and what they are asked for; None: to crawl."""
-    active = select(func.count()).where(worker.c.crawl_id == crawl_id, worker.c.state == ACTIVE).scalar_subquery()
-    ((number, control),) = database.rows(select(active, crawl.c.control).where(crawl.c.id == crawl_id))
-    return number, control
-
-
 def time_of_server(database: Database) -> float:
     """Return the time in seconds since 1970, by the clock that all workers of the database share."""
     with database.read() as connection:

@@ -13,7 +13,8 @@ from crawlers.algorithms.plurals import plural
 from crawlers.graphs.site_graph import SiteGraph
 from crawlers.items import State
 from crawlers.reasons import sentence
-from crawlers.storage.queries import crawl_named, progress, sites_of
+from crawlers.reports.crawl_overview import progress
+from crawlers.storage.queries import crawl_named, sites_of
 from crawlers.storage.schema.tables import page, site
 from crawlers.storage.url_counts import kind_of
 from examples.demo.running import shown
@@ -32,17 +33,17 @@ def report(database: Database, names: Mapping[str, str]) -> str:
     """Return some twenty lines; *names* are the display names of sites, by URL."""
     crawl = crawl_named(database, None)
     lines = ["", "Results", ""]
-    states = {row.site: row for row in progress(database, crawl.id)}
+    states = {row.site: row for row in progress(database, crawl.id, crawl.mission)}
     for crawled in sites_of(database, crawl.id):
         graph = SiteGraph(database, crawled.id, crawled.site)
         edges = sum(len(targets) for _, targets in graph.edges())
         copies = sum(len(members) - 1 for members in graph.members())
         row = states[crawled.site]
-        moved = row.counts.get(State.MOVED, 0)
+        moved = row.counts.redirects
         lines.append(
             f"  {names.get(crawled.site, crawled.site):<9} {len(graph):>4} pages, {edges:>5} links between them, "
             f"{copies} {plural(copies, 'duplicate')} merged, {moved} {plural(moved, 'redirect')} followed, "
-            f"down to level {row.level}"
+            f"down to level {row.counts.deepest or 0}"
         )
     lines += ["", "URLs that are not pages, by reason", ""]
     found = [f"  {number:>5}  {kind}: {reason}" for kind, reason, number in reasons(database, crawl.id)]

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import update
 
 from crawlers.commands.workers import Command
+from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.storage import crawls
 from crawlers.storage.locks import WorkerLock
 from crawlers.storage.schema.tables import crawl, worker
 from crawlers.storage.site_rows import SiteRow
-from crawlers.storage.worker_queries import standing
 from crawlers.storage.workers import PAUSE, STOP
 from tests.support.command_here import run_here
 
@@ -59,7 +59,7 @@ def test_crawl_is_paused_resumed_and_stopped(database, database_url, begun, caps
     asked = [("pause", PAUSE), ("pause", PAUSE), ("resume", None), ("resume", None), ("stop", STOP), ("resume", STOP)]
     for action, control in asked:
         assert run_here(Command(), database_url, action) == 0
-        assert standing(database, begun.id) == (1, control)
+        assert crawl_overview(database, begun.id).control == control
         said.append(lines_of(capsys)[-1])
     assert said == [
         "Crawl mine is paused: 1 worker will request nothing until scrapy workers resume",
@@ -80,7 +80,7 @@ def test_worker_that_was_killed_is_dead(database, database_url, begun, locks, ca
     assert shown[-1].endswith("the process has ended; its sites are free for other workers")
     assert run_here(Command(), database_url, "pause") == 2
     assert lines_of(capsys)[0] == "Reading the crawl mine (number 1, running)"
-    assert standing(database, begun.id)[1] is None
+    assert crawl_overview(database, begun.id).control is None
 
 
 def test_crawl_without_workers_is_one_sentence(database, database_url, begun, capsys):

@@ -7,12 +7,12 @@ import sys
 import pytest
 from rich.console import Console
 
-from crawlers.items import State
 from crawlers.reports import live_display
-from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, Pace, progress_table
+from crawlers.reports.crawl_overview import CrawlOverview, SiteProgress
+from crawlers.reports.live_display import MAX_SITES, AboveDisplay, LiveDisplay, progress_table
 from crawlers.storage import crawls
-from crawlers.storage.queries import NamedCrawl, SiteProgress
 from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.url_counts import UrlCounts
 from crawlers.storage.worker_queries import set_control
 from crawlers.storage.workers import PAUSE
 
@@ -60,12 +60,9 @@ def test_display_shows_what_the_store_says(sqlite, monkeypatch):
     assert "a.test" in shown
 
 
-CRAWL = NamedCrawl(1, "mine", "sitegraph", "running")
-
-
-def text(sites, pace=None, width=160, height=50):
+def text(sites, title="sitegraph, 12 s", width=160, height=50):
     console = Console(file=io.StringIO(), width=width)
-    console.print(progress_table(CRAWL, sites, pace or Pace(12.4), width, height))
+    console.print(progress_table(title, sites, width, height))
     return console.file.getvalue()
 
 
@@ -75,32 +72,34 @@ def line_of(name, shown):
 
 
 def test_each_site_is_a_line_of_its_counts_and_the_last_has_the_sums():
-    a = SiteProgress("http://a.example", None, {State.DONE: 1234, State.WAITING: 5, State.MOVED: 2}, 7)
-    b = SiteProgress("https://b.example", "timeout", {State.FAILED: 1, State.REJECTED: 4, State.REFUSED: 3}, 0)
+    a = SiteProgress("http://a.example", None, UrlCounts(pages=1234, waiting=5, redirects=2, deepest=7))
+    b = SiteProgress("https://b.example", "timeout", UrlCounts(errors=1, not_requested=4, not_pages=3))
     shown = text([a, b])
-    assert "sitegraph “mine”, 12 s, 0.0 pages/s" in shown
+    assert "sitegraph, 12 s" in shown
     assert line_of("a.example", shown) == ["1,234", "5", "2", "0", "0", "0", "7", "-"]
-    assert line_of("https://b.example", shown) == ["0", "0", "0", "3", "1", "4", "0", "timeout"]
-    assert line_of("2 sites", shown) == ["1,234", "5", "2", "3", "1", "4", "-", "1", "problem"]
+    assert line_of("https://b.example", shown) == ["0", "0", "0", "1", "3", "4", "-", "timeout"]
+    assert line_of("2 sites", shown) == ["1,234", "5", "2", "1", "3", "4", "-", "1", "problem"]
 
 
 def test_of_many_sites_the_busiest_are_shown_and_all_are_summed():
-    sites = [SiteProgress(f"http://s{n:02}.example", None, {State.WAITING: n, State.DONE: 1}, 1) for n in range(40)]
+    sites = [SiteProgress(f"http://s{n:02}.example", None, UrlCounts(waiting=n, pages=1)) for n in range(40)]
     shown = text(sites, height=60)
     assert [f"s{n:02}." in shown for n in range(40)] == [n >= 40 - MAX_SITES for n in range(40)]
     assert line_of("40 sites", shown)[:2] == ["40", str(sum(range(40)))]
 
 
-def test_pace_budget_and_documents_are_in_the_title():
-    pace = Pace(61.0, 12.34, budget=2000, used=1234, documents=1)
-    assert "61 s, 12.3 pages/s, 1,234 of 2,000 pages of the budget, 1 document" in text([], pace)
+def test_pace_workers_budget_and_documents_are_in_the_title():
+    crawl = CrawlOverview(1, "mine", "news", "running", None, None, 0.0, None, None, 2, 12.34, 1, 2000, 1234)
+    expected = "news “mine”, 61 s, 12.3 pages/s, 2 workers, 1,234 of 2,000 pages of the budget, 1 document"
+    assert live_display.title(crawl, 61.0, documents=1) == expected
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 50)])
 def test_table_fits_the_terminal_and_leaves_half_of_it_to_the_log(width, height):
-    counts = {State.DONE: 1_234_567, State.WAITING: 23_456_789, State.FAILED: 123_456}
-    sites = [SiteProgress(f"https://{'long.' * n}example:8600", "connection_refused", counts, 76) for n in range(40)]
-    shown = text(sites, Pace(100_000.0, 123.4, 1_000_000, 999_999, 12_345), width, height).splitlines()
+    counts = UrlCounts(pages=1_234_567, waiting=23_456_789, errors=123_456, deepest=76)
+    sites = [SiteProgress(f"https://{'long.' * n}example:8600", "connection_refused", counts) for n in range(40)]
+    title = "sitegraph “mine”, 100,000 s, 123.4 pages/s, 999,999 of 1,000,000 pages of the budget, 12,345 documents"
+    shown = text(sites, title, width, height).splitlines()
     assert max(map(len, shown)) <= width
     assert len(shown) <= max(height // 2, 7)
     assert all("1,234,567" in line for line in shown if "https:" in line)

@@ -12,7 +12,6 @@ from crawlers.storage.queries import (
     fetched_pages,
     is_small,
     latest_pages,
-    progress,
 )
 from crawlers.storage.schema.tables import EndedPage, LinkRow, NewPage
 from crawlers.storage.site_rows import SiteRow
@@ -84,18 +83,6 @@ def test_latest_pages_are_those_discovered_last_in_that_order(database):
     (site,) = begin(database, "daily", A).sites
     add_pages(database, site.id, (State.DONE, 2), (State.REFUSED, 1), (State.DONE, 0), (State.DONE, 1))
     assert [level for _, level, _ in latest_pages(database, site.id, 2)] == [0, 1]
-
-
-@pytest.mark.both_stores
-def test_progress_has_counts_per_state_and_the_deepest_level(database):
-    row = begin(database, "daily", B, A)
-    b, a = row.sites
-    add_pages(database, b.id, (State.DONE, 0), (State.DONE, 3), (State.FAILED, 7))
-    other = begin(database, "other", A)
-    add_pages(database, other.sites[0].id, (State.DONE, 0))
-    empty, full = progress(database, row.id)
-    assert (empty.site, empty.counts, empty.level) == (a.site, {}, 0)
-    assert (full.site, full.counts, full.level) == (b.site, {State.DONE: 2, State.FAILED: 1}, 3)
 
 
 @pytest.mark.both_stores
