@@ -14,16 +14,16 @@ from crawlers.graphs.comparison.change_lists import MOST_ROWS, change_lists, cha
 from crawlers.graphs.comparison.compared_graph import ComparedGraph, write_compared
 from crawlers.graphs.comparison.comparison_files import compared_sites
 from crawlers.graphs.comparison.crawl_changes import APPEARED, CHANGED, CHANGES, UNCHANGED, VANISHED, LinkChange
-from crawlers.reports.catalogue.conditions import MAX_CHARS
+from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.catalogue.renderers import FORMATS
-from crawlers.reports.catalogue.report import sorted_by
+from crawlers.reports.catalogue.report import NUMBERS, cursor_text, sorted_by
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_manifest import differing_settings, manifest_of
 from crawlers.reports.crawl_overview import crawl_overview
 from crawlers.storage.queries import related_crawls, sites_of
 from crawlers.web.downloads import TABLE_TYPES, graph_file, sends_file, table_parts, written_file
 from crawlers.web.pages.crawl_pages import with_counts
-from crawlers.web.pages.report_pages import ROWS, order_of
+from crawlers.web.pages.report_pages import cursor_in, order_of, part_of
 from crawlers.web.panel import again, crawl_of, numbered_crawl, panel_of
 from crawlers.web.templating import render
 
@@ -100,8 +100,8 @@ def compare(request: Request) -> Response:
     outcome = panel.results.get(key, partial(change_lists, panel.database, compared.sites), patience.left_s)
     given = {"with": str(chosen.id), **{name: value for name, value in shown._asdict().items() if value}}
     rows = _rows(outcome.value, shown) if outcome.value is not None else ()
-    columns = COLUMNS[shown.rows]
-    first = _first(request)
+    after, columns = cursor_in(request, (NUMBERS,)), COLUMNS[shown.rows]
+    part = part_of(rows, after)
     return render(
         request,
         "compare.html",
@@ -120,10 +120,10 @@ def compare(request: Request) -> Response:
         outcome=outcome,
         changes=[change for change in CHANGES if change != UNCHANGED],
         columns=columns,
-        rows=rows[first : first + ROWS],
+        rows=[row.cells for row in part.rows],
         count=len(rows),
-        first=first,
-        following=urlencode({**given, "after": first + ROWS}) if first + ROWS < len(rows) else "",
+        is_first=after is None,
+        following=urlencode({**given, "after": cursor_text(part.cursor)}) if part.cursor is not None else "",
         query=urlencode(given),
         given=given,
         orders=[order_of(column.name, given) for column in columns],
@@ -208,16 +208,8 @@ def _shown(request: Request) -> Shown:
     for name, words in known.items():
         if given[name] and given[name] not in words:
             raise ConfigError(f"{name}={given[name]!r} must be one of: {', '.join(words)}")
-    if len(given["text"]) > MAX_CHARS:
-        raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(given['text'])}")
+    parsed_filters({"text": given["text"]}, ("text",))  # which checks it
     return Shown(**{**given, "rows": given["rows"] or PAGES})
-
-
-def _first(request: Request) -> int:
-    text = request.query_params.get("after", "0")
-    if not (text.isascii() and text.isdecimal()) or len(text) > len(str(MOST_ROWS)) or int(text) > MOST_ROWS:
-        raise HTTPException(400, "This address is incomplete; begin with the first page of the table.")
-    return int(text)
 
 
 def _rows(lists: ChangeLists, shown: Shown) -> Sequence[Cells]:

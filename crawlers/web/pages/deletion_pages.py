@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -44,150 +44,131 @@ SEARCH_S = 0.25  # for the rows of one
 DELETE_S = 3.0  # then the page says how many were deleted, and goes on
 
 
+class Asked(NamedTuple):
+    """Which links of a crawl are to be deleted: those *chosen*, or else all that the filters show."""
+
+    request: Request
+    crawl: NamedCrawl
+    report: Report
+    given: dict[str, str]
+    filters: Filters
+    chosen: Sequence[Cursor]
+
+
 def confirm(request: Request) -> Response:
     """Show how many links would be deleted, and ask."""
-    crawl, report = crawl_of(request), _report_of(request)
-    query = request.query_params
-    chosen = _chosen(report, query.getlist(ROW))
-    given, filters = _filters(query, report)
-    if CHOSEN in query and not chosen:
-        return _page(request, crawl, report, given, (), has_chosen_none=True)
-    if chosen:
-        return _page(
-            request, crawl, report, given, chosen, number=len(chosen), sample=_rows_at(request, crawl, report, chosen)
-        )
-    outcome = _count(request, crawl, report, filters)
+    asked = _asked(request, request.query_params, request.query_params.getlist(ROW))
+    if CHOSEN in request.query_params and not asked.chosen:
+        return _page(asked, has_chosen_none=True)
+    if asked.chosen:
+        return _page(asked, number=len(asked.chosen), sample=_rows_at(asked))
+    outcome = _count(asked)
     if outcome.value is None:
-        return _page(request, crawl, report, given, (), unfinished=outcome)
+        return _page(asked, unfinished=outcome)
     number, is_more, sample = outcome.value
-    return _page(request, crawl, report, given, (), number=number, is_more=is_more, sample=sample)
+    return _page(asked, number=number, is_more=is_more, sample=sample)
 
 
 def delete(request: Request, form: FormData) -> Response:
     """Delete the chosen links, or those that the filters show until the time is over; the page goes on by itself."""
-    crawl, report = crawl_of(request), _report_of(request)
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
-    chosen = _chosen(report, [value for value in form.getlist(ROW) if isinstance(value, str)])
-    given, filters = _filters(texts, report)
-    if not chosen and "all" not in texts:
+    asked = _asked(request, texts, [value for value in form.getlist(ROW) if isinstance(value, str)])
+    if not asked.chosen and "all" not in texts:
         raise HTTPException(400, "No links were chosen; choose some in the table.")
-    after = parsed_cursor(texts.get("after", ""), report.cursor_ranges)
+    cursor = parsed_cursor(texts.get("after", ""), asked.report.cursor_ranges)
     before = texts.get("deleted", "")
     deleted = int(before) if before.isascii() and before.isdigit() and len(before) < 16 else 0
+    is_over = TimeLimit(DELETE_S)
     try:
-        if chosen:
-            deleted, cursor = _remove(request, crawl, report, chosen), None
+        if asked.chosen:
+            deleted, cursor = _remove(asked, asked.chosen), None
         else:
-            is_over = TimeLimit(DELETE_S)
             while True:
-                part = _search(request, crawl, report, filters, after, BATCH, SEARCH_S)
-                deleted += _remove(request, crawl, report, [row.cursor for row in part.rows])
-                after = cursor = part.cursor
+                part = _search(asked, cursor, BATCH, SEARCH_S)
+                deleted += _remove(asked, [row.cursor for row in part.rows])
+                cursor = part.cursor
                 if cursor is None or is_over():
                     break
     except ConfigError as error:
-        return _page(request, crawl, report, given, chosen, 409, problem=str(error), deleted=deleted)
+        return _page(asked, 409, problem=str(error), deleted=deleted)
     following = cursor_text(cursor) if cursor is not None else ""
-    return _page(request, crawl, report, given, chosen, deleted=deleted, following=following, is_done=not following)
+    return _page(asked, deleted=deleted, following=following, is_done=not following)
 
 
-def _search(
-    request: Request,
-    crawl: NamedCrawl,
-    report: Report,
-    filters: Filters,
-    after: Cursor | None,
-    most: int,
-    limit_s: float,
-) -> Slice:
+def _search(asked: Asked, after: Cursor | None, most: int, limit_s: float) -> Slice:
     """Return the next links, at most *most*, as far as they are found within *limit_s* seconds."""
-    with panel_of(request).database.read() as connection:
-        return slice_of(report.steps(connection, crawl.id, filters, after), most, TimeLimit(limit_s))
+    is_over = TimeLimit(limit_s)
+    with panel_of(asked.request).database.read() as connection:
+        return slice_of(asked.report.steps(connection, asked.crawl.id, asked.filters, after), most, is_over)
 
 
-def _remove(request: Request, crawl: NamedCrawl, report: Report, cursors: Sequence[Cursor]) -> int:
+def _remove(asked: Asked, cursors: Sequence[Cursor]) -> int:
     if not cursors:
         return 0
-    keys = [link_key(cursor) for cursor in cursors]
-    return remove_links(panel_of(request).database, crawl.id, report.link_kind, keys, time.time())
+    keys, database = [link_key(cursor) for cursor in cursors], panel_of(asked.request).database
+    return remove_links(database, asked.crawl.id, asked.report.link_kind, keys, time.time())
 
 
-def _count(
-    request: Request, crawl: NamedCrawl, report: Report, filters: Filters
-) -> Outcome[tuple[int, bool, list[Row]]]:
+def _count(asked: Asked) -> Outcome[tuple[int, bool, list[Row]]]:
     """Return how many links the filters show, whether there may be more, and the first of them, as of lately.
 
     Their pages may be many, with few such links.
     """
-    panel = panel_of(request)
+    panel, crawl = panel_of(asked.request), asked.crawl
 
     def compute() -> tuple[int, bool, list[Row]]:
-        part = _search(request, crawl, report, filters, None, COUNTED_ROWS, COUNT_S)
+        part = _search(asked, None, COUNTED_ROWS, COUNT_S)
         return len(part.rows), part.cursor is not None, part.rows[:SAMPLE]
 
     with panel.database.read() as connection:
         deleted = tuple(deleted_links(connection, crawl.id))
-    key = ("links to delete", crawl.id, crawl.state, report.name, filters, deleted)
+    key = ("links to delete", crawl.id, crawl.state, asked.report.name, asked.filters, deleted)
     return panel.results.get(key, compute, share=COUNT_SHARE)
 
 
-def _rows_at(request: Request, crawl: NamedCrawl, report: Report, chosen: Sequence[Cursor]) -> list[Row]:
-    """Return the rows of some cursors: each is the first one after the cursor before it."""
-    with panel_of(request).database.read() as connection:
+def _rows_at(asked: Asked) -> list[Row]:
+    """Return the first rows that were chosen: each is the first one after the cursor before it."""
+    some = asked.chosen[:SAMPLE]
+    with panel_of(asked.request).database.read() as connection:
         steps = (
-            next(report.steps(connection, crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
-            for cursor in chosen[:SAMPLE]
+            next(asked.report.steps(connection, asked.crawl.id, Filters(), (*cursor[:-1], cursor[-1] - 1)))
+            for cursor in some
         )
-        found = {row.cursor: row for step in steps for row in step.rows if row.cursor in chosen[:SAMPLE]}
+        found = {row.cursor: row for step in steps for row in step.rows if row.cursor in some}
     return list(found.values())
 
 
-def _page(
-    request: Request,
-    crawl: NamedCrawl,
-    report: Report,
-    given: Mapping[str, str],
-    chosen: Sequence[Cursor],
-    status: int = 200,
-    **values: object,
-) -> Response:
-    database = panel_of(request).database
+def _page(asked: Asked, status: int = 200, **values: object) -> Response:
+    database, crawl = panel_of(asked.request).database, asked.crawl
     with database.read() as connection:
         working = crawls_with_workers(database, connection, crawls.c.id == crawl.id)
     defaults = {"number": 0, "is_more": False, "sample": [], "problem": "", "deleted": 0, "following": ""}
     return render(
-        request,
+        asked.request,
         "delete_links.html",
         status,
         crawl=crawl,
-        report=report,
-        given=given,
-        query=urlencode(given),
-        chosen=[cursor_text(cursor) for cursor in chosen],
+        report=asked.report,
+        given=asked.given,
+        query=urlencode(asked.given),
+        chosen=[cursor_text(cursor) for cursor in asked.chosen],
         is_working=bool(working),
         **{**defaults, "is_done": False, "has_chosen_none": False, "unfinished": None, **values},
     )
 
 
-def _report_of(request: Request) -> Report:
-    found = REPORTS.get(request.path_params["report"])
-    if found is None or not found.link_kind:
+def _asked(request: Request, texts: Mapping[str, str], rows: Sequence[str]) -> Asked:
+    """Return what is asked for by the filters *texts* and the chosen *rows*. Raises `HTTPException`, `ConfigError`."""
+    report = REPORTS.get(request.path_params["report"])
+    if report is None or not report.link_kind:
         names = ", ".join(name for name, one in REPORTS.items() if one.link_kind)
         raise HTTPException(404, f"Rows of this report can't be deleted; those of {names} can.")
-    return found
-
-
-def _chosen(report: Report, texts: Sequence[str]) -> list[Cursor]:
-    cursors = [parsed_cursor(text, report.cursor_ranges) for text in texts]
-    known = [cursor for cursor in cursors if cursor is not None]
-    if len(known) < len(cursors) or len(cursors) > MOST_ROWS:
+    cursors = [parsed_cursor(text, report.cursor_ranges) for text in rows]
+    chosen = [cursor for cursor in cursors if cursor is not None]
+    if len(chosen) < len(cursors) or len(cursors) > MOST_ROWS:
         raise HTTPException(400, f"Choose at most {MOST_ROWS} links in the table.")
-    return known
-
-
-def _filters(texts: Mapping[str, str], report: Report) -> tuple[dict[str, str], Filters]:
     given = {name: texts[name].strip() for name in FILTERS if texts.get(name, "").strip()}
-    return given, parsed_filters(given, report.filters)
+    return Asked(request, crawl_of(request), report, given, parsed_filters(given, report.filters), chosen)
 
 
 PATH = "/crawls/{crawl:int}/reports/{report}/delete"

@@ -12,7 +12,7 @@ from crawlers.reports.catalogue.conditions import FILTERS, parsed_filters
 from crawlers.reports.catalogue.document_list import Documents
 from crawlers.reports.document_reader import read_document
 from crawlers.reports.time_limit import TimeLimit
-from crawlers.web.panel import crawl_of, panel_of
+from crawlers.web.panel import crawl_of, number_in, panel_of
 from crawlers.web.templating import render
 
 if TYPE_CHECKING:
@@ -29,9 +29,8 @@ def document(request: Request) -> Response:
     crawl, query = crawl_of(request), request.query_params
     given = {name: query[name] for name in FILTERS if query.get(name, "").strip()}
     filters = parsed_filters(given, DOCUMENTS.filters)
-    number, text = request.path_params["number"], query.get("version", "")
-    version = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
-    if number >= 2**63 or (text and version is None):
+    number, version = request.path_params["number"], number_in(request, "version") or None
+    if number >= 2**63 or (query.get("version") and version is None):
         raise HTTPException(404, "There is no such document.")
     is_over = TimeLimit(SEARCH_S)
     with panel_of(request).database.read() as connection:

@@ -101,10 +101,7 @@ def report(request: Request) -> Response:
     given, filters = _filters(request, shown)
     sort = request.query_params.get("sort", "")
     is_whole = _is_whole(shown, sort)
-    text = request.query_params.get("after", "")
-    after = parsed_cursor(text, (NUMBERS,) if is_whole else shown.cursor_ranges) if text else None
-    if text and after is None:
-        raise HTTPException(400, "This address is incomplete; begin with the first page of the report.")
+    after = cursor_in(request, (NUMBERS,) if is_whole else shown.cursor_ranges)
     with_sort = {"sort": sort} if sort else {}
     values = {name: text for name, text in given.items() if text.strip()} | with_sort
     found = min(number_in(request, FOUND), ROWS - 1)
@@ -117,7 +114,7 @@ def report(request: Request) -> Response:
         outcome = _outcome(request, crawl, shown, filters, patience_for(request, crawl).left_s)
         part = Slice([], None)
         if outcome.value is not None:
-            part = _part(in_order(shown, outcome.value, sort), after)
+            part = part_of(in_order(shown, outcome.value, sort), after)
     else:
         with panel_of(request).database.read() as connection:
             steps = shown.steps(connection, crawl.id, filters, after)
@@ -174,7 +171,17 @@ def _outcome(request: Request, crawl: NamedCrawl, shown: Report, filters: Filter
     return panel.results.get(_key(crawl, shown, filters), compute, wait_s)
 
 
-def _part(rows: Sequence[Cells], after: Cursor | None) -> Slice:
+def cursor_in(request: Request, ranges: Sequence[range]) -> Cursor | None:
+    """Return the cursor in the query, after which a page begins; None: it is the first one. Raises `HTTPException`."""
+    text = request.query_params.get("after", "")
+    after = parsed_cursor(text, ranges) if text else None
+    if text and after is None:
+        raise HTTPException(400, "This address is incomplete; begin with the first page of the report.")
+    return after
+
+
+def part_of(rows: Sequence[Cells], after: Cursor | None) -> Slice:
+    """Return those of *rows* that a page shows."""
     first = after[0] + 1 if after is not None else 0
     numbered = [Row(cells, (place,)) for place, cells in enumerate(rows[first : first + ROWS], first)]
     return Slice(numbered, numbered[-1].cursor if first + ROWS < len(rows) else None)

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from crawlers.errors import ConfigError
 from crawlers.inputs.seed_list import format_seeds, parse_seeds, seed_change, seed_problems
 from crawlers.inputs.text_file import decoded
-from crawlers.reports.catalogue.conditions import MAX_CHARS
+from crawlers.reports.catalogue.conditions import parsed_filters
 from crawlers.reports.seed_overview import (
     SORTED_BY,
     STATES,
@@ -153,8 +153,7 @@ def delete_site(request: Request, form: FormData) -> Response:
 def _list(request: Request, status: int = 200, **values: object) -> Response:
     panel, given = panel_of(request), request.query_params
     query = {name: given.get(name, "") for name in ("text", "state", "by")}
-    if len(query["text"]) > MAX_CHARS:
-        raise ConfigError(f"text: at most {MAX_CHARS} characters, got {len(query['text'])}")
+    parsed_filters({"text": query["text"]}, ("text",))  # which checks it
     by, is_down = query["by"].removeprefix("-"), query["by"].startswith("-")
     outcome = panel.results.get(FIGURES, partial(seed_figures, panel.database), share=FIGURES_SHARE)
     figures = outcome.value

@@ -74,7 +74,6 @@ def test_rows_are_filtered_sorted_and_paged(browser, crawl_id, later):
         ("rows=sites", 400),
         ("change=unchanged", 400),
         ("after=-1", 400),
-        ("after=9999999", 400),
         (f"after={'9' * 5000}", 400),
         ("sort=beauty", 400),
         (f"text={'x' * 201}", 400),
