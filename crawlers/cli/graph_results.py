@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlers.algorithms.plurals import counted, plural
 from crawlers.algorithms.urls.domains import GROUPS
@@ -62,6 +62,17 @@ FRAGMENT = "web_fragment"
 NO_NUMBER = -1  # of a site that is not a seed any more
 
 
+class _Target(NamedTuple):
+    """Where and how the graphs of a crawl are written."""
+
+    database: Database
+    crawl: NamedCrawl
+    folder: Path
+    formats: Sequence[str]
+    measures: Sequence[str]
+    layout: GraphLayout | None
+
+
 def write_results(
     database: Database, wanted: Sequence[str], opts: argparse.Namespace, settings: BaseSettings, page_of: PageOf
 ) -> None:
@@ -69,9 +80,11 @@ def write_results(
 
     *page_of* returns the page with a graph for a browser.
     """
-    formats = opts.format or [name for name in settings.getlist("GRAPH_FORMATS") if name] or ["gexf"]
-    measures = opts.measure or [name for name in settings.getlist("GRAPH_MEASURES") if name]
-    by_default = graph_layout([name for name in settings.getlist("GRAPH_LAYOUT") if name])
+
+    def names(setting: str) -> list[str]:
+        return [name for name in settings.getlist(setting) if name]
+
+    by_default = graph_layout(names("GRAPH_LAYOUT"))
     layout = graph_layout(opts.layout, MAX_NODES) if opts.layout else by_default
     crawl = read_crawl(database, opts.crawl, settings)
     check_has_links(crawl)
@@ -79,28 +92,25 @@ def write_results(
         _draw(database, crawl, wanted, (opts.layout and layout) or GraphLayout(COMMUNITY), opts, page_of)
         return
     folder = Path(opts.folder) if opts.folder else _result_folder(database, crawl, settings)
+    formats = opts.format or names("GRAPH_FORMATS") or ["gexf"]
+    of_graphs = [name for name in formats if name != PARQUET]
+    target = _Target(database, crawl, folder, of_graphs, opts.measure or names("GRAPH_MEASURES"), layout)
     if opts.level == "site":
-        site_formats = [name for name in formats if name != PARQUET] or ["gexf"]
-        _write_fragment(database, crawl, folder, site_formats, measures, layout, opts)
+        _write_fragment(target._replace(formats=of_graphs or ["gexf"]), opts)
         return
     sites = sites_of(database, crawl.id)
-    if opts.top:
-        chosen = [site.id for site in chosen_sites(database, sites, wanted, crawl.name)] if wanted else []
-        if opts.pagerank:
-            share = settings.getfloat("AOPIC_VIRTUAL_SHARE")
-            _write_ranked(database, crawl, folder / "top.csv", opts.top, chosen, share)
-        else:
-            _write_top(database, crawl, folder / "top.csv", opts.top, chosen)
-        return
     named = chosen_sites(database, sites, wanted, crawl.name)
+    if opts.top:
+        share = settings.getfloat("AOPIC_VIRTUAL_SHARE") if opts.pagerank else None
+        _write_top(target, opts.top, [site.id for site in named] if wanted else [], share)
+        return
     if PARQUET in formats:
         check_parquet(f"--format {PARQUET}" if opts.format else "GRAPH_FORMATS")
-        formats = [name for name in formats if name != PARQUET]
         dataset = write_dataset(database, [site.id for site in named], folder / DATASET)
         print(f"{folder / DATASET}: {dataset}")
-    if formats:
-        _write_site_graphs(database, crawl, named, sites, folder, formats, measures, layout, is_named=bool(wanted))
-    usual = [name for name in settings.getlist("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
+    if of_graphs:
+        _write_site_graphs(target, named, sites, is_named=bool(wanted))
+    usual = [name for name in names("RESULT_TABLES") if name in DEFAULTS.get(crawl.mission, ())]
     tables = write_tables(database, crawl, named, sites, folder, opts.table or ([] if opts.format else usual))
     for path, rows, noun in tables:
         print(f"{path}: {counted(rows, noun)}")
@@ -115,20 +125,11 @@ def _result_folder(database: Database, crawl: NamedCrawl, settings: BaseSettings
 
 
 def _write_site_graphs(
-    database: Database,
-    crawl: NamedCrawl,
-    chosen: Sequence[CrawledSite],
-    crawled: Sequence[CrawledSite],
-    folder: Path,
-    formats: Sequence[str],
-    measures: Sequence[str],
-    layout: GraphLayout | None,
-    *,
-    is_named: bool,
+    target: _Target, chosen: Sequence[CrawledSite], crawled: Sequence[CrawledSite], *, is_named: bool
 ) -> None:
+    database, crawl = target.database, target.crawl
     unread = {site.site: None for site in chosen}
-    graphs = write_site_graphs(database, crawl.id, chosen, crawled, folder, formats, measures, layout, _warn)
-    for site, paths, size in graphs:
+    for site, paths, size in write_site_graphs(database, crawl.id, chosen, crawled, *target[2:], _warn):
         unread.pop(site.site, None)  # a site has a file in each format
         print(f"{paths[0]}: {counted(size.nodes, 'page')}, {counted(size.edges, 'edge')}")
     if unread and (is_named or len(unread) == len(chosen)):
@@ -194,7 +195,17 @@ def _draw(
         print(drawn.subset, file=sys.stderr)
 
 
-def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int]) -> None:
+def _write_top(target: _Target, number: int, sites: Sequence[int], share: float | None) -> None:
+    """Write the most important pages, by PageRank with that virtual *share*, or else as the crawl measured them."""
+    database, crawl, path = target.database, target.crawl, target.folder / "top.csv"
+    if share is not None:
+        ranks = StoredPageRank(database, crawl.id, 1.0 - share)
+        if not ranks:
+            raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
+        written = write_ranked(path, (PAGERANK, *TOP), ((rank, *page) for rank, page in ranks.top(number, sites)))
+        pages = f"the {counted(written, 'page')} of the highest PageRank"
+        print(f"{path}: {pages} (bound on the total error: {ranks.error_bound:.1e})")
+        return
     with database.read() as connection:
         totals = totals_of(connection, crawl.id)
     if totals is None:
@@ -206,40 +217,21 @@ def _write_top(database: Database, crawl: NamedCrawl, path: Path, number: int, s
     print(f"{path}: the {written:,} most important {plural(written, 'page')}")
 
 
-def _write_ranked(
-    database: Database, crawl: NamedCrawl, path: Path, number: int, sites: Sequence[int], share: float
-) -> None:
-    ranks = StoredPageRank(database, crawl.id, 1.0 - share)
-    if not ranks:
-        raise ConfigError(f"the crawl {crawl.name} (number {crawl.id}) has not read a page yet; try again later")
-    written = write_ranked(path, (PAGERANK, *TOP), ((rank, *page) for rank, page in ranks.top(number, sites)))
-    pages = f"the {counted(written, 'page')} of the highest PageRank"
-    print(f"{path}: {pages} (bound on the total error: {ranks.error_bound:.1e})")
-
-
-def _write_fragment(
-    database: Database,
-    crawl: NamedCrawl,
-    folder: Path,
-    formats: Sequence[str],
-    measures: Sequence[str],
-    layout: GraphLayout | None,
-    opts: argparse.Namespace,
-) -> None:
-    counts = count_fragment(database, crawl.id, GROUPS[opts.group or "host"])
-    graph: Graph = WebFragment(counts, crawl.name, targets_only=opts.targets_only)
-    if measures := [name for name in measures if name not in SEEN]:  # which are of pages
+def _write_fragment(target: _Target, opts: argparse.Namespace) -> None:
+    counts = count_fragment(target.database, target.crawl.id, GROUPS[opts.group or "host"])
+    graph: Graph = WebFragment(counts, target.crawl.name, targets_only=opts.targets_only)
+    if measures := [name for name in target.measures if name not in SEEN]:  # which are of pages
         graph = ExtendedGraph(graph, analyse(graph, measures))
-    base = folder / FRAGMENT
-    for name in formats:
-        size = write_laid_out(graph, base, name, layout, _warn)
+    base = target.folder / FRAGMENT
+    for name in target.formats:
+        size = write_laid_out(graph, base, name, target.layout, _warn)
         print(f"{graph_paths(base, name)[0]}: {counted(size.nodes, 'site')}, {counted(size.edges, 'edge')}")
     if opts.targets_only:
         return
-    if "csv" in formats:
+    if "csv" in target.formats:
         write_pairs(counts, base.with_name(f"{FRAGMENT}.pairs.csv"))
         print(f"{base}.pairs.csv: the same edges by name, with numbers of URLs and links")
-    accompanying = folder / "accompanying.csv"
+    accompanying = target.folder / "accompanying.csv"
     write_accompanying(counts, accompanying)
     print(f"{accompanying}: {counted(len(counts.accompanying), 'accompanying site')}")
     for class_ in class_sizes(counts):
