@@ -51,7 +51,7 @@ _COMPARED = ("change=appeared", "rows=links&change=vanished", "text=777", "rows=
 _QUERIES = {  # of pages that have more than one, without filters of a table
     "/sites": ("", *_SITES),
     f"{CRAWL}/explain": ("", *(f"url={quote(url)}" for url in EXPLAINED)),
-    f"{CRAWL}/explain/links": tuple(f"url={quote(url)}&after=0.0.0.0" for url in EXPLAINED),  # the first continuation
+    f"{CRAWL}/explain/links": tuple(f"url={quote(url)}&after=0_0_0_0" for url in EXPLAINED),  # the first continuation
     f"{CRAWL}/rules": ("", "rule=/page/1.%2B&site=http://s7.test", f"url={quote(EXPLAINED[0])}"),
     f"{CRAWL}/reports/{{report}}/delete": ("", "text=777", "site=s7.test"),
     f"{CRAWL}/graph": ("", "graph=host", "graph=pages", f"url={quote(EXPLAINED[-1])}"),

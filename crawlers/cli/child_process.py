@@ -1,4 +1,4 @@
-"""The process of a worker that another process watches.
+"""The process of a worker that another process watches, and what happens to such processes, in order.
 
 It has a process group of its own, so that Ctrl-C reaches the watching process only, and a pipe as standard input: when
 that is closed, on purpose or because the watching process died, the worker stops gracefully.
@@ -12,14 +12,72 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from queue import SimpleQueue
+from threading import Semaphore
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from crawlers.cli.worker_events import Ended, Line
+from crawlers.storage.worker_queries import Course
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from crawlers.cli.worker_events import Events
+    from crawlers.storage.worker_queries import SeenProcess
+
+MAX_LINES = 256  # of all workers that wait to be shown
+
+
+class Line(NamedTuple):
+    """A line that a worker wrote."""
+
+    place: int
+    text: str
+    is_output: bool = False  # on standard output, not in the log
+
+
+class Ended(NamedTuple):
+    """The end of a worker; a negative status is the number of the signal that ended it."""
+
+    place: int
+    status: int
+
+
+class Asked(NamedTuple):
+    """A signal to this process."""
+
+    number: int
+
+
+class Looked(NamedTuple):
+    """What the store said after `StoreWatch.look`."""
+
+    workers: dict[int, SeenProcess]  # by process: those that have joined a crawl
+    course: Course = Course()  # of the crawl
+    has_failed: bool = False  # the store could not be read
+
+
+Event = Line | Ended | Asked | Looked
+
+
+class Events:
+    """What happens, in order. A worker that writes lines faster than they are shown has to wait."""
+
+    def __init__(self, max_lines: int = MAX_LINES) -> None:
+        self._queue: SimpleQueue[Event] = SimpleQueue()
+        self._room = Semaphore(max_lines)
+
+    def put(self, event: Event) -> None:
+        """Add *event*. Anything but a line can be added by a signal handler, also while `get` is running."""
+        if isinstance(event, Line):
+            self._room.acquire()
+        self._queue.put(event)
+
+    def get(self, timeout: float) -> Event:
+        """Return the next event; raise `Empty` if there is none within *timeout* seconds."""
+        event = self._queue.get(timeout=timeout)
+        if isinstance(event, Line):
+            self._room.release()
+        return event
+
 
 MAX_LINE_BYTES = 1 << 16  # longer lines are divided
 LAST_BYTES = 1 << 19  # what pipes and readers may hold; whatever comes later is of programs that it started

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawlers.cli.child_process import ChildProcess
+from crawlers.cli.child_process import Asked, ChildProcess, Events
 from crawlers.cli.store_watch import StoreWatch
-from crawlers.cli.worker_events import Asked, Events
 from crawlers.cli.worker_processes import SUSPEND, WorkerProcesses
 from crawlers.cli.workers_display import WorkersDisplay
 from crawlers.errors import ConfigError

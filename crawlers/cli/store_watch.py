@@ -10,7 +10,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlers.cli.worker_events import Looked
+from crawlers.cli.child_process import Looked
 from crawlers.errors import CrawlersError
 from crawlers.storage.database import Database
 from crawlers.storage.worker_queries import Course, course, processes_of, time_of_server
@@ -18,7 +18,7 @@ from crawlers.storage.worker_queries import Course, course, processes_of, time_o
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from crawlers.cli.worker_events import Events
+    from crawlers.cli.child_process import Events
     from crawlers.cli.workers_display import WorkersDisplay
 
 logger = logging.getLogger(__name__)

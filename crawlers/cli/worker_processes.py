@@ -16,7 +16,7 @@ from queue import Empty
 from typing import TYPE_CHECKING
 
 from crawlers.algorithms.plurals import counted
-from crawlers.cli.worker_events import Asked, Ended, Event, Events, Line, Looked
+from crawlers.cli.child_process import Asked, Ended, Event, Events, Line, Looked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

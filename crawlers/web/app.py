@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -13,23 +15,9 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from crawlers.errors import CrawlersError
+from crawlers.web import pages
 from crawlers.web.guard import Guard
 from crawlers.web.kept_results import KeptResults
-from crawlers.web.pages import (
-    compare_pages,
-    crawl_pages,
-    deletion_pages,
-    document_pages,
-    explain_pages,
-    file_pages,
-    graph_pages,
-    login_page,
-    picture_pages,
-    report_pages,
-    rule_pages,
-    site_pages,
-    start_pages,
-)
 from crawlers.web.panel import Panel
 from crawlers.web.templating import compile_templates, error_page
 
@@ -39,21 +27,7 @@ if TYPE_CHECKING:
     from crawlers.web.starting import Starter
 
 STATIC = Path(__file__).parent / "static"
-SUBJECTS = (
-    crawl_pages,
-    start_pages,
-    site_pages,
-    deletion_pages,
-    report_pages,
-    document_pages,
-    rule_pages,
-    explain_pages,
-    graph_pages,
-    picture_pages,
-    compare_pages,
-    file_pages,
-    login_page,
-)
+SUBJECTS = [import_module(f"{pages.__name__}.{module.name}") for module in iter_modules(pages.__path__)]
 ROUTES = [route for subject in SUBJECTS for route in subject.ROUTES]
 SMALLEST_COMPRESSED = 1000  # bytes
 

@@ -21,8 +21,7 @@ import pycurl
 from crawlers.errors import ConfigError
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
-from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import MAX_SAID_BYTES, RECORD, said_in
+from crawlers.web.starting import MAX_SAID_BYTES, RECORD, Job, JobRecord, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,11 +1,13 @@
-"""Starts crawls: as processes of this machine, or by scrapyd. The panel never runs one itself.
+"""Starts crawls: as processes of this machine, or by scrapyd; and records what was started. The panel runs none itself.
 
 The command checks everything before it begins, so nothing is checked twice here: a process that ends before its crawl
-is in the store has said why, in the terms of the command line.
+is in the store has said why, in the terms of the command line. What was started, and how it ended, is kept in a file,
+so that the next panel knows it, too.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import subprocess
@@ -13,9 +15,8 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crawlers.errors import ConfigError
 from crawlers.extraction.pool import environment
@@ -23,7 +24,6 @@ from crawlers.inputs.program import suggested
 from crawlers.reports.time_limit import TimeLimit
 from crawlers.storage.files.atomic import replacing
 from crawlers.storage.worker_queries import crawl_begun_since, time_of_server
-from crawlers.web.job_record import Job, JobRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +32,106 @@ if TYPE_CHECKING:
     from crawlers.storage.database import Database
 
 logger = logging.getLogger(__name__)
+
+MAX_BYTES = 1_000_000  # of the end of the file: some thousand jobs
+MAX_NUMBER = 2**36  # of seconds since 1970, which a calendar has, and of crawls
+
+
+class Job(NamedTuple):
+    """A process, or a job of scrapyd, and its end if that is known; times are seconds since 1970."""
+
+    crawl: str  # its name
+    job: str  # path of its log, or number at scrapyd
+    ended_at: float | None = None
+    status: int | None = None  # of its exit; negative: the signal that ended it; None: not known
+    why: str = ""  # it failed, in its own words
+    since: float | None = None  # by the clock of the store, from which on its crawl may have begun
+    crawl_id: int | None = None  # the number of its crawl; None: that has not begun, as far as is known
+
+
+class JobRecord:
+    """The jobs of a panel, in a file that is only appended to. Methods may be called in any thread.
+
+    A file that can't be read counts as empty; what becomes of a known job is left out, with a warning, if it can't be
+    written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def add(self, job: Job) -> None:
+        """Record *job*, or what is known of it now. Raises `OSError` if the file can't be written."""
+        with self._lock:
+            self._write(job)
+
+    def change(self, job: str, **values: Any) -> None:
+        """Record *values* of a *job* that is known by its `Job.job`: its crawl, or its end."""
+        with self._lock:
+            known = next((one for one in self._read() if one.job == job), None)
+            if known is None:
+                return
+            try:
+                self._write(known._replace(**values))
+            except OSError as error:
+                logger.warning("%s can't be written: %s; what became of %s is lost", self._path, error.strerror, job)
+
+    def find_crawls(self, database: Database) -> None:
+        """Record the crawls of jobs that needed long to begin them. Raises `StoreError`."""
+        for job in self.latest():
+            if job.crawl_id is None and job.ended_at is None and job.since is not None:
+                crawl_id = crawl_begun_since(database, job.crawl, job.since)
+                if crawl_id is not None:
+                    self.change(job.job, crawl_id=crawl_id)
+
+    def latest(self) -> list[Job]:
+        """Return the last job of each name of a crawl, the latest first."""
+        jobs: dict[str, Job] = {}
+        for job in self.jobs():
+            jobs.setdefault(job.crawl, job)
+        return list(jobs.values())
+
+    def jobs(self) -> list[Job]:
+        """Return all jobs, the latest first; lines that are damaged are left out."""
+        with self._lock:
+            return self._read()
+
+    def _write(self, job: Job) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps(job._asdict()).encode() + b"\n"
+        with self._path.open("a+b") as file:
+            if file.tell():
+                file.seek(-1, 2)
+                line = line if file.read() == b"\n" else b"\n" + line  # a kill, or a full disk, has cut the last one
+            file.write(line)
+
+    def _read(self) -> list[Job]:
+        try:
+            with self._path.open("rb") as file:
+                file.seek(max(0, file.seek(0, 2) - MAX_BYTES))
+                lines = file.read().splitlines()
+        except OSError:
+            return []
+        jobs: dict[str, Job] = {}
+        for line in lines:
+            try:
+                job = Job(**json.loads(line))
+            except (ValueError, TypeError):
+                continue
+            if not _is_sound(job):
+                continue
+            jobs.pop(job.job, None)
+            jobs[job.job] = job
+        return list(jobs.values())[::-1]
+
+
+def _is_sound(job: Job) -> bool:
+    """Return whether the values of *job*, as they were read from a file, are of their types."""
+    numbers = (job.ended_at, job.status, job.since, job.crawl_id)
+    return all(isinstance(text, str) for text in (job.crawl, job.job, job.why)) and all(
+        number is None or (isinstance(number, (int, float)) and abs(number) < MAX_NUMBER) for number in numbers
+    )
+
 
 FOLDER = Path("logs/panel")  # below it each crawl has a folder of its own, for its input and its logs
 RECORD = FOLDER / "jobs.jsonl"
@@ -60,15 +160,6 @@ class Starter(Protocol):
         """Return the latest process of each crawl that a panel started here and that has ended, the latest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """A start whose outcome is not known yet."""
-
-    command: CrawlCommand
-    files: Mapping[str, bytes]
-    outcome: Future[int | str] = field(default_factory=Future)
-
-
 def crawl_folder(folder: Path, name: str) -> Path | None:
     """Return where the files of the crawl *name* are that were started here, below *folder*; None: there are none."""
     return folder / FOLDER / name if NAME.fullmatch(name) and name != RECORD.name else None
@@ -94,7 +185,7 @@ class LocalStarter:
         self._program = program
         self._clock = clock
         self._lock = threading.Lock()
-        self._starts: dict[str, _Start] = {}  # by the name of the crawl
+        self._starts: dict[str, tuple[CrawlCommand, Mapping[str, bytes], Future[int | str]]] = {}  # by name, as yet
         self._ends: dict[str, threading.Event] = {}  # of the latest process of each crawl: it is set at its end
         self._record = JobRecord(folder / RECORD)
 
@@ -103,20 +194,20 @@ class LocalStarter:
 
         Whoever starts the same again meanwhile, as a double click does, gets the same outcome.
         """
-        wanted = _Start(command, files)
+        own: Future[int | str] = Future()
         with self._lock:
-            known = self._starts.setdefault(name, wanted)
-        if known is not wanted:
-            if (known.command, known.files) != (command, files):
+            *known, outcome = self._starts.setdefault(name, (command, files, own))
+        if outcome is not own:
+            if known != [command, files]:
                 raise ConfigError(f"the crawl {name} is being started; stop it first, or choose another name")
-            return known.outcome.result()
+            return outcome.result()
         try:
-            wanted.outcome.set_result(self._start(name, command, files))
+            own.set_result(self._start(name, command, files))
         except BaseException as error:
-            wanted.outcome.set_exception(error)
+            own.set_exception(error)
         with self._lock:
             del self._starts[name]
-        return wanted.outcome.result()
+        return own.result()
 
     def _start(self, name: str, command: CrawlCommand, files: Mapping[str, bytes]) -> int | str:
         own = crawl_folder(self._folder, name)

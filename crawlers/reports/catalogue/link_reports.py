@@ -12,8 +12,8 @@ from sqlalchemy import case, func, literal, select
 from crawlers.items import REDIRECT, State
 from crawlers.reasons import Reason, is_about
 from crawlers.reports.catalogue.conditions import MAX_CHARS, equal, in_text, is_host, is_wanted_page, of_reason
+from crawlers.reports.catalogue.index_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
 from crawlers.reports.catalogue.page_reports import LEVEL
-from crawlers.reports.catalogue.page_walk import HOLDERS_AT_ONCE, POSITIONS, PageReport, on_pages, place_of_page
 from crawlers.reports.catalogue.report import KEYS, PAGE_NUMBERS, ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.histories.history import N_

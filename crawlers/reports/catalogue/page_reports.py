@@ -19,7 +19,7 @@ from crawlers.reports.catalogue.conditions import (
     of_page,
     of_reason,
 )
-from crawlers.reports.catalogue.page_walk import PageReport, page_steps, place_of_page
+from crawlers.reports.catalogue.index_walk import PageReport, page_steps, place_of_page
 from crawlers.reports.catalogue.report import ComputedReport, Group, Related, Row
 from crawlers.reports.catalogue.table import Column, Kind
 from crawlers.reports.crawl_overview import guesses_in
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Select
 
-    from crawlers.reports.catalogue.page_walk import PageStep, Position
+    from crawlers.reports.catalogue.index_walk import PageStep, Position
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.files.cells import Value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue import (
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 SUBJECTS = (page_reports, site_report, document_list, news_reports, score_reports, link_reports, sitemap_reports)
 
 
-def _described_in(module: ModuleType) -> Iterator[Report]:
-    """Yield the reports of a module: the classes with a name; what several of them share has none."""
+def described_in(module: ModuleType, base: type) -> Iterator[Any]:
+    """Yield the reports or pictures of a module: the classes with a name; what several of them share has none."""
     for one in vars(module).values():
-        if isinstance(one, type) and issubclass(one, Report) and "name" in vars(one):
+        if isinstance(one, type) and issubclass(one, base) and "name" in vars(one):
             yield one()
 
 
-_ALL = [report for module in SUBJECTS for report in _described_in(module)]
+_ALL = [report for module in SUBJECTS for report in described_in(module, Report)]
 REPORTS: Mapping[str, Report] = {report.name: report for group in Group for report in _ALL if report.group is group}
 
 

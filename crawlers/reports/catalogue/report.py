@@ -8,6 +8,7 @@ A report that counts, compares or sorts what it reads is computed at once, and b
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from enum import Enum
 from itertools import islice
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from crawlers.reports.catalogue.table import Column
     from crawlers.storage.files.cells import Value
 
-Cursor = tuple[int, ...]
+Cursor = tuple[Any, ...]  # of whole numbers, or of values by which rows are sorted
+Ranges = tuple[range | None, ...]  # of the numbers of a cursor; None: any finite value
 NUMBERS = range(2**31 - 1)  # of sites and alarms; reports also ask for the one after a number
 PAGE_NUMBERS = range(2**63)
 KEYS = range(-(2**63), 2**63)
+MAX_CURSOR = 200  # characters
 MOST_ROWS = 100_000  # that are computed or sorted at once: 50 MB of texts
 
 
@@ -95,7 +98,7 @@ class Report(ABC):
     columns: ClassVar[tuple[Column, ...]]
     conditions: ClassVar[Mapping[str, Condition]] = {}  # of filters, by their names
     scope: ClassVar[frozenset[str]] = frozenset({"site"})  # further filters that it obeys
-    cursor_ranges: ClassVar[tuple[range, ...]]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
+    cursor_ranges: ClassVar[Ranges]  # of the numbers of a cursor: beyond them, PostgreSQL has no such values
     states: ClassVar[Sequence[State]] = ()  # of the pages that it walks through, see `PageWalk`; empty: it does not
     link_kind: ClassVar[str] = ""  # external, internal or bad: of its rows, links that may be deleted
     missions: ClassVar[frozenset[str]] = frozenset()  # whose crawls it is about; empty: all of them
@@ -251,23 +254,28 @@ def _key(value: Value) -> tuple[float, str]:
 def cursor_text(cursor: Cursor) -> str:
     """Return *cursor* as it stands in a URL.
 
-    >>> cursor_text((3, -1))
-    '3.-1'
+    >>> cursor_text((3, -1)), cursor_text((-0.25, 7))
+    ('3_-1', '-0.25_7')
     """
-    return ".".join(map(str, cursor))
+    return "_".join(map(str, cursor))
 
 
-def parsed_cursor(text: str, ranges: Sequence[range]) -> Cursor | None:
+def parsed_cursor(text: str, ranges: Ranges) -> Cursor | None:
     """Return the cursor that *text* stands for, or None if it stands for none with a number in each of *ranges*.
 
-    >>> ranges = (range(10), range(-5, 1))
-    >>> parsed_cursor("3.-1", ranges), parsed_cursor("3.x", ranges), parsed_cursor("3", ranges)
-    ((3, -1), None, None)
-    >>> parsed_cursor("3.2", ranges) is None
-    True
+    >>> parsed_cursor("3_-1", (range(10), range(-5, 1))), parsed_cursor("0.5_-1", (None, range(-5, 1)))
+    ((3, -1), (0.5, -1))
+    >>> [parsed_cursor(text, (range(10),)) for text in ("x", "10", "2.0", "1_2")]
+    [None, None, None, None]
     """
-    numbers = text.split(".")
-    if len(numbers) != len(ranges) or not all(one.removeprefix("-").isdecimal() and len(one) <= 20 for one in numbers):
+    numbers = text.split("_")
+    if len(numbers) != len(ranges) or len(text) > MAX_CURSOR:
         return None
-    cursor = tuple(map(int, numbers))
-    return cursor if all(one in known for one, known in zip(cursor, ranges, strict=True)) else None
+    try:
+        cursor = tuple(float(one) if known is None else int(one) for one, known in zip(numbers, ranges, strict=True))
+    except ValueError:
+        return None
+    is_known = (
+        math.isfinite(one) if known is None else one in known for one, known in zip(cursor, ranges, strict=True)
+    )
+    return cursor if all(is_known) else None

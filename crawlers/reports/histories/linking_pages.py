@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from crawlers.items import REDIRECT, State
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.page_walk import Position, page_steps, search_place
+from crawlers.reports.catalogue.index_walk import Position, page_steps, search_place
 from crawlers.reports.catalogue.report import Row, Step
 from crawlers.reports.histories.history import (
     N_,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from crawlers.reports.catalogue.page_walk import SearchPlace
+    from crawlers.reports.catalogue.index_walk import SearchPlace
     from crawlers.reports.histories.history import Part, Subject
     from crawlers.storage.database import Database
 

@@ -1,30 +1,15 @@
-"""The pictures, by name. Adding one is one class and one line."""
+"""The pictures, by name: every one that a module of a subject describes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlers.reports.pictures.news_pictures import Days, Iterations, UsefulShare
-from crawlers.reports.pictures.page_pictures import HttpStates, Levels
-from crawlers.reports.pictures.pull_pictures import Indices, LinksFound, Pulls
-from crawlers.reports.pictures.topic_pictures import Importance, Similarity, TimelyRank
+from crawlers.reports.catalogue.registry import described_in
+from crawlers.reports.pictures import news_pictures, page_pictures, pull_pictures, topic_pictures
+from crawlers.reports.pictures.picture import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from crawlers.reports.pictures.picture import Picture
-
-_ALL = (
-    LinksFound(),
-    Pulls(),
-    Indices(),
-    Iterations(),
-    UsefulShare(),
-    Days(),
-    Similarity(),
-    TimelyRank(),
-    Importance(),
-    Levels(),
-    HttpStates(),
-)
-PICTURES: Mapping[str, Picture] = {picture.name: picture for picture in _ALL}
+SUBJECTS = (pull_pictures, news_pictures, topic_pictures, page_pictures)
+PICTURES: Mapping[str, Picture] = {one.name: one for module in SUBJECTS for one in described_in(module, Picture)}

@@ -126,6 +126,34 @@ def _sites(connection: Connection, wanted: Wanted) -> _Sites:
     return _Sites(names, total - len(names))
 
 
+class LinksFound(Picture):
+    """Links found by the rules of all crawls of the same sites."""
+
+    name = "links-found"
+    title = "Links found against pages read"
+    about = "What each rule found with a number of pages, in this crawl and in the latest others of the same sites."
+    axes = (PAGES_READ,)
+
+    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
+        if wanted.crawl.mission != "extlinks":  # others have no rewards
+            return False
+        return has_pulls(connection, wanted.crawl.id)
+
+    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
+        reward = recorded(connection, wanted.crawl.id, "REWARD").get("REWARD") or "new_links"
+        y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
+        compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
+        ranges = {number: of for number in compared if (of := _range(connection, number)) is not None}
+        every = math.ceil(max((of.pulls for of in ranges.values()), default=1) / POINTS)
+        curves = {number: dict(_found(connection, number, of, every)) for number, of in ranges.items()}
+        points = sorted({0, *(pulls for curve in curves.values() for pulls in curve)}) if curves else []
+        series = tuple(
+            Series(compared[number], tuple(0.0 if at == 0 else curve.get(at) for at in points))
+            for number, curve in curves.items()
+        )
+        return Drawing(PAGES_READ, y, tuple(map(float, points)), series)
+
+
 class _PullPicture(Picture):
     """A picture of the pulls of each site."""
 
@@ -200,34 +228,6 @@ def _replayed(connection: Connection, crawl_id: int, of: _Range, most: int) -> I
 
 def _points(axis: Axis, samples: list[_Sample]) -> tuple[float, ...]:
     return tuple(one.at if axis is TIME else float(one.pulls) for one in samples)
-
-
-class LinksFound(Picture):
-    """Links found by the rules of all crawls of the same sites."""
-
-    name = "links-found"
-    title = "Links found against pages read"
-    about = "What each rule found with a number of pages, in this crawl and in the latest others of the same sites."
-    axes = (PAGES_READ,)
-
-    def is_stored(self, connection: Connection, wanted: Wanted) -> bool:
-        if wanted.crawl.mission != "extlinks":  # others have no rewards
-            return False
-        return has_pulls(connection, wanted.crawl.id)
-
-    def drawing(self, connection: Connection, wanted: Wanted) -> Drawing:
-        reward = recorded(connection, wanted.crawl.id, "REWARD").get("REWARD") or "new_links"
-        y = Axis("found", _REWARDS.get(reward, _REWARDS["links"]))
-        compared = _crawls_of_same_sites(connection, wanted.crawl.id, reward)
-        ranges = {number: of for number in compared if (of := _range(connection, number)) is not None}
-        every = math.ceil(max((of.pulls for of in ranges.values()), default=1) / POINTS)
-        curves = {number: dict(_found(connection, number, of, every)) for number, of in ranges.items()}
-        points = sorted({0, *(pulls for curve in curves.values() for pulls in curve)}) if curves else []
-        series = tuple(
-            Series(compared[number], tuple(0.0 if at == 0 else curve.get(at) for at in points))
-            for number, curve in curves.items()
-        )
-        return Drawing(PAGES_READ, y, tuple(map(float, points)), series)
 
 
 def _found(connection: Connection, crawl_id: int, of: _Range, every: int) -> Iterator[tuple[int, float]]:

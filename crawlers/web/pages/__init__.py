@@ -1,1 +1,1 @@
-"""The pages of the panel, a module for each subject; `ROUTES` of a module are its addresses."""
+"""The pages of the panel, a module for each subject, found by their names; `ROUTES` of a module are its addresses."""

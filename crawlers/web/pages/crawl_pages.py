@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from crawlers.reports.time_limit import TimeLimit
     from crawlers.storage.queries import NamedCrawl
     from crawlers.storage.worker_queries import SiteLine
-    from crawlers.web.job_record import Job
     from crawlers.web.kept_results import Outcome
     from crawlers.web.panel import Panel
+    from crawlers.web.starting import Job
 
 ACTIONS = {"pause": PAUSE, "go-on": None, "stop": STOP}
 CRAWLS_AT_ONCE = 20

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
-from crawlers.reports.catalogue.page_walk import link_key
+from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.time_limit import TimeLimit

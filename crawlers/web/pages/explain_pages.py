@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from crawlers.reports.catalogue.page_walk import POSITIONS, Position
+from crawlers.reports.catalogue.index_walk import POSITIONS, Position
 from crawlers.reports.catalogue.report import cursor_text, parsed_cursor, slice_of
 from crawlers.reports.histories.linking_pages import Holder, linking_place, linking_steps
 from crawlers.reports.histories.url_history import subject_of, url_history

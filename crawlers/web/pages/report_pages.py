@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from crawlers.errors import ConfigError
 from crawlers.reports.catalogue.conditions import FILTERS, Filters, parsed_filters
-from crawlers.reports.catalogue.page_walk import POSITIONS, Position, search_place
+from crawlers.reports.catalogue.index_walk import POSITIONS, Position, search_place
 from crawlers.reports.catalogue.registry import REPORTS, reports_about
 from crawlers.reports.catalogue.renderers import FORMATS
 from crawlers.reports.catalogue.report import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from crawlers.reports.catalogue.report import Cursor, Group, Related, Report, Result
+    from crawlers.reports.catalogue.report import Cursor, Group, Ranges, Related, Report, Result
     from crawlers.reports.catalogue.table import Cells
     from crawlers.storage.database import Database
     from crawlers.storage.queries import NamedCrawl
@@ -171,7 +171,7 @@ def _outcome(request: Request, crawl: NamedCrawl, shown: Report, filters: Filter
     return panel.results.get(_key(crawl, shown, filters), compute, wait_s)
 
 
-def cursor_in(request: Request, ranges: Sequence[range]) -> Cursor | None:
+def cursor_in(request: Request, ranges: Ranges) -> Cursor | None:
     """Return the cursor in the query, after which a page begins; None: it is the first one. Raises `HTTPException`."""
     text = request.query_params.get("after", "")
     after = parsed_cursor(text, ranges) if text else None

@@ -7,8 +7,7 @@ import sys
 import threading
 
 from crawlers.cli import child_process
-from crawlers.cli.child_process import ChildProcess
-from crawlers.cli.worker_events import Ended, Events, Line
+from crawlers.cli.child_process import ChildProcess, Ended, Events, Line
 from tests.support.processes import PATIENCE_S
 
 WAITS = "import sys; print('up', flush=True); sys.stdin.read(); print('down')"
@@ -59,7 +58,7 @@ def test_worker_learns_that_the_watching_process_was_killed():
     worker = f"import os, sys; print('up', flush=True); sys.stdin.read(); os.write({writes}, b'stopped')"
     watching = (
         "import os, sys; from crawlers.cli.child_process import ChildProcess\n"
-        "from crawlers.cli.worker_events import Events\n"
+        "from crawlers.cli.child_process import Events\n"
         "events = Events()\n"
         f"os.set_inheritable({writes}, True)\n"
         "import subprocess; popen = subprocess.Popen\n"

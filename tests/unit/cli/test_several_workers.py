@@ -13,8 +13,8 @@ from scrapy import Spider
 from scrapy.settings import Settings
 
 from crawlers.cli import several_workers
+from crawlers.cli.child_process import Asked, Ended, Events, Line
 from crawlers.cli.several_workers import _signals, check_workers, run_workers
-from crawlers.cli.worker_events import Asked, Ended, Events, Line
 from crawlers.cli.workers_display import WorkersDisplay
 from crawlers.errors import ConfigError
 from crawlers.inputs.worker_place import crawl_to_join, worker_place

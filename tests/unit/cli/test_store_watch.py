@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawlers.cli import store_watch
+from crawlers.cli.child_process import Events, Looked
 from crawlers.cli.store_watch import StoreWatch
-from crawlers.cli.worker_events import Events, Looked
 from crawlers.storage import crawls
 from crawlers.storage.database import Database
 from crawlers.storage.site_rows import SiteRow

@@ -8,7 +8,7 @@ from queue import Empty
 
 import pytest
 
-from crawlers.cli.worker_events import Asked, Ended, Events, Line, Looked
+from crawlers.cli.child_process import Asked, Ended, Events, Line, Looked
 from crawlers.cli.worker_processes import MAX_DEATHS, MAX_HELD_CHARACTERS, STORE_FAILED, WorkerProcesses
 from crawlers.storage.worker_queries import Course, SeenProcess
 from tests.support.processes import PATIENCE_S

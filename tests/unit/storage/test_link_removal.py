@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from crawlers.errors import StoreError
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.page_walk import link_key
+from crawlers.reports.catalogue.index_walk import link_key
 from crawlers.reports.catalogue.registry import REPORTS
 from crawlers.reports.catalogue.report import rows_of
 from crawlers.storage.database import Database

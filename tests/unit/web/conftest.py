@@ -25,7 +25,7 @@ from tests.support.stored_crawl import CRAWL, stored_crawl
 
 if TYPE_CHECKING:
     from crawlers.inputs.crawl_command import CrawlCommand
-    from crawlers.web.job_record import Job
+    from crawlers.web.starting import Job
 
 PORT = 8060
 HOST = f"127.0.0.1:{PORT}"

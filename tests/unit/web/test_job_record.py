@@ -2,7 +2,7 @@
 
 import json
 
-from crawlers.web.job_record import MAX_BYTES, Job, JobRecord
+from crawlers.web.starting import MAX_BYTES, Job, JobRecord
 
 
 def test_what_becomes_of_a_job_is_added_to_what_is_known(tmp_path):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import MAX_LINES, RECORD, end_of_log
+from crawlers.web.starting import MAX_LINES, RECORD, Job, JobRecord, end_of_log
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ import pytest
 
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
-from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.scrapyd_starter import ScrapydStarter
-from crawlers.web.starting import RECORD
+from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.sites.server import Web
 
 COMMAND = CrawlCommand("extlinks", {}, {})

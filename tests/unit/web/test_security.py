@@ -38,10 +38,9 @@ from crawlers.storage.files.cells import FORMULA_STARTS
 from crawlers.web import guard
 from crawlers.web.app import ROUTES
 from crawlers.web.guard import Attempts
-from crawlers.web.job_record import Job, JobRecord
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.report_pages import all_rows
-from crawlers.web.starting import RECORD
+from crawlers.web.starting import RECORD, Job, JobRecord
 from tests.support.hostile_store import ATTACK, hostile_store
 from tests.support.stored_crawl import stored_crawl
 from tests.unit.web.conftest import Started, panel_of
@@ -56,7 +55,7 @@ VALUES = {
 }
 QUERIES = {
     "/crawls/{crawl:int}/explain": "?url=",
-    "/crawls/{crawl:int}/explain/links": "?after=1.1.0.0.0&url=",
+    "/crawls/{crawl:int}/explain/links": "?after=1_1_0_0_0&url=",
     "/crawls/{crawl:int}/rules": "?regex=",
     "/crawls/{crawl:int}/file": "?name=",
 }

@@ -9,8 +9,7 @@ import pytest
 from crawlers.errors import ConfigError
 from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.web import starting
-from crawlers.web.job_record import Job, JobRecord
-from crawlers.web.starting import RECORD, LocalStarter, crawl_folder
+from crawlers.web.starting import RECORD, Job, JobRecord, LocalStarter, crawl_folder
 from tests.support.processes import until
 
 COMMAND = CrawlCommand("sitegraph", {"hosts": "logs/panel/spring/hosts.txt"}, {"RULE": "a b; touch x"})

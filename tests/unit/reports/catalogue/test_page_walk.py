@@ -3,16 +3,16 @@
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.reports.catalogue import page_walk
+from crawlers.reports.catalogue import index_walk
 from crawlers.reports.catalogue.conditions import Filters
-from crawlers.reports.catalogue.page_walk import END, Position, SearchPlace, page_steps, search_place
+from crawlers.reports.catalogue.index_walk import END, Position, SearchPlace, page_steps, search_place
 from crawlers.storage.schema.tables import site
 from crawlers.storage.url_counts import UrlKind
 from tests.support.stored_crawl import stored_crawl
 
 
 def test_each_step_reads_at_most_twice_as_many_pages_as_the_one_before(sqlite, monkeypatch):
-    monkeypatch.setattr(page_walk, "FIRST_STEP", 5)
+    monkeypatch.setattr(index_walk, "FIRST_STEP", 5)
     crawl_id = stored_crawl(sqlite)
     with sqlite.read() as connection:
         filtered, sizes = (

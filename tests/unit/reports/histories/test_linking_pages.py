@@ -5,7 +5,7 @@ import random
 import pytest
 
 from crawlers.items import State
-from crawlers.reports.catalogue.page_walk import Position
+from crawlers.reports.catalogue.index_walk import Position
 from crawlers.reports.catalogue.report import rows_of, slice_of
 from crawlers.reports.histories.history import Subject, fact_lines
 from crawlers.reports.histories.linking_pages import Holder, linking_facts, linking_steps

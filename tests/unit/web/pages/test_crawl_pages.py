@@ -10,9 +10,9 @@ from crawlers.inputs.crawl_command import CrawlCommand
 from crawlers.items import State
 from crawlers.storage.schema.tables import crawl, crawler_setting, page, site, worker
 from crawlers.storage.seeds import save_seeds
-from crawlers.web.job_record import Job
 from crawlers.web.pages import crawl_pages
 from crawlers.web.pages.crawl_pages import CRAWLS_AT_ONCE
+from crawlers.web.starting import Job
 from tests.support.stored_crawl import MANIFEST
 
 COMMAND = {"arguments": {"hosts": "hosts.txt"}, "settings": {"PAGE_BUDGET": "9", "WORKERS": "2"}, "left_out": []}
