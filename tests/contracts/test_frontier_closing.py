@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 EXAMPLES = int(os.environ.get("WEB_EXAMPLES", "60"))
 MAX_STEPS = 5_000
 RESTS_S = (0.0, 2.0, 7.0)
-PATHS = ("/", "/a/", "/b/", "/c/", "/d/")
 
 
 def close(site, now=NOW):
@@ -97,39 +96,6 @@ def test_closed_site_is_forgotten(begun):
 def test_site_is_not_opened_twice(begun):
     with pytest.raises(FrontierError, match="open already"):
         begun.frontier.open_site(SiteRow(begun.id, begun.root, 1, None, 0.0), NOW)
-
-
-@pytest.mark.parametrize("is_elsewhere", [False, True])
-def test_site_continues_where_it_was_closed(engine, begun, is_elsewhere):
-    begun.end(begun.one(), State.DONE, "/d/", "/b/")
-    counts = counts_of(begun.frontier)
-    close(begun)
-    again = Site(engine, engine.frontier() if is_elsewhere else begun.frontier, id=begun.id, parallel=9)
-    assert counts_of(again.frontier) == counts
-    assert again.add("/a/", "/d/", level=2) == 0
-    assert again.drain() == ["/b/", "/c/", "/d/"]
-    assert {path: row["level"] for path, row in again.rows().items()} == dict(zip(PATHS, (0, 1, 1, 1, 2), strict=True))
-
-
-def test_paused_site_is_no_longer_paused_when_it_is_opened_again(begun):
-    begun.frontier.pause(begun.id)
-    close(begun)
-    again = Site(begun.engine, begun.frontier, id=begun.id)
-    assert again.paths(again.lease()) == ["/a/"]
-    assert not begun.frontier.schedule._paused
-
-
-def test_retry_keeps_its_time(begun):
-    lease = begun.one()
-    begun.frontier.release(lease, NOW + 60.0, "timeout", failed=True)
-    close(begun)
-    assert not begun.frontier.has_pending
-    again = Site(begun.engine, begun.frontier, id=begun.id, parallel=9)
-    assert again.paths(again.lease(NOW + 59.0)) == ["/b/", "/c/"]
-    (retry,) = again.lease(NOW + 60.0)
-    assert (retry.url, retry.attempts) == (lease.url, 1)
-    again.end(retry)
-    assert again.rows()["/a/"]["retry_at"] is None
 
 
 def test_retry_does_not_wait_longer_because_the_clock_was_set_back(engine, begun):

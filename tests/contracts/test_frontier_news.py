@@ -176,15 +176,6 @@ def test_clock_that_was_set_forward_lets_every_revisit_be_due_once(engine):
     assert again.frontier.lease(later, 9) == []
 
 
-@pytest.mark.both_stores
-def test_revisit_that_was_leased_at_a_kill_is_due_again(engine):
-    site = news_site(engine)
-    begun(site, revisit_at=NOW + 60)
-    site.one(NOW + 60)
-    again = news_site(engine, site.id)
-    assert again.paths(again.frontier.lease(NOW + 60, 9)) == ["/"]
-
-
 def test_redirect_passes_its_queue_slot_on(engine):
     site = news_site(engine)
     begun(site, "/a1", "/a2", "/s1")

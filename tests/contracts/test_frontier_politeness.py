@@ -56,25 +56,6 @@ def test_rejected_lease_costs_the_host_no_delay(engine):
     assert not site.frontier.has_pending
 
 
-def test_rejection_does_not_shorten_the_delay_after_another_start(engine):
-    site = Site(engine, parallel=3, delay_s=10.0)
-    site.add("/a/", "/b/", "/c/")
-    early = site.one(NOW)
-    site.one(NOW + 10)
-    site.end(early, State.REJECTED, now=NOW + 11)
-    assert site.lease(NOW + 19) == []
-    assert len(site.lease(NOW + 20)) == 1
-
-
-def test_rejection_does_not_shorten_the_rest_that_a_host_requested(engine):
-    site = Site(engine, parallel=2, delay_s=10.0)
-    site.add("/a/", "/b/")
-    lease = site.one(NOW)
-    site.frontier.gate(site.id).back_off(NOW, 60.0)
-    site.end(lease, State.REJECTED)
-    assert site.frontier.next_due(NOW) == 60.0
-
-
 # When something is due
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from crawlers.algorithms.ranking.page_orders import MAX_HOPS
 from crawlers.errors import FrontierError
 from crawlers.frontier.values import Candidate
 from crawlers.items import State
@@ -28,71 +27,6 @@ def test_attempts_are_requests_so_a_rejected_url_adds_none(site):
 # Redirects
 
 
-def test_redirect_keeps_the_level_and_adds_a_hop(site):
-    site.add("/old/", level=3)
-    old = site.one()
-    site.end(old, State.MOVED, moved_to="/new/")
-    lease = site.one()
-    assert (site.paths([lease]), lease.level, lease.hops) == (["/new/"], 3, 1)
-    row = site.rows()["/old/"]
-    assert (row["state"], row["moved_to"]) == (State.MOVED, lease.id)
-
-
-def test_redirect_to_a_known_page_points_to_it(site):
-    site.add("/old/", "/new/")
-    old, new = site.lease()
-    site.end(new)
-    site.end(old, State.MOVED, moved_to="/new")
-    assert site.rows()["/old/"]["moved_to"] == new.id
-    assert site.lease() == []
-
-
-def test_redirect_to_another_variant_requests_the_same_page_again(site):
-    site.add("/a")
-    first = site.one()
-    site.end(first, State.MOVED, moved_to="/a/?x=")
-    again = site.one()
-    assert (again.id, site.paths([again]), again.level, again.hops) == (first.id, ["/a/?x="], 0, 1)
-    site.end(again)
-    assert list(site.rows()) == ["/a/?x="]
-    assert counts_of(site.frontier)[site.id] == {State.DONE: 1}
-
-
-def test_variant_that_the_server_redirects_to_is_kept(site):
-    site.add("/a")
-    site.end(site.one(), State.MOVED, moved_to="/a/?x=")
-    site.add("/a/", level=0, hops=1)
-    assert site.drain() == ["/a/?x="]
-
-
-def test_redirect_to_the_same_url_fails(site):
-    site.add("/a/")
-    page = site.end(site.one(), State.MOVED, moved_to="/a/")
-    row = site.rows()["/a/"]
-    assert (page.state, row["state"], row["reason"]) == (State.FAILED, State.FAILED, "redirect_to_itself")
-
-
-@pytest.mark.parametrize("step", ["/{}/", "/a/?x{}="], ids=["pages", "variants"])
-def test_endless_redirects_are_aborted(site, step):
-    site.add("/a")
-    asked = 0
-    while leases := site.lease():
-        asked += 1
-        site.end(leases[0], State.MOVED, moved_to=step.format(asked))
-    assert asked == MAX_HOPS + 1
-    failed = [row for row in site.engine.rows(site.id) if row["state"] == State.FAILED]
-    assert [row["reason"] for row in failed] == ["many_redirects 20"]
-
-
-def test_redirects_in_a_circle_end(site):
-    site.add("/a/")
-    site.end(site.one(), State.MOVED, moved_to="/b/")
-    site.end(site.one(), State.MOVED, moved_to="/a/")
-    assert site.lease() == []
-    rows = site.rows()
-    assert (rows["/a/"]["moved_to"], rows["/b/"]["moved_to"]) == (rows["/b/"]["id"], rows["/a/"]["id"])
-
-
 # Releases
 
 
@@ -101,15 +35,6 @@ def test_released_url_is_leased_again_before_its_successors(site):
     lease = site.one()
     site.frontier.release(lease, NOW)
     assert site.paths(site.lease()) == ["/a/", "/b/"]
-
-
-def test_released_url_rests_until_the_given_time(site):
-    site.add("/a/", "/b/")
-    site.frontier.release(site.one(), NOW + 5)
-    assert site.drain() == ["/b/"]
-    assert site.frontier.next_due(NOW) == 5
-    assert site.lease(NOW + 4.9) == []
-    assert site.paths(site.lease(NOW + 5)) == ["/a/"]
 
 
 def test_only_failures_count_as_attempts(site):

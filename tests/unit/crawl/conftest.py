@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,14 +60,19 @@ def policy():
 
 
 @pytest.fixture
-def opened(sqlite_url, policy):
+def begin(sqlite_url):
+    """Begins crawls on one store: the arguments are those of `OpenedCrawl`, without the store."""
+    with ExitStack() as stack:
+
+        def begin_crawl(policy=None, mission=None, kind=OpenedCrawl, **settings):
+            crawl = kind(sqlite_url, policy, mission, **settings)
+            stack.callback(crawl.kill)
+            return crawl
+
+        yield begin_crawl
+
+
+@pytest.fixture
+def opened(begin, policy):
     """Opens a crawl of one site; *settings* are Scrapy's, *mission* has fields of its specification."""
-    crawls: list[OpenedCrawl] = []
-
-    def open_crawl(mission=None, **settings):
-        crawls.append(OpenedCrawl(sqlite_url, policy, mission, **settings))
-        return crawls[-1]
-
-    yield open_crawl
-    for crawl in crawls:
-        crawl.crawl.session.close_all()
+    return partial(begin, policy)

@@ -11,11 +11,10 @@ from sqlalchemy import update
 
 from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.items import ExternalLink, Page, SiteLimits, State
+from crawlers.items import ExternalLink, SiteLimits, State
 from crawlers.storage.schema.tables import NewPage, site
 from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import SiteRow
-from tests.support.opened_crawl import OpenedCrawl, target
 from tests.support.stored_rows import write_rows
 
 SITES = [f"http://s{number}.test" for number in range(6)]
@@ -33,19 +32,13 @@ class Noting(CrawlPolicy):
 
 def read(crawl, lease):
     """Read a page with links within its site, and one to a site that is not crawled."""
-    links = [(target(f"{lease.url}{lease.id}-{number}"), 1) for number in range(2)]
     external = [(ExternalLink("http://x.test/", 7, "http://x.test", "", "", "", "", "a"), 1)]
-    crawl.crawl.recording.record(
-        Page(lease.id, lease.url, lease.level, State.DONE, 200, links=links, external=external)
-    )
+    crawl.end(lease, *(f"{lease.url}{lease.id}-{number}" for number in range(2)), external=external)
 
 
 @pytest.fixture
-def crawl(sqlite_url):
-    mission = {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True}
-    opened = OpenedCrawl(sqlite_url, None, mission)
-    yield opened
-    opened.kill()
+def crawl(begin):
+    return begin(None, {"sites": [SiteLimits(site, 2) for site in SITES], "can_be_shared": True})
 
 
 def held_after_each(crawl, rounds):
@@ -90,17 +83,17 @@ def test_site_that_is_to_be_given_up_does_not_wait_for_its_trial(crawl):
     assert set(crawl.crawl._trials._waiting) == found - crawl.crawl._held._parting
 
 
-def test_site_that_is_given_up_is_forgotten(sqlite_url):
+def test_site_that_is_given_up_is_forgotten(begin):
     policy, settings = Noting(), {"WORKER_DEADLINE_SECONDS": 30.0}
     mission = {"sites": [SiteLimits(site) for site in SITES[:2]], "can_be_shared": True, "counts_rewards": True}
-    one = OpenedCrawl(sqlite_url, policy, mission, **settings)
+    one = begin(policy, mission, **settings)
     for _ in SITES[:2]:
         read(one, one.lease())
     both = {row.id for row in one.crawl.sites.rows}
     parts = (one.crawl.session.rewards._paid.young, one.crawl._trials._responding)
     assert [set(part) for part in parts] == [both, both]
     one.crawl._held._homes._moving.update(dict.fromkeys(both, "http://www.test"))
-    two = OpenedCrawl(sqlite_url, None, mission, **settings)
+    two = begin(None, mission, **settings)
     for _ in range(2):
         two.round()
         one.round()
@@ -109,18 +102,14 @@ def test_site_that_is_given_up_is_forgotten(sqlite_url):
     assert set(policy.closed) == both - kept
     for part in (*parts, one.crawl._held._homes._moving):
         assert set(part) == kept
-    for crawl in (one, two):
-        crawl.kill()
 
 
 @pytest.fixture
-def sources(sqlite_url):
+def sources(begin):
     """A crawl of two sources with three sites each."""
     leaders = {site: SITES[number // 3 * 3] for number, site in enumerate(SITES)}
     sites = [SiteLimits(site) for site in SITES]
-    opened = OpenedCrawl(sqlite_url, None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
-    yield opened
-    opened.kill()
+    return begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders.get})
 
 
 def new_site(crawl, source):

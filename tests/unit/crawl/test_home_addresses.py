@@ -10,7 +10,7 @@ import pytest
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.algorithms.urls.site_addresses import SiteAddresses
 from crawlers.items import REDIRECT, ExternalLink, Page, SiteLimits, State
-from tests.support.opened_crawl import NOW, OpenedCrawl, target
+from tests.support.opened_crawl import NOW, target
 
 if TYPE_CHECKING:
     from crawlers.algorithms.urls.resolution import Target
@@ -19,17 +19,12 @@ SITE, HTTPS, WWW = "http://a.example", "https://a.example", "https://www.a.examp
 
 
 @pytest.fixture
-def opened(sqlite_url):
-    crawls: list[OpenedCrawl] = []
-
+def opened(begin):
     def open_crawl(*sites, **mission):
         given = {"sites": sites or [SiteLimits(SITE)], "addresses": SiteAddresses(), **mission}
-        crawls.append(OpenedCrawl(sqlite_url, None, given, ROBOTSTXT_OBEY=True))
-        return crawls[-1]
+        return begin(None, given, ROBOTSTXT_OBEY=True)
 
-    yield open_crawl
-    for crawl in crawls:
-        crawl.crawl.session.close_all()
+    return open_crawl
 
 
 def lease(crawl):
@@ -45,8 +40,13 @@ def moved(crawl, leased, to):
     there: Target = target(to)
     link = ExternalLink(there.url, there.key, there.site, "", "", "", "", REDIRECT)
     reason = f"redirect_to_other_site {to}"
-    page = Page(leased.id, leased.url, leased.level, State.REFUSED, 301, reason=reason, external=[(link, 1)])
-    return crawl.crawl.recording.record(page)
+    return crawl.end(leased, state=State.REFUSED, status=301, reason=reason, external=[(link, 1)])
+
+
+def read(crawl, leased, *links):
+    """Record a page with links to addresses of its site."""
+    page = Page(leased.id, leased.url, leased.level, State.DONE, 200, links=[(link, 1) for link in links])
+    crawl.crawl.recording.record(page)
 
 
 def test_site_is_crawled_at_the_address_even_after_a_kill(opened, caplog):
@@ -57,7 +57,7 @@ def test_site_is_crawled_at_the_address_even_after_a_kill(opened, caplog):
     assert second.url == f"{HTTPS}/"
     moved(crawl, second, f"{WWW}/")
     assert crawl.rows("SELECT home_addresses FROM site") == [(f"{HTTPS} {WWW}",)]
-    crawl.crawl.session.close_all()  # a kill
+    crawl.kill()
 
     again = opened()
     home = lease(again)
@@ -96,8 +96,8 @@ def test_address_that_the_list_names_later_is_that_of_a_site_of_its_own(opened):
     crawl = opened()
     moved(crawl, lease(crawl), f"{WWW}/")
     home = lease(crawl)
-    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.DONE, 200, links=[(_own(crawl, f"{WWW}/x/"), 1)]))
-    crawl.crawl.session.close_all()
+    read(crawl, home, _own(crawl, f"{WWW}/x/"))
+    crawl.kill()
 
     again = opened(SiteLimits(SITE), SiteLimits(WWW))
     urls = []
@@ -122,9 +122,7 @@ def _own(crawl, url):
 
 def test_page_on_a_deeper_level_gives_no_address(opened):
     crawl = opened()
-    crawl.crawl.recording.record(
-        Page((home := lease(crawl)).id, home.url, 0, State.DONE, 200, links=[(target(f"{SITE}/x/"), 1)])
-    )
+    read(crawl, lease(crawl), target(f"{SITE}/x/"))
     crawl.now += 60.0
     assert moved(crawl, lease(crawl), f"{HTTPS}/x/").state is State.REFUSED
     assert crawl.rows("SELECT home_addresses FROM site") == [(None,)]
@@ -132,15 +130,13 @@ def test_page_on_a_deeper_level_gives_no_address(opened):
 
 def test_address_in_the_scope_of_the_crawl_is_another_site(opened):
     crawl = opened(scope=Scope("all", [SITE]))
-    home = lease(crawl)
-    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{WWW}/")))
+    crawl.end(lease(crawl), state=State.MOVED, status=301, moved_to=target(f"{WWW}/"))
     assert crawl.rows("SELECT site, home_addresses FROM site ORDER BY id") == [(SITE, None), (WWW, None)]
 
 
 def test_start_page_that_redirects_out_of_its_folder_is_fetched_with_a_warning(opened, caplog):
     crawl = opened(SiteLimits(SITE, start_url=f"{SITE}/docs/", folder="/docs/"))
-    home = lease(crawl)
-    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.MOVED, 301, moved_to=target(f"{SITE}/manual/")))
+    crawl.end(lease(crawl), state=State.MOVED, status=301, moved_to=target(f"{SITE}/manual/"))
     assert f"{SITE}/docs/ redirects to {SITE}/manual/, which is not in the folder of the site" in caplog.text
     crawl.now += 60.0
     assert lease(crawl).url == f"{SITE}/manual/"
@@ -151,9 +147,7 @@ def test_crawl_delay_and_rules_of_each_address_are_obeyed(opened):
     needed = crawl.robots()
     assert needed.address == SITE
     crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /x/")
-    home = crawl.lease()
-    found = [(_own(crawl, url), 1) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")]
-    crawl.crawl.recording.record(Page(home.id, home.url, 0, State.DONE, 200, links=found))
+    read(crawl, crawl.lease(), *(_own(crawl, url) for url in (f"{WWW}/x/", f"{WWW}/y/", f"{SITE}/x/z/")))
     needed = crawl.robots()
     assert needed.address == WWW
     crawl.crawl.record_robots(needed.site_id, 200, "User-agent: *\nDisallow: /y/\nCrawl-delay: 7")

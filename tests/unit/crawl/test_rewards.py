@@ -31,13 +31,6 @@ def page(*keys, state=State.DONE):
     return Page(1, "http://a.test/", 0, state, external=links)
 
 
-def test_link_pays_once_a_site(database, writer):
-    rewards = Rewards(REWARDS["new_links"], database, writer, cache_keys=100)
-    assert rewards.of(1, page(1, 2, 2)) == (2.0, {1, 2})
-    assert rewards.of(1, page(2, 3)) == (1.0, {3})
-    assert rewards.of(2, page(2)) == (1.0, {2})
-
-
 def test_reward_that_is_not_for_new_links_pays_each_time_and_remembers_nothing(database, writer):
     rewards = Rewards(REWARDS["links"], database, writer, cache_keys=100)
     assert [rewards.of(1, page(1, 2)) for _ in range(2)] == [(2.0, ()), (2.0, ())]

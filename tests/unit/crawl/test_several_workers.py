@@ -14,7 +14,7 @@ from crawlers.crawl import held_sites, session
 from crawlers.crawl.policy import CrawlPolicy
 from crawlers.crawl.site_policies import RobotsNeeded
 from crawlers.errors import ClaimsLost, ConfigError
-from crawlers.items import Page, SiteLimits, State
+from crawlers.items import SiteLimits
 from crawlers.storage.database import Database
 from tests.support.opened_crawl import OpenedCrawl, rounds, target
 from tests.support.workers_of_web import stored_cash
@@ -23,19 +23,15 @@ SITES = [f"http://s{number}.test" for number in range(6)]
 
 
 @pytest.fixture
-def opened(sqlite_url):
+def opened(begin):
     """Opens a further worker of one crawl of *number* sites; *mission* has further fields of its specification."""
-    found: list[OpenedCrawl] = []
 
-    def open_crawl(number=4, mission=None, **settings):
+    def open_crawl(number=4, mission=None, policy=None, **settings):
         sites = [SiteLimits(site) for site in SITES[:number]]
         shared = {"sites": sites, "can_be_shared": True, **(mission or {})}
-        found.append(OpenedCrawl(sqlite_url, mission=shared, **{"WORKER_DEADLINE_SECONDS": 30.0, **settings}))
-        return found[-1]
+        return begin(policy, shared, **{"WORKER_DEADLINE_SECONDS": 30.0, **settings})
 
-    yield open_crawl
-    for crawl in found:
-        crawl.crawl.session.close_all()
+    return open_crawl
 
 
 class SlowPolicy(CrawlPolicy):
@@ -54,8 +50,7 @@ class SlowPolicy(CrawlPolicy):
 def end(crawl, lease, links=0):
     """Read the page of *lease* with links to new pages."""
     site = lease.url.split("/", 3)[2]
-    found = [(target(f"http://{site}/{lease.id}-{number}"), 1) for number in range(links)]
-    crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, links=found))
+    crawl.end(lease, *(f"http://{site}/{lease.id}-{number}" for number in range(links)))
 
 
 def silence(crawl, seconds=100.0):
@@ -162,30 +157,25 @@ class Submitted(CrawlPolicy):
 
 
 @pytest.mark.parametrize(("kind", "jobs"), [(OpenedCrawl, 1), (TickingCrawl, 1 + 4 + 4 + 1)], ids=["at once", "slowly"])
-def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(sqlite_url, kind, jobs):
-    mission = {"sites": [SiteLimits(site) for site in SITES[:4]]}
-    crawl = kind(sqlite_url, Submitted, mission, WORKER_DEADLINE_SECONDS=30.0)
-    crawl.kill()
+def test_worker_shows_while_it_opens_its_sites_that_it_is_alive(opened, kind, jobs):
+    crawl = opened(policy=Submitted, kind=kind)
     assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], jobs)
 
 
-def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(sqlite_url, monkeypatch):
+def test_worker_shows_while_it_recalls_pulls_that_it_is_alive(opened, monkeypatch):
     monkeypatch.setattr(session, "PULLS_PER_BEAT", 1)
-    mission = {"sites": [SiteLimits(site) for site in SITES[:4]], "page_budget": 10}
-    first = OpenedCrawl(sqlite_url, None, mission)
+    mission = {"page_budget": 10, "can_be_shared": False}
+    first = opened(mission=mission)
     for lease in first.leases()[:3]:
         end(first, lease)
     first.kill()
-    crawl = TickingCrawl(sqlite_url, Submitted, mission, WORKER_DEADLINE_SECONDS=30.0)
-    crawl.kill()
+    crawl = opened(mission=mission, policy=Submitted, kind=TickingCrawl)
     assert crawl.crawl._policy.before == dict.fromkeys(SITES[:4], 1 + 4 + 4 + 3 + 1)
 
 
-def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(sqlite_url, monkeypatch):
+def test_worker_shows_while_the_policy_reads_its_sites_that_it_is_alive(opened, monkeypatch):
     monkeypatch.setattr(held_sites, "SITES_AT_ONCE", 1)
-    sites = [SiteLimits(site) for site in SITES[:4]]
-    crawl = TickingCrawl(sqlite_url, Submitted, {"sites": sites}, WORKER_DEADLINE_SECONDS=30.0)
-    crawl.kill()
+    crawl = opened(policy=Submitted, kind=TickingCrawl)
     first, *others = crawl.crawl._policy.before.values()
     assert others == [first + 1, first + 2, first + 3]
 
@@ -262,18 +252,6 @@ def test_cash_of_links_to_a_refused_site_survives_the_worker_that_paid_it(opened
 # Deaths
 
 
-def test_sites_of_a_dead_worker_are_taken_over_at_once_but_not_before_their_delay(opened):
-    one, two = opened(2, SITE_DELAY_SECONDS=5.0), opened(2, SITE_DELAY_SECONDS=5.0)
-    one.leases()
-    one.kill()
-    silence(one, 5.0)
-    rounds(two)
-    assert owners(two) == [two.crawl.session.row.worker_id] * 2
-    assert two.leases() == []
-    two.now += 6.0
-    assert len(two.leases()) == 2
-
-
 def test_frozen_worker_loses_its_claims_and_stores_nothing_when_it_wakes(opened):
     one, two = opened(2), opened(2)
     first, _ = one.leases()
@@ -337,23 +315,6 @@ def test_workers_that_compare_sites_of_a_budget_share_a_number_of_rounds(opened,
 # The end
 
 
-def test_one_of_several_writes_the_outputs_when_nothing_waits(opened):
-    crawls = [opened() for _ in range(3)]
-    for _ in range(4):
-        rounds(*crawls, number=1)
-        for crawl in crawls:
-            for lease in crawl.leases():
-                end(crawl, lease)
-    rounds(*crawls)
-    assert not any(crawl.crawl.has_pending for crawl in crawls)
-    written: list[int] = []
-    for crawl in crawls:
-        crawl.close(lambda crawl=crawl: written.append(crawl.crawl.session.row.worker_id))
-    assert len(written) == 1
-    assert crawls[0].states() == [("finished", "finished")]
-    assert sum(crawl.crawl.has_ended for crawl in crawls) == 1
-
-
 def test_worker_that_died_just_now_does_not_keep_the_others_from_writing_the_outputs(opened):
     one, two = opened(), opened()
     rounds(one, two)
@@ -380,12 +341,6 @@ def test_levels_are_settled_by_the_elected_worker_when_the_others_have_left(open
     rounds(elected)
     assert owners(elected) == [elected.crawl.session.row.worker_id] * 2
     assert (elected.crawl.has_pending, elected.crawl.has_unsettled_levels) == (False, True)
-
-
-def test_mission_of_one_process_is_not_joined(opened):
-    opened(mission={"can_be_shared": False})
-    with pytest.raises(ConfigError, match="one process"):
-        opened(mission={"can_be_shared": False})
 
 
 def test_worker_begins_with_the_weights_of_the_crawl_without_their_file(opened, tmp_path):

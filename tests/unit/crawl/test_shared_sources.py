@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crawlers.algorithms.urls.scope import Scope
-from crawlers.items import Page, SiteLimits, State
-from tests.support.opened_crawl import OpenedCrawl, rounds, target
+from crawlers.items import SiteLimits
+from tests.support.opened_crawl import rounds, target
 
 A, B, C, D = (f"http://{name}.test" for name in ("a1", "a2", "b1", "b2"))
 LEADERS = {A: A, B: A, C: C, D: C}  # two sources with two sites
@@ -16,23 +14,11 @@ NEW = "http://a3.test"  # of the first source, discovered by the crawl
 
 
 @pytest.fixture
-def opened(sqlite_url):
+def opened(begin):
     """Opens a further worker of the crawl."""
-    found: list[OpenedCrawl] = []
-
-    def open_crawl(**settings):
-        mission: dict[str, Any] = {
-            "sites": [SiteLimits(site) for site in LEADERS],
-            "can_be_shared": True,
-            "leader_of": {**LEADERS, NEW: A}.get,
-            "scope": Scope("all", list(LEADERS)),
-        }
-        found.append(OpenedCrawl(sqlite_url, mission=mission, **settings))
-        return found[-1]
-
-    yield open_crawl
-    for crawl in found:
-        crawl.crawl.session.close_all()
+    leaders = {**LEADERS, NEW: A}.get
+    sites, scope = [SiteLimits(site) for site in LEADERS], Scope("all", list(LEADERS))
+    return lambda: begin(None, {"sites": sites, "can_be_shared": True, "leader_of": leaders, "scope": scope})
 
 
 def owners(crawl):
@@ -51,22 +37,13 @@ def leases(crawl):
 
 
 def end(crawl, lease, *across):
-    links = [(target(url), 1) for url in across]
-    crawl.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
+    crawl.end(lease, cross_site_links=[(target(url), 1) for url in across])
 
 
-def test_sources_are_claimed_and_given_up_as_a_whole(opened):
+def test_sources_are_claimed_and_given_up_as_a_whole_when_nothing_of_them_is_in_flight(opened):
     one = opened()
     assert holds(one) == set(LEADERS)
     two = opened()
-    rounds(two, one, two)
-    assert {frozenset(holds(one)), frozenset(holds(two))} == {frozenset([A, B]), frozenset([C, D])}
-    rounds(two, one, two)
-    assert len(holds(one)) == 2, "the last source is kept"
-
-
-def test_source_is_kept_while_anything_of_it_is_in_flight(opened):
-    one, two = opened(), opened()
     found = leases(one)
     rounds(two, one, two)
     assert holds(two) == set()
@@ -76,8 +53,9 @@ def test_source_is_kept_while_anything_of_it_is_in_flight(opened):
     assert holds(two) == set(), "of each source, one page is in flight"
     end(one, found[f"{B}/"], f"{A}/x")
     end(one, found[f"{D}/"], f"{C}/x")
-    rounds(one, two, number=2)
-    assert {frozenset(holds(one)), frozenset(holds(two))} == {frozenset([A, B]), frozenset([C, D])}
+    for _ in range(2):
+        rounds(one, two, number=2)
+        assert {frozenset(holds(one)), frozenset(holds(two))} == {frozenset([A, B]), frozenset([C, D])}
 
 
 def test_new_site_of_a_source_gets_its_worker(opened):
@@ -102,12 +80,11 @@ def test_new_site_of_a_source_that_nobody_holds_is_claimed_with_it(opened):
     assert holds(second) == {*LEADERS, NEW}
 
 
-def test_feed_hosts_of_sources_are_sites_from_the_beginning(sqlite_url):
+def test_feed_hosts_of_sources_are_sites_from_the_beginning(begin):
     mission = {"sites": [SiteLimits(A)], "roots": ["http://feeds.test/a"], "scope": Scope("feeds.test", [A])}
-    crawl = OpenedCrawl(sqlite_url, mission=mission)
+    crawl = begin(None, mission)
     assert crawl.rows("SELECT site, is_found FROM site JOIN seed USING (site) ORDER BY site.id") == [
         (A, 0),
         ("http://feeds.test", 1),
     ]
     assert set(leases(crawl)) == {f"{A}/", "http://feeds.test/a"}
-    crawl.kill()

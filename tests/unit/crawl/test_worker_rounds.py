@@ -10,8 +10,8 @@ import pytest
 from crawlers.algorithms.urls.scope import Scope
 from crawlers.crawl import worker_rounds
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.items import Page, SiteLimits, State
-from tests.support.opened_crawl import OpenedCrawl, target
+from crawlers.items import SiteLimits
+from tests.support.opened_crawl import rounds, target
 
 SITES = [f"http://s{number}.test" for number in range(4)]
 
@@ -33,26 +33,10 @@ def mail():
 
 
 @pytest.fixture
-def begun(sqlite_url, mail):
+def begun(begin, mail):
     """Begins a worker of a crawl of all sites, which can find further ones."""
-    found: list[OpenedCrawl] = []
-
-    def begin(**settings):
-        sites = [SiteLimits(site) for site in SITES]
-        mission = {"sites": sites, "can_be_shared": True, "scope": Scope("test", SITES)}
-        found.append(OpenedCrawl(sqlite_url, mail, mission, **settings))
-        return found[-1]
-
-    yield begin
-    for crawl in found:
-        crawl.kill()
-
-
-def share(*crawls):
-    """Let each of the crawls hold some sites."""
-    for _ in range(3):
-        for crawl in crawls:
-            crawl.round()
+    sites = [SiteLimits(site) for site in SITES]
+    return lambda: begin(mail, {"sites": sites, "can_be_shared": True, "scope": Scope("test", SITES)})
 
 
 def said(crawl):
@@ -98,7 +82,7 @@ def test_worker_that_stops_claims_nothing(begun):
 def test_others_are_asked_to_stop_once(begun):
     one, two = begun(), begun()
     one.crawl.rounds.ask_to_stop("timeout")
-    share(one, two)
+    rounds(one, two)
     assert (one.stopped, two.stopped) == ([], ["timeout"])
 
 
@@ -116,14 +100,14 @@ def test_round_does_not_begin_during_another_one(begun):
 def test_messages_are_taken_up_a_few_at_a_time_as_the_policy_wants_them(begun, mail, monkeypatch):
     monkeypatch.setattr(worker_rounds, "MESSAGES_AT_ONCE", 2)
     one, two = begun(), begun()
-    share(one, two)
+    rounds(one, two)
     ours = {row.site for row in one.crawl.sites.rows}
     mine, theirs = sorted(ours), sorted(set(SITES) - ours)
     assert mine
     assert theirs
     links = [(target(f"{theirs[0]}/{number}"), 1) for number in range(10, 15)]
     lease = one.lease()
-    one.crawl.recording.record(Page(lease.id, lease.url, lease.level, State.DONE, 200, cross_site_links=links))
+    one.end(lease, cross_site_links=links)
     one.crawl.session.writer.flush()
     two.round()
     assert [len(some) for some in mail.got] == [2, 2, 1]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from crawlers.algorithms.bandits.patience import Patience
-from crawlers.algorithms.urls.resolution import resolve
 from crawlers.frontier.budget import PullBudget
 from crawlers.frontier.site_queue import SiteQueue
-from crawlers.frontier.values import NO_REWARD, Candidate, Lease, Reward
+from crawlers.frontier.values import NO_REWARD, Lease, Reward
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.pulls import Pull
 from crawlers.storage.schema.tables import CountedKeyRow, PullRow
 from crawlers.storage.site_rows import SiteRow
-from tests.support.frontier_engine import Engine
 
 
 class Heard:
@@ -61,16 +59,6 @@ def test_ended_pull_is_written_with_its_rewarded_keys():
     pulls.record_reward(SITE, lease(42), Reward(2.0, {9, 3}), 5.5, changes)
     assert changes[PullRow] == [(7, 42, 2.0, 5.5, 3)]
     assert changes[CountedKeyRow] == [(7, 3), (7, 9)]
-
-
-def test_failed_download_is_written_as_a_pull_without_reward(database):
-    engine = Engine(database)
-    frontier = engine.frontier(records_pulls=True)
-    frontier.open_site(SiteRow(7, "http://a.test", 1, None, 0.0), 0.0)
-    frontier.add([Candidate(7, resolve("http://a.test/", "/"))], 0.0)
-    (leased,) = frontier.lease(5.0, 1)
-    frontier.release(leased, 5.0, "timeout", failed=True)
-    assert [tuple(row.values())[1:] for row in engine.stored("pull")] == [(7, leased.id, 0.0, 5.0, None)]
 
 
 def test_rule_receives_the_pulls_of_others_as_its_own():

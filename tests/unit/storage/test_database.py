@@ -130,13 +130,6 @@ def test_store_of_another_version_is_refused_and_unchanged(url_without_tables, c
     assert [path.read_bytes() for path in tmp_path.iterdir()] == before
 
 
-def test_store_of_tables_that_were_migrated_is_refused(url_without_tables):
-    with closing(Database(url_without_tables)) as database, database.write() as connection:
-        connection.execute(text("ALTER TABLE schema_version RENAME TO alembic_version"))
-    with pytest.raises(StoreVersionError, match="written by another version of this program"):
-        Database(url_without_tables)
-
-
 def test_processes_that_start_together_create_the_tables_once(url_without_tables):
     with ThreadPoolExecutor(8) as pool:
         databases = list(pool.map(Database, [url_without_tables] * 8))

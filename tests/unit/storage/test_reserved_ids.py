@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from itertools import pairwise
 
 import pytest
 from sqlalchemy import event
@@ -53,13 +52,6 @@ def test_processes_that_reserve_at_once_get_different_numbers(database, database
         for line in out.splitlines():
             numbers += range(*map(int, line.split()))
     assert sorted(numbers) == list(range(1, 3 * 20 * 7 + 1))
-
-
-def test_two_runs_share_the_numbers(database, writer):
-    first, second = (ReservedIds(writer, page.c.id, 4) for _ in range(2))
-    taken = [(first.next_id(), second.next_id()) for _ in range(20)]
-    assert len({number for pair in taken for number in pair}) == 40
-    assert all(a < b for of_one in zip(*taken, strict=True) for a, b in pairwise(of_one))
 
 
 def test_next_block_is_reserved_before_the_current_one_ends_by_the_writer(database, writer):

@@ -320,17 +320,6 @@ def test_pulls_of_pages_in_flight_are_not_at_hand(database):
     assert shared.round(second, best_index=1.0, wanted_pulls=8, leases=5).granted == 13
 
 
-def test_grants_are_made_one_by_one(database, monkeypatch):
-    shared = Crawl(database, budget=100)
-    second = shared.join()
-
-    def lock(connection, crawl_id):
-        connection.execute(update(worker).where(worker.c.id == shared.first).values(granted=99))
-
-    monkeypatch.setattr(workers, "lock_crawl", lock)
-    assert shared.round(second, best_index=1.0).granted == 1, "the other one was granted the rest in the meantime"
-
-
 def test_everything_may_be_given_back(database):
     shared = Crawl(database, budget=1000)
     second = shared.join()
@@ -387,34 +376,6 @@ def test_pull_that_is_committed_late_is_not_missed(postgresql_url):
 # The end --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.both_stores
-def test_crawl_is_over_when_nothing_waits_and_one_worker_ends_it(shared):
-    second = shared.join()
-    shared.end(*shared.sites[1:])
-    assert not shared.round(second, is_hungry=True).is_over
-    assert not shared.round(shared.first, is_hungry=True).is_over
-    shared.end(shared.sites[0])
-    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
-    assert ending(shared.round(shared.first, is_hungry=True)) == (True, False, False)
-    assert not shared.leave(shared.first)
-    assert shared.leave(second), "it is the finisher"
-    assert crawls.end(shared.database, shared.id, finished=True, reason="finished", now=3.0, worker_id=second)
-    assert set(shared.states().values()) == {"left"}
-
-
-def test_others_only_leave_when_the_finisher_has_ended_the_crawl(shared):
-    second = shared.join()
-    shared.end(*shared.sites)
-    shared.round(second, is_hungry=True)
-    assert shared.round(shared.first, is_hungry=True).is_elected
-    assert shared.leave(shared.first)
-    assert crawls.end(shared.database, shared.id, finished=True, reason="", now=3.0, worker_id=shared.first)
-    assert ending(shared.round(second, is_hungry=True)) == (True, False, False)
-    assert ending(shared.round(second)) == (True, False, False)
-    assert not shared.leave(second)
-    assert set(shared.states().values()) == {"left"}
-
-
 def test_worker_that_claims_sites_opens_them_before_it_ends_the_crawl(shared):
     shared.end(*shared.sites)
     shared.give_up(shared.sites[0])
@@ -431,23 +392,6 @@ def test_first_reason_to_stop_is_kept(shared):
         with shared.database.write() as connection:
             workers.ask(connection, shared.id, workers.STOP, reason)
         assert shared.round(shared.first).reason == "timeout"
-
-
-def test_worker_that_is_elected_meanwhile_is_the_only_one(shared, monkeypatch):
-    second = shared.join()
-    shared.end(*shared.sites)
-    shared.round(second, is_hungry=True)
-    locked: list[int] = []
-
-    def lock(connection, crawl_id):
-        locked.append(crawl_id)
-        connection.execute(update(crawl).values(finisher_id=second))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(workers, "lock_crawl", lock)
-        assert ending(shared.round(shared.first, is_hungry=True)) == (True, False, False)
-    assert locked == [shared.id]
-    assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
 
 
 def test_worker_that_claimed_sites_is_no_longer_hungry(shared):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -94,15 +95,14 @@ class NewsWorker(OpenedCrawl):
 
 @pytest.fixture
 def begun(sqlite_url):
-    found: list[NewsWorker] = []
+    with ExitStack() as stack:
 
-    def begin(**settings):
-        found.append(NewsWorker(sqlite_url, **settings))
-        return found[-1]
+        def begin(**settings):
+            worker = NewsWorker(sqlite_url, **settings)
+            stack.callback(worker.kill)
+            return worker
 
-    yield begin
-    for worker in found:
-        worker.kill()
+        yield begin
 
 
 def shared(one, two):

@@ -86,17 +86,6 @@ class Queue:
         return found
 
 
-def test_of_equal_and_of_close_values_the_oldest_is_first():
-    queue = Queue(words={"good": CLOSE * 0.9, "news": CLOSE * 1.1})
-    for page in (9, 3, 7):
-        queue.push(page, "good")
-    queue.push(2, "fair")
-    assert [queue.pop() for _ in range(2)] == [2, 3], "0.9 CLOSE is no reason to prefer the younger"
-    queue.push(1, "fair")
-    queue.push(8, "news")
-    assert [queue.pop() for _ in range(4)] == [7, 8, 1, 9], "1.1 CLOSE is one"
-
-
 def test_unknown_group_is_tried_before_one_that_disappointed():
     """The bonus: of a group that was read often and brought as much as is expected, less is unknown."""
     queue = Queue(words={})
