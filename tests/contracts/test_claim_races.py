@@ -20,17 +20,17 @@ from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock
-from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, crawl, page, site, worker
+from crawlers.storage.schema.tables import GivenUpSite, crawl, page, site, worker
 from crawlers.storage.site_rows import SiteRow
 from crawlers.storage.workers import Report, Round
 from tests.support.interleaving import interleaved
+from tests.support.stored_rows import ended_page, new_page
 
 STEP = 1 if os.environ.get("CLAIMS_EXAMPLES") else 3
 SITES = 4
 BUDGET = 3
 GRANTED = 2  # to the first worker
 NOW = 100.0
-ENDED = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
 
 
 @dataclass
@@ -47,8 +47,7 @@ class Store:
         self.crawl_id, self.first = begun.id, begun.worker_id
         self.sites = [row.id for row in begun.sites]
         state = State.DONE if self.all_end else State.WAITING
-        waits = (0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
-        pages = [NewPage(number, number, 1, "http://a.test/", *waits) for number in self.sites]
+        pages = [new_page(number, number, state) for number in self.sites]
         with database.write() as connection:
             write_changes(connection, ChangeSet(*pages, GivenUpSite(self.sites[3], 1.0, None)))
             self.second, self.third = (workers.join(connection, self.crawl_id, "b", 1, "1", NOW) for _ in range(2))
@@ -101,7 +100,7 @@ class Store:
     def commit(self, database, me):
         with database.write() as connection:
             workers.fence(connection, me, NOW, pulls=1)
-            write_changes(connection, ChangeSet(EndedPage(self.sites[0], *ENDED)))
+            write_changes(connection, ChangeSet(ended_page(self.sites[0])))
         return "committed"
 
     def give_up(self, database, me):

@@ -28,9 +28,10 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.crawls import FINISHED, INTERRUPTED, RUNNING
 from crawlers.storage.database import Database
 from crawlers.storage.locks import WorkerLock, is_free
-from crawlers.storage.schema.tables import EndedPage, GivenUpSite, NewPage, PullRow, crawl, page, pull, site, worker
+from crawlers.storage.schema.tables import GivenUpSite, PullRow, crawl, page, pull, site, worker
 from crawlers.storage.site_rows import SiteRow, site_rows
 from crawlers.storage.workers import ACTIVE, Report
+from tests.support.stored_rows import ended_page, new_page
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -119,12 +120,7 @@ class Workers(RuleBasedStateMachine):
         with self.database.read() as connection:
             numbers = list(connection.execute(select(site.c.id).order_by(site.c.id)).scalars())
         self.crawl_id, self.sites = begun.id, numbers
-        waits = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0)
-        rows = [
-            NewPage(of * 100 + number, of, number, f"http://a.test/{number}", *waits)
-            for of in numbers
-            for number in range(PAGES)
-        ]
+        rows = [new_page(of * 100 + number, of) for of in numbers for number in range(PAGES)]
         with self.database.write() as connection:
             write_changes(connection, ChangeSet(*rows))
 
@@ -265,8 +261,7 @@ class Workers(RuleBasedStateMachine):
             self._committed(client, dict(client.leases))
 
     def _end_pages(self, client, connection, leases):
-        ended = (int(State.DONE), None, 1, self.now, self.now, 200, None, None, None, None, None, None, 0, None, None)
-        changes = ChangeSet(*(EndedPage(number, *ended) for number in leases))
+        changes = ChangeSet(*map(ended_page, leases))
         changes.add(*(PullRow(of, number, 1.0, self.now, client.id) for number, of in leases.items()))
         write_changes(connection, changes)
 
@@ -481,10 +476,9 @@ def test_claims_in_a_file(tmp_path_factory, empty_store, budget):
     run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(6))
 
 
-@pytest.mark.parametrize("budget", [0, BUDGET])
-def test_claims_in_postgresql(postgresql_store, budget):
+def test_claims_in_postgresql(postgresql_store):
     def make():
         postgresql_store.clear()
         return Database(postgresql_store.url)
 
-    run_state_machine_as_test(lambda: Workers(make, budget), settings=histories(3))
+    run_state_machine_as_test(lambda: Workers(make, BUDGET), settings=histories(4))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from crawlers.items import State
+from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.reserved_ids import reserve
-from crawlers.storage.schema.tables import page
+from crawlers.storage.schema.tables import EndedPage, NewPage, page
 from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import SiteRow
 
 if TYPE_CHECKING:
+    from crawlers.storage.crawls import CrawlRow
     from crawlers.storage.database import Database
     from crawlers.storage.schema.rows import Row
 
@@ -38,6 +41,27 @@ def write_changes_of(database: Database, changes: ChangeSet) -> None:
     """Write a change set as the writer does."""
     with database.write() as connection:
         write_changes(connection, changes)
+
+
+def new_page(number: int, site_id: int, state: State = State.WAITING, **more: Any) -> NewPage:
+    """Return the row of a page that was found at 0; its key is its number, unless *more* says otherwise."""
+    url, key = more.pop("url", f"http://a.test/{number}"), more.pop("key", number)
+    row = NewPage(number, site_id, key, url, 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
+    return row._replace(**more)
+
+
+def ended_page(number: int, state: State = State.DONE, **more: Any) -> EndedPage:
+    """Return the row of a page that ended at 1 after one attempt."""
+    row = EndedPage(number, int(state), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
+    return row._replace(**more)
+
+
+def begin(
+    database: Database, *sites: SiteRow | str, name: str = "c", mission: str = "m", now: float = 0.0, **settings: Any
+) -> CrawlRow:
+    """Begin, resume or join a crawl; a name stands for a site with default limits, *settings* are recorded."""
+    rows = [SiteRow(0, one, 1, None, 0.0) if isinstance(one, str) else one for one in sites]
+    return crawls.begin(database, name, mission, rows, {"settings": settings}, now)
 
 
 class NothingPending:

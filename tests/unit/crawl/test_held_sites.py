@@ -11,11 +11,11 @@ from sqlalchemy import update
 
 from crawlers.crawl import held_sites
 from crawlers.crawl.policy import CrawlPolicy
-from crawlers.items import ExternalLink, SiteLimits, State
-from crawlers.storage.schema.tables import NewPage, site
+from crawlers.items import ExternalLink, SiteLimits
+from crawlers.storage.schema.tables import site
 from crawlers.storage.site_opening import open_sites
 from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import new_page, write_rows
 
 SITES = [f"http://s{number}.test" for number in range(6)]
 
@@ -117,8 +117,7 @@ def new_site(crawl, source):
     with crawl.crawl.session.database.write() as connection:
         (row,) = open_sites(connection, crawl.crawl.session.row.id, [SiteRow(0, "http://new.test", 1, None, 0.0)], 0.0)
         connection.execute(update(site).where(site.c.id == row.id).values(source_id=source))
-    waiting = (0, 0, 0, 0.0, int(State.WAITING), None, None, None, 0.0, 0.0)
-    write_rows(crawl.crawl.session.database, NewPage(999_999, row.id, 1, "http://new.test/", *waiting))
+    write_rows(crawl.crawl.session.database, new_page(999_999, row.id, url="http://new.test/"))
     return replace(row, source_id=source, is_new=False)
 
 

@@ -15,11 +15,6 @@ from crawlers.storage.writer import Writer
 
 
 @pytest.fixture
-def database(sqlite):
-    return sqlite
-
-
-@pytest.fixture
 def writer(database):
     writer = Writer(database)
     yield writer

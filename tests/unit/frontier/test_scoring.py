@@ -15,8 +15,9 @@ from crawlers.frontier.scoring import Scoring
 from crawlers.items import State
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import ImportanceRow, OrderTotalsRow, RelevanceRow
-from crawlers.storage.schema.tables import NewPage, page
+from crawlers.storage.schema.tables import page
 from tests.support.frontier_engine import Engine
+from tests.support.stored_rows import new_page
 
 SITE = 1
 
@@ -44,8 +45,7 @@ def scoring(store, scores=None, held=()):
 
 
 def stored(store, number, state=0, level=0):
-    values = {"id": number, "site_id": SITE, "key": number, "url": f"/{number}", "state": state, "level": level}
-    store.submit(ChangeSet(NewPage(*(values.get(name, 0) for name in NewPage._fields))))
+    store.submit(ChangeSet(new_page(number, SITE, state, level=level)))
 
 
 def written(one, store):

@@ -8,9 +8,9 @@ from crawlers.algorithms.ranking.page_scores import OTHER
 from crawlers.frontier import site_start
 from crawlers.frontier.site_start import GREATEST_KEY, LEAST_KEY, read_starts
 from crawlers.items import State
-from crawlers.storage.schema.tables import NewPage, PullRow, WaitingPage
+from crawlers.storage.schema.tables import PullRow, WaitingPage
 from tests.support.frontier_engine import Engine
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import new_page, write_rows
 
 SITE = 4
 KEYS = (LEAST_KEY, -5, 0, 7, GREATEST_KEY)
@@ -21,8 +21,7 @@ def read(database):
     """Reads what the store knows of a site."""
     for number, key in enumerate(KEYS, 1):
         state, level = (State.DONE, 0) if number == 3 else (State.WAITING, 1)
-        place = (2, level, 0, float(level), int(state), None, None, None, 0.0, 0.0)
-        write_rows(database, NewPage(number, SITE, key, f"http://a.test/{number}", *place))
+        write_rows(database, new_page(number, SITE, state, key=key, variant=2, level=level, priority=float(level)))
     write_rows(database, WaitingPage(5, "http://a.test/5", 0, 1, 0, 1.0, 0, "timeout", 1, None, 10.0, 70.0))
     write_rows(database, PullRow(SITE, 3, 2.0, 9.0), PullRow(SITE, 1, 0.0, 9.0))
     store = Engine(database).frontier().store

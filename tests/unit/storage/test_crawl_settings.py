@@ -2,21 +2,15 @@
 
 import pytest
 
-from crawlers.storage import crawls
 from crawlers.storage.crawl_settings import recorded, settings_of
-from crawlers.storage.site_rows import SiteRow
-
-
-def begin(database, name, *sites, settings=None):
-    rows = [SiteRow(0, site, 1, None, 0.0) for site in sites]
-    return crawls.begin(database, name, "extlinks", rows, {"settings": settings or {}}, 0.0)
+from tests.support.stored_rows import begin
 
 
 @pytest.mark.both_stores
 def test_settings_are_those_of_the_last_run_of_each_crawl(database):
-    one = begin(database, "one", settings={"RULE": "auto", "PAGE_BUDGET": 7, "PROFILE": ""})
-    two = begin(database, "two", settings={"RULE": "ucb1"})
-    resumed = begin(database, "one", settings={"RULE": "gittins"})
+    one = begin(database, name="one", RULE="auto", PAGE_BUDGET=7, PROFILE="")
+    two = begin(database, name="two", RULE="ucb1")
+    resumed = begin(database, name="one", RULE="gittins")
     assert resumed.id == one.id
     assert settings_of(database, one.id) == {"RULE": "gittins", "PAGE_BUDGET": "7", "PROFILE": ""}
     assert settings_of(database, two.id) == {"RULE": "ucb1"}

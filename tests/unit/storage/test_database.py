@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from hashlib import blake2b
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from crawlers.errors import ConfigError, StoreError, StoreUnavailable, StoreVersionError
 from crawlers.storage.database import Database
@@ -230,13 +230,11 @@ def test_process_that_has_used_up_its_connections_can_try_again(sqlite):
             stack.enter_context(sqlite.read())
 
 
-def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite):
-    def write():
-        with sqlite.write() as connection:
+def test_file_that_another_process_keeps_locked_may_be_free_later(sqlite_url, monkeypatch):
+    monkeypatch.setattr("crawlers.storage.database.BUSY_TIMEOUT_MS", 1)
+    sentence = "locked; committed data is safe: let the other process"
+    with closing(Database(sqlite_url)) as database:
+        with database.write(), pytest.raises(StoreUnavailable, match=sentence), database.write():
+            pass
+        with database.write() as connection:
             connection.execute(text("SELECT 1"))
-
-    at_once = "PRAGMA busy_timeout=1"
-    event.listen(sqlite.engine, "begin", lambda connection: connection.exec_driver_sql(at_once), insert=True)
-    with sqlite.write(), pytest.raises(StoreUnavailable, match="locked; committed data is safe: let the other process"):
-        write()
-    write()

@@ -3,11 +3,10 @@
 import pytest
 from sqlalchemy import update
 
-from crawlers.storage import crawls, messages
+from crawlers.storage import messages
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.tables import site
-from crawlers.storage.site_rows import SiteRow
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, write_rows
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 
@@ -17,7 +16,7 @@ class Mail:
 
     def __init__(self, database, name="one"):
         self.database = database
-        begun = crawls.begin(database, name, "broad", [SiteRow(0, one, 1, None, 0.0) for one in (A, B, C)], {}, 0.0)
+        begun = begin(database, A, B, C, name=name)
         self.crawl_id, self.worker_id = begun.id, begun.worker_id
 
     def send(self, to, key):

@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy import select
 
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
@@ -13,7 +12,6 @@ from crawlers.storage.schema.message_tables import NO_PAGE, Message, message
 from crawlers.storage.schema.tables import (
     EndedPage,
     FoundSite,
-    NewPage,
     SiteAvailability,
     external_link,
     external_url,
@@ -23,7 +21,7 @@ from crawlers.storage.schema.tables import (
 from crawlers.storage.site_opening import found_site
 from crawlers.storage.site_rows import SiteRow
 from tests.support.interleaving import interleaved
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, write_rows
 
 A = "http://a.test"
 PAGE = 7
@@ -52,7 +50,7 @@ def names(database):
 
 @pytest.mark.both_stores
 def test_sites_beyond_the_limit_are_refused_and_links_to_them_are_external(database):
-    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    crawl = begin(database, A).id
     one, two = SiteLimit(crawl, 3), SiteLimit(crawl, 3)
     apply(database, one, found(crawl, 11, "http://b.test", "http://c.test"))
     apply(database, two, found(crawl, 21, "http://c.test", "http://d.test", "http://e.test"))
@@ -93,12 +91,11 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
     later,
     availability,
 ):
-    begun = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
+    begun = begin(database, A)
     (own,) = begun.sites
-    more = (None, None, None, 0.0, 0.0)
-    pages = [NewPage(PAGE, own.id, 1, f"{A}/", 0, level, 0, 0.0, int(State.WAITING), *more)]
+    pages = [new_page(PAGE, own.id, level=level)]
     if other_root is not None:
-        pages.append(NewPage(8, own.id, 2, f"{A}/2", 0, 0, 0, 0.0, int(other_root), *more))
+        pages.append(new_page(8, own.id, other_root))
     changes = ChangeSet(*(SiteAvailability(own.id, one) for one in later))
     changes.extend(found(begun.id, 11, "http://b.test", hops=1))
     changes[Message][:] = [one._replace(level=level) for one in changes[Message]]
@@ -112,11 +109,10 @@ def test_site_whose_home_page_redirects_to_a_refused_site_is_not_available(
 
 
 def test_redirect_to_a_refused_site_is_one_to_another_site(database):
-    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    crawl = begin(database, A).id
     limit = SiteLimit(crawl, 1)
     changes = found(crawl, 11, "http://b.test", hops=1)
-    moved = (int(State.MOVED), None, 1, 0.0, 0.0, 301, None, None, None, None, None, None, 0, None, None)
-    changes.add(EndedPage(PAGE, *moved), EndedPage(8, *moved))
+    changes.add(ended_page(PAGE, State.MOVED), ended_page(8, State.MOVED))
     with database.write() as connection:
         limit.apply(connection, changes)
     first, second = changes[EndedPage]
@@ -128,12 +124,12 @@ def test_redirect_to_a_refused_site_is_one_to_another_site(database):
 @pytest.mark.both_stores
 @pytest.mark.parametrize("carries_cash", [True, False])
 def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_transaction(database, carries_cash):
-    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0)
+    crawl = begin(database, A)
     (home,) = crawl.sites
     # The page is found in the same batch. A page without cash sends nothing back.
     changes = found(crawl.id, 11, "http://b.test", "http://c.test", "http://d.test", carried=0.25)
     changes.extend(found(crawl.id, 21, "http://d.test", source=8))
-    changes.add(NewPage(PAGE, home.id, 70, f"{A}/page", 0, 3, 0, 0.0, 1, None, None, None, 0.0, 0.0))
+    changes.add(new_page(PAGE, home.id, State.DONE, key=70, url=f"{A}/page", level=3))
     apply(database, SiteLimit(crawl.id, 2, carries_cash=carries_cash), changes)
     with database.read() as connection:
         sent = connection.execute(select(message).order_by(message.c.id)).all()
@@ -143,7 +139,7 @@ def test_cash_of_messages_to_refused_sites_returns_to_the_page_in_the_same_trans
 
 
 def test_root_on_a_refused_site_is_not_sent(database):
-    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    crawl = begin(database, A).id
     changes = found(crawl, 11, "http://b.test", source=NO_PAGE)
     apply(database, SiteLimit(crawl, 1), changes)
     assert (names(database), changes[Message]) == ([A], [])
@@ -152,7 +148,7 @@ def test_root_on_a_refused_site_is_not_sent(database):
 def test_workers_that_discover_sites_at_once_obey_the_limit(postgresql_url):
     """SQLite has one writer at a time."""
     database = Database(postgresql_url)
-    crawl = crawls.begin(database, "c", "m", [SiteRow(0, A, 1, None, 0.0)], {}, 0.0).id
+    crawl = begin(database, A).id
     for statement, was_stopped in ((1, True), (2, True), (4, True), (5, True), (99, False)):
         with database.write() as connection:
             connection.execute(site.delete().where(site.c.site != A))

@@ -9,22 +9,16 @@ from crawlers.storage.schema.tables import (
     ExternalLinkRow,
     ExternalUrlRow,
     LinkContextRow,
-    NewPage,
     external_link,
     link,
     page,
 )
-from tests.support.stored_rows import add_sites, write_rows
+from tests.support.stored_rows import add_sites, new_page, write_rows
 
 pytestmark = pytest.mark.both_stores
 
 SITE, ALIAS = "http://a.test", "https://www.a.test"
-DONE, REFUSED, WAITING = State.DONE, State.REFUSED, State.WAITING
-
-
-def new_page(number, site_id, level, state, path=""):
-    url = f"{SITE}/{path or number}"
-    return NewPage(number, site_id, number, url, 0, level, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
+DONE, REFUSED = State.DONE, State.REFUSED
 
 
 def stored(database, site_id):
@@ -37,7 +31,8 @@ def stored(database, site_id):
     ]
     contexts = [LinkContextRow(1, "one", "", "", "", "a"), LinkContextRow(2, "two", "", "", "", "a")]
     redirect = LinkContextRow(3, "", "", "", "", "redirect")
-    own = [new_page(10, site_id, 2, DONE), new_page(11, site_id, 1, DONE), new_page(12, site_id, 1, REFUSED)]
+    states = ((10, 2, DONE), (11, 1, DONE), (12, 1, REFUSED))
+    own = [new_page(number, site_id, state, level=level) for number, level, state in states]
     links = [
         ExternalLinkRow(10, 1, 1, 2),
         ExternalLinkRow(10, 2, 1, 1),
@@ -47,7 +42,7 @@ def stored(database, site_id):
         ExternalLinkRow(12, 3, 3, 1),
         ExternalLinkRow(13, 1, 1, 7),
     ]
-    write_rows(database, *urls, *contexts, redirect, *own, new_page(13, site_id + 1, 0, DONE), *links)
+    write_rows(database, *urls, *contexts, redirect, *own, new_page(13, site_id + 1, DONE), *links)
 
 
 def test_own_urls_have_the_level_of_the_nearest_page(database):
@@ -64,7 +59,7 @@ def test_own_urls_have_the_level_of_the_nearest_page(database):
 def test_links_and_redirects_lead_to_the_pages_of_the_site(database):
     (row,) = add_sites(database, 1, SITE)
     stored(database, row.id)
-    write_rows(database, new_page(20, row.id, 2, WAITING, "x/"), new_page(21, row.id, 1, WAITING, "moved/"))
+    write_rows(database, new_page(20, row.id, level=2), new_page(21, row.id, level=1))
     for _ in range(2):  # as after a kill: the second time nothing is left to do
         with database.write() as connection:
             adopt_links(connection, row.id, {1: 20, 2: 20, 3: 21})

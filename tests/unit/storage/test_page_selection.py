@@ -10,8 +10,9 @@ from crawlers.reasons import Reason
 from crawlers.storage import crawls, page_selection
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
-from crawlers.storage.schema.tables import NewPage, site
+from crawlers.storage.schema.tables import site
 from crawlers.storage.site_rows import SiteRow
+from tests.support.stored_rows import new_page
 
 pytestmark = pytest.mark.both_stores
 
@@ -49,10 +50,10 @@ def test_resumed_crawl_selects_its_waiting_pages_anew_if_the_selection_changed(d
     with database.write() as connection:
         site_id = connection.execute(select(site.c.id)).scalar_one()
         found = {"a": (0, 0, None), "b": (1, 0, None), "c": (9, 0, None), "d": (1, 1, None), "e": (1, 5, "extension e")}
-        pages = [
-            NewPage(n, site_id, n, f"http://a.test/{name}", 0, level, 0, 0.0, state, reason, None, None, 0.0, 0.0)
+        pages = (
+            new_page(n, site_id, state, url=f"http://a.test/{name}", level=level, reason=reason)
             for n, (name, (level, state, reason)) in enumerate(found.items(), 1)
-        ]
+        )
         write_changes(connection, ChangeSet(*pages))
     assert run("") == ([], False)  # nothing changed
     waits, done = (State.WAITING, None), (State.DONE, None)

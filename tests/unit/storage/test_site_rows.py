@@ -7,11 +7,10 @@ from sqlalchemy import insert, select
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.items import State
-from crawlers.storage import crawls
 from crawlers.storage.bulk_writer import write_changes
 from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage, PrivateSeedHost, SeedHostRow, site, worker
+from crawlers.storage.schema.tables import PrivateSeedHost, SeedHostRow, site, worker
 from crawlers.storage.site_rows import (
     PROBLEM,
     SiteRow,
@@ -24,6 +23,7 @@ from crawlers.storage.site_rows import (
     site_problem,
     site_rows,
 )
+from tests.support.stored_rows import begin, new_page
 
 A, B, C = (SiteRow(0, f"http://{name}.test", 2, 3, 1.0) for name in "abc")
 
@@ -36,7 +36,7 @@ def test_addresses_are_named_once_and_the_last_home_is_the_one_that_is_requested
 
 
 def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(database):
-    a, b, _ = crawls.begin(database, "c", "m", [A, replace(B, aliases=("http://bb.test",)), C], {}, 0.0).sites
+    a, b, _ = begin(database, A, replace(B, aliases=("http://bb.test",)), C).sites
     with database.write() as connection:
         homes = {"home_addresses": "http://w.test http://bb.test", "asked_at": 5.0}
         connection.execute(site.update().where(site.c.id == a.id).values(**homes))
@@ -47,7 +47,7 @@ def test_rows_are_read_by_number_without_the_home_addresses_of_other_sites(datab
 
 @pytest.mark.both_stores
 def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_theirs(database):
-    first, second = (crawls.begin(database, name, "m", [A, B], {}, 0.0).id for name in "cd")
+    first, second = (begin(database, A, B, name=name).id for name in "cd")
     found = (SeedHostRow(first, "a.test", ""), PrivateSeedHost(first, "b.test", "loopback"))
     again = (PrivateSeedHost(second, "a.test", "loopback"), PrivateSeedHost(second, "c.test", "loopback"))
     with database.write() as connection:
@@ -59,7 +59,7 @@ def test_hosts_that_were_public_in_any_crawl_stay_so_and_private_ones_only_in_th
 
 @pytest.mark.both_stores
 def test_more_sites_than_a_statement_has_parameters_are_looked_up(database):
-    crawl = crawls.begin(database, "c", "m", [A, B], {}, 0.0).id
+    crawl = begin(database, A, B).id
     names = [f"http://{number}.test" for number in range(65_535)]  # PostgreSQL has no more, and SQLite mostly fewer
     with database.read() as connection:
         assert known_sites(connection, crawl, [A.site, *names, B.site]) == {A.site, B.site}
@@ -67,21 +67,18 @@ def test_more_sites_than_a_statement_has_parameters_are_looked_up(database):
 
 @pytest.mark.both_stores
 def test_sites_of_a_crawl_are_counted_with_those_of_earlier_runs(database):
-    crawl = crawls.begin(database, "c", "m", [A, B, C], {}, 0.0)
-    other = crawls.begin(database, "other", "m", [A], {}, 0.0)
+    crawl = begin(database, A, B, C)
+    other = begin(database, A, name="other")
     a, b, c = (row.id for row in crawl.sites)
     with database.read() as connection:
         assert known_sites(connection, crawl.id, {B.site, "http://d.test"}) == {B.site}
         assert count_sites(connection, crawl.id) == 3
-    pages = [
-        NewPage(n, of, n, f"http://{n}.test/", 0, 0, 0, 0.0, int(state), None, None, None, 0.0, 0.0)
-        for n, (of, state) in enumerate([(a, State.WAITING), (b, State.WAITING), (b, State.WAITING), (c, State.DONE)])
-    ]
+    pages = [new_page(0, a), new_page(1, b), new_page(2, b), new_page(3, c, State.DONE)]
     with database.write() as connection:
         write_changes(connection, ChangeSet(*pages, NewsScoreRow(2, b, REVISIT, 0.0, 0.0, 0.0)))
         write_changes(connection, ChangeSet(NewsScoreRow(3, c, REVISIT, 0.0, 0.0, 0.0)))
     assert count_excluded(database, crawl.id) == (0, 0)
-    crawls.begin(database, "c", "m", [A], {}, 1.0)
+    begin(database, A)
     assert open_site_ids(database, crawl.id) == [a]
     assert open_site_ids(database, other.id) == [other.sites[0].id]
     assert count_excluded(database, crawl.id) == (2, 4)
@@ -115,7 +112,7 @@ NO_TLS = "tls_failed"
     ],
 )
 def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(database, stored, beat_at, problem):
-    (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
+    (row,) = begin(database, A).sites
     with database.write() as connection:
         connection.execute(site.update().values(worker_id=77, **stored))
         if beat_at is not None:
@@ -126,9 +123,8 @@ def test_problem_of_a_site_names_reason_and_next_attempt_of_a_living_worker(data
 
 
 def test_site_of_which_a_page_was_read_has_no_problem_with_robots_txt(database):
-    (row,) = crawls.begin(database, "c", "m", [A], {}, 0.0).sites
+    (row,) = begin(database, A).sites
     with database.write() as connection:
         connection.execute(site.update().values(robots_status=0, robots_text="timeout"))
-        home = NewPage(1, row.id, 1, "http://a.test/", 0, 0, 0, 0.0, int(State.DONE), None, None, None, 0.0, 0.0)
-        write_changes(connection, ChangeSet(home))
+        write_changes(connection, ChangeSet(new_page(1, row.id, State.DONE)))
         assert site_problem(connection.execute(select(*PROBLEM)).one(), 1.0) is None

@@ -8,11 +8,10 @@ from sqlalchemy import update
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import StoreError
 from crawlers.items import State
-from crawlers.storage import crawls, workers
+from crawlers.storage import workers
 from crawlers.storage.schema.message_tables import Message, message
 from crawlers.storage.schema.score_tables import NewsScoreRow
-from crawlers.storage.schema.tables import NewPage, crawl, page, site, worker
-from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.schema.tables import crawl, page, site, worker
 from crawlers.storage.worker_queries import (
     Course,
     course,
@@ -26,13 +25,9 @@ from crawlers.storage.worker_queries import (
 from crawlers.storage.worker_status import Wait, WorkerStatus
 from crawlers.storage.workers import ACTIVE, LOST, PAUSE, STOP
 from tests.support.executed_statements import statements
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, new_page, write_rows
 
 MACHINE = "alpha"
-
-
-def new_page(number, site_id):
-    return NewPage(number, site_id, number, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
 
 
 class Shared:
@@ -40,8 +35,7 @@ class Shared:
 
     def __init__(self, database, budget=0):
         self.database = database
-        rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(3)]
-        begun = crawls.begin(database, "c", "extlinks", rows, {"settings": {"PAGE_BUDGET": budget}}, 0.0)
+        begun = begin(database, *(f"http://s{number}.test" for number in range(3)), PAGE_BUDGET=budget)
         self.id, self.first = begun.id, begun.worker_id
         self.second = self.join(4711)
         self.sites = [row.id for row in begun.sites]

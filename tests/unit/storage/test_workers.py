@@ -9,17 +9,15 @@ from sqlalchemy import select, text, update
 
 from crawlers.algorithms.ranking.page_scores import REVISIT
 from crawlers.errors import ClaimsLost
-from crawlers.items import State
 from crawlers.storage import crawls, workers
 from crawlers.storage.database import Database
 from crawlers.storage.pulls import Pull, pulls_of
 from crawlers.storage.schema.message_tables import Message
 from crawlers.storage.schema.news_tables import PollRow
 from crawlers.storage.schema.score_tables import ImportanceRow, NewsScoreRow, OrderTotalsRow
-from crawlers.storage.schema.tables import EndedPage, GivenUpSite, GivenUpSource, NewPage, PullRow, crawl, site, worker
-from crawlers.storage.site_rows import SiteRow
+from crawlers.storage.schema.tables import GivenUpSite, GivenUpSource, PullRow, crawl, site, worker
 from crawlers.storage.workers import Report
-from tests.support.stored_rows import write_rows
+from tests.support.stored_rows import begin, ended_page, new_page, write_rows
 
 
 class Crawl:
@@ -28,12 +26,10 @@ class Crawl:
     def __init__(self, database, sites=4, budget=0):
         self.database = database
         self.budget = budget
-        rows = [SiteRow(0, f"http://s{number}.test", 1, None, 1.0) for number in range(sites)]
-        begun = crawls.begin(database, "c", "extlinks", rows, {"settings": {"PAGE_BUDGET": budget}}, 0.0)
+        begun = begin(database, *(f"http://s{number}.test" for number in range(sites)), PAGE_BUDGET=budget)
         self.id, self.first = begun.id, begun.worker_id
         self.sites = [row.id for row in begun.sites]
-        for number in self.sites:
-            self.write(NewPage(number, number, 1, "http://a.test/", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
+        self.write(*(new_page(number, number) for number in self.sites))
         with database.write() as connection:
             connection.execute(update(worker).values(beat_at=0.0))
 
@@ -65,8 +61,7 @@ class Crawl:
 
     def end(self, *sites):
         """End the waiting page of each of the *sites*."""
-        ended = (int(State.DONE), None, 1, 1.0, 1.0, 200, None, None, None, None, None, None, 0, None, None)
-        self.write(*(EndedPage(number, *ended) for number in sites))
+        self.write(*map(ended_page, sites))
 
     def holders(self):
         with self.database.read() as connection:
@@ -182,7 +177,7 @@ def test_sites_that_the_input_no_longer_names_are_not_work(shared):
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [], "nothing of the open site waits"
     shared.leave(shared.first)
     assert ending(shared.round(second, is_hungry=True)) == (True, True, False)
-    shared.write(NewPage(99, a, 99, "http://a.test/b", 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0))
+    shared.write(new_page(99, a))
     assert shared.round(second, wanted_sites=9, is_hungry=True).claimed == [a], "without the others of its source"
 
 
@@ -289,11 +284,11 @@ def test_no_budget_is_no_limit(shared):
 def test_pulls_that_no_worker_counted_are_part_of_the_budget(database):
     shared = Crawl(database, budget=100)
     shared.write(PullRow(shared.sites[0], 1, 0.0, 1.0), PullRow(shared.sites[0], 2, 0.0, 1.0))
-    again = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 1.0)
+    again = begin(database, PAGE_BUDGET=100)
     assert shared.round(again.worker_id).granted == 98
     shared.write(PullRow(shared.sites[0], 3, 0.0, 1.0, again.worker_id))
     shared.fence(again.worker_id, pulls=1)
-    third = crawls.begin(database, "c", "extlinks", [], {"settings": {"PAGE_BUDGET": 100}}, 2.0)
+    third = begin(database, PAGE_BUDGET=100)
     assert shared.round(third.worker_id).granted == 97
 
 

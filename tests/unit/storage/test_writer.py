@@ -14,6 +14,7 @@ from crawlers.storage.change_set import ChangeSet
 from crawlers.storage.database import Database
 from crawlers.storage.schema.tables import NewPage, PageLinks
 from crawlers.storage.writer import Writer
+from tests.support.stored_rows import new_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +26,7 @@ PATIENCE_S = 30.0  # a test that waits longer fails
 
 def changes(number, size=1):
     """Return a page and its link: rows of two tables, so that a partly written change set is detected."""
-    url = "http://a.test/" + "x" * size
-    page = NewPage(number, 1, number, url, 0, 0, 0, 0.0, 0, None, None, None, 0.0, 0.0)
-    return ChangeSet(page, PageLinks(number, {number: 1}))
+    return ChangeSet(new_page(number, 1, url="http://a.test/" + "x" * size), PageLinks(number, {number: 1}))
 
 
 def submit_for_ever(writer, size=1):

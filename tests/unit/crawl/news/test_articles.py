@@ -39,11 +39,6 @@ STORY = Article(
 RULES = UrlClassifier({"one.test": [UrlRule(r"/news/.*", 1.0, "hand")]}, learns=False, fit_factor=1.0, else_factor=0.01)
 
 
-@pytest.fixture
-def database(sqlite):
-    return sqlite
-
-
 class Desk:
     """A desk to which pages come one after the other, numbered 1, 2, 3 …; nothing is committed yet."""
 
